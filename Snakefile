@@ -1,0 +1,30 @@
+from snakemake.utils import min_version
+
+min_version("9.10")
+
+
+configfile: "config.yaml"
+
+
+report: "rules/report/workflow.rst"
+
+
+container: "docker://condaforge/miniforge3:24.11.3-0"
+
+
+include: "rules/common.smk"
+include: "rules/download.smk"
+include: "rules/preprocess.smk"
+include: "rules/train.smk"
+include: "rules/select.smk"
+include: "rules/aggregate.smk"
+include: "rules/runtime.smk"
+include: "rules/tables.smk"
+
+
+rule all:
+    default_target: True
+    input:
+        tables(),
+        audit(),
+    localrule: True

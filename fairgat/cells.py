@@ -1,0 +1,46 @@
+"""Hyperparameter cells: one point of a method's grid, and its path in Snakemake's Paramspace form."""
+
+import itertools
+import re
+from collections.abc import Mapping
+
+from fairgat.errors import ConfigError
+
+DEFAULT = "default"  # the only cell of a method without a grid
+PATTERN = r"default|[^/~]+~[^/~]+(?:/[^/~]+~[^/~]+)*"  # what a cell may look like, for wildcard constraints
+
+Value = float | int | bool | str
+
+
+def expand(grid: Mapping[str, list[Value]]) -> list[dict[str, Value]]:
+    """Every combination of the grid's values, in the grid's order; one empty cell for an empty grid."""
+    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+
+
+def to_path(cell: Mapping[str, Value]) -> str:
+    """`{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell."""
+    return "/".join(f"{name}~{value}" for name, value in cell.items()) or DEFAULT
+
+
+def from_path(path: str) -> dict[str, Value]:
+    """The inverse of `to_path`.
+
+    Raises:
+        ConfigError: the text is not a cell.
+    """
+    if path == DEFAULT:
+        return {}
+    if not re.fullmatch(PATTERN, path):
+        raise ConfigError(f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or default")
+    return {name: _parse(value) for name, value in (part.split("~") for part in path.split("/"))}
+
+
+def _parse(text: str) -> Value:
+    if text in ("True", "False"):
+        return text == "True"
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

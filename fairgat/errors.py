@@ -1,0 +1,25 @@
+"""Errors that are messages for people: the command line and the workflow print them without a traceback."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class FairGATError(Exception):
+    """Something the user can mend; its text says what was wrong, where, and what to do."""
+
+
+class ConfigError(FairGATError):
+    """The configuration is not valid."""
+
+
+class DataError(FairGATError):
+    """A data file is missing, altered or malformed."""
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A sentence naming the known name closest to `name`, or all of them where none is close."""
+    known = sorted(known)
+    close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
+    if close:
+        return f"did you mean {close[0]!r}?"
+    return f"expected one of: {', '.join(known)}" if known else "nothing is allowed here"

@@ -1,0 +1,176 @@
+"""The graph that every data set becomes, its `.npz` form, and the counts that the paper reports of it."""
+
+import os
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairgat.errors import DataError
+
+FORMAT_VERSION = 1
+_ARRAYS = ("features", "labels", "sensitive", "edge_index")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An undirected attributed graph with one sensitive attribute per node.
+
+    Attributes:
+        features: (N, F) float32, already scaled as the protocol asks.
+        labels: (N,) int64 class of each node (0/1 for node classification).
+        sensitive: (N,) int64 sensitive group of each node, 0 .. S-1.
+        edge_index: (2, E) int64, both directions of every edge, sorted by (row, column), no self-loops and no
+            duplicates. Row 0 is the source, row 1 the target, as in PyTorch Geometric.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    sensitive: np.ndarray
+    edge_index: np.ndarray
+
+    @property
+    def num_nodes(self) -> int:
+        return self.features.shape[0]
+
+    @property
+    def num_features(self) -> int:
+        return self.features.shape[1]
+
+    @property
+    def num_edges(self) -> int:
+        """Directed edges: every undirected edge counts twice."""
+        return self.edge_index.shape[1]
+
+    @property
+    def inter_edges(self) -> np.ndarray:
+        """(E,) bool: the edge joins two sensitive groups (the paper's E^chi)."""
+        return self.sensitive[self.edge_index[0]] != self.sensitive[self.edge_index[1]]
+
+    @property
+    def intra_edges(self) -> np.ndarray:
+        """(E,) bool: the edge stays within a sensitive group (the paper's E^omega)."""
+        return ~self.inter_edges
+
+    def r_chi(self) -> dict[int, float]:
+        """R^chi_s per group s: the share of its nodes with at least one inter-edge (Theorem 1), without self-loops."""
+        return r_chi(self.sensitive, self.edge_index)
+
+    def permute(self, order: np.ndarray) -> "Graph":
+        """The same graph with node `order[k]` renumbered to `k`; `order` is a permutation of 0 .. N-1."""
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return Graph(
+            features=self.features[order],
+            labels=self.labels[order],
+            sensitive=self.sensitive[order],
+            edge_index=sort_edges(rank[self.edge_index]),
+        )
+
+    def with_edges(self, edge_index: np.ndarray) -> "Graph":
+        """The same nodes with other edges (sorted here)."""
+        return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
+
+    def check(self) -> None:
+        """Raise DataError unless the graph keeps every promise of this class."""
+        n = self.num_nodes
+        edges = self.edge_index
+        if self.features.ndim != 2 or not np.isfinite(self.features).all():
+            raise DataError(f"features must be a finite (N, F) matrix, got shape {self.features.shape}")
+        for name in ("labels", "sensitive"):
+            values = getattr(self, name)
+            if values.shape != (n,) or not np.issubdtype(values.dtype, np.integer):
+                raise DataError(f"{name} must be {n} integers, got {values.dtype} of shape {values.shape}")
+        if n and self.sensitive.min() < 0:
+            raise DataError("sensitive groups are numbered from 0; found a negative one")
+        if edges.ndim != 2 or edges.shape[0] != 2:
+            raise DataError(f"edge_index must have shape (2, E), got {edges.shape}")
+        if edges.size and (edges.min() < 0 or edges.max() >= n):
+            raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
+        if (edges[0] == edges[1]).any():
+            raise DataError("edge_index holds self-loops; they are added by the attention layers, not stored")
+        codes = edges[0] * n + edges[1]
+        if (np.diff(codes) <= 0).any():
+            raise DataError("edge_index is not sorted by (row, column), or holds duplicates")
+        if not np.array_equal(np.sort(edges[1] * n + edges[0]), codes):
+            raise DataError("edge_index is not symmetric: some edge is stored in one direction only")
+
+    def save(self, path: str | Path) -> None:
+        """Write the `.npz`; it appears whole or not at all."""
+        self.check()
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        save_npz(path, **arrays, format_version=np.int64(FORMAT_VERSION))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Graph":
+        """Read a graph written by `save`.
+
+        Raises:
+            DataError: the file is not such a graph, is damaged, or has another format version.
+        """
+        arrays = load_npz(path)
+        missing = [name for name in (*_ARRAYS, "format_version") if name not in arrays]
+        if missing:
+            raise DataError(f"{path} is not a graph file: it lacks {', '.join(missing)}")
+        version = int(arrays["format_version"])
+        if version != FORMAT_VERSION:
+            raise DataError(f"{path} has graph format {version}; this version reads {FORMAT_VERSION}. Make it again.")
+        graph = cls(**{name: arrays[name] for name in _ARRAYS})
+        try:
+            graph.check()
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        return graph
+
+
+def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
+    """R^chi_s = |S^chi_s| / |S_s| per group: the share of group s with at least one inter-edge (Theorem 1)."""
+    source, target = edge_index
+    has_inter = np.zeros(len(sensitive), dtype=bool)
+    has_inter[source[sensitive[source] != sensitive[target]]] = True
+    return {int(group): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
+
+
+def sort_edges(edge_index: np.ndarray) -> np.ndarray:
+    """The edges sorted by (row 0, row 1), as int64."""
+    edge_index = np.ascontiguousarray(edge_index, dtype=np.int64)
+    return edge_index[:, np.lexsort((edge_index[1], edge_index[0]))]
+
+
+def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(2, E') both directions of every edge, without self-loops and duplicates, sorted."""
+    source, target = np.asarray(edge_index, dtype=np.int64)
+    keep = source != target
+    source, target = source[keep], target[keep]
+    codes = np.unique(np.concatenate([source * num_nodes + target, target * num_nodes + source]))
+    return np.stack([codes // num_nodes, codes % num_nodes]) if num_nodes else np.zeros((2, 0), dtype=np.int64)
+
+
+def save_npz(path: str | Path, **arrays: np.ndarray) -> None:
+    """Write arrays to a compressed `.npz` that appears whole or not at all."""
+    path = Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+    try:
+        with os.fdopen(handle, "wb") as file:
+            np.savez_compressed(file, **arrays)
+        os.replace(temporary, path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def load_npz(path: str | Path) -> dict[str, np.ndarray]:
+    """Every array of an `.npz`, read without pickle.
+
+    Raises:
+        DataError: the file is missing, damaged or holds pickled objects.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return dict(archive.items())
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except Exception as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
+        raise DataError(f"{path} cannot be read ({error}). Delete it and run again: it will be made anew.") from None

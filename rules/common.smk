@@ -1,0 +1,87 @@
+# Helpers and constants for every rule file; the rules themselves hold no logic.
+
+import os
+import sys
+from pathlib import Path
+
+from snakemake.exceptions import WorkflowError
+
+BASE = Path(workflow.basedir)
+# Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
+sys.path.insert(0, str(BASE))
+os.environ["PYTHONPATH"] = os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])])
+
+import fairgat.cells
+import fairgat.config
+import fairgat.datasets
+import fairgat.errors
+
+try:
+    CONFIG = fairgat.config.load(config)
+    fairgat.datasets.check(CONFIG)
+    if workflow.is_main_process:  # imports torch: once per run, not once per cluster job
+        import fairgat.methods
+
+        fairgat.methods.check(CONFIG)
+except fairgat.errors.ConfigError as error:
+    raise WorkflowError(str(error)) from None
+
+RESULTS = CONFIG.results_dir
+ENV = "../envs/fairgat.yaml"
+TASKS = ["node_classification", "link_prediction"]
+TABLES = ["comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters"]
+RULES_OF_SELECTION = ["fair", "accuracy", "paper"]
+
+
+wildcard_constraints:
+    task="|".join(TASKS),
+    dataset="|".join(map(re.escape, CONFIG.datasets)),
+    method="|".join(map(re.escape, CONFIG.methods)),
+    cell=fairgat.cells.PATTERN,
+    split=r"\d+",
+    table="|".join(TABLES),
+    format="md|tex",
+
+
+def results(path):
+    """A path under the results directory."""
+    return f"{RESULTS}/{path}"
+
+
+def package(*paths):
+    """Files of the package, as inputs: editing them re-runs the rules that read them, and no others."""
+    return [str(BASE / "fairgat" / path) for path in paths]
+
+
+def module_of(wildcards):
+    """The file of the method's module."""
+    return package(f"methods/{CONFIG.module(wildcards.method)}.py")
+
+
+def splits_of(task, dataset):
+    return expand(results("data/splits/{task}/{dataset}/split-{k}.npz"), task=task, dataset=dataset, k=range(CONFIG.splits.count))
+
+
+def metrics_of(task, dataset, method):
+    """metrics.json of every cell and split of a method on a data set."""
+    return expand(
+        results("runs/{task}/{dataset}/{method}/{cell}/split-{k}/metrics.json"),
+        task=task,
+        dataset=dataset,
+        method=method,
+        cell=CONFIG.cells(method, dataset),
+        k=range(CONFIG.splits.count),
+    )
+
+
+def selections_of(task):
+    """selection.json of every method on every data set of a task."""
+    return [
+        results(f"selection/{task}/{dataset}/{method}.json")
+        for dataset in CONFIG.datasets_of(task)
+        for method in CONFIG.methods_of(task)
+    ]
+
+
+def datasets_run():
+    return [dataset for task in TASKS for dataset in CONFIG.datasets_of(task)]
