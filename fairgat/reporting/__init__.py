@@ -1,0 +1,1 @@
+"""What people read: the paper's tables beside ours, figures and the audit."""
