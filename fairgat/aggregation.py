@@ -1,0 +1,90 @@
+"""Mean and standard deviation over the splits of each winner's test metrics."""
+
+import csv
+import io
+import math
+import statistics
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from fairgat.errors import DataError
+from fairgat.records import FAIRNESS, UTILITY, Record
+
+COLUMNS = ("dataset", "method", "metric", "mean", "std", "n_splits", "paper_mean", "paper_std")
+COLUMNS_BY_RULE = ("rule", *COLUMNS, "cell")
+
+Published = Mapping[tuple[str, str, str], tuple[float, float]]
+
+
+def summarise(
+    selections: Iterable[Mapping[str, Any]], records: Iterable[Record], ddof: int, published: Published
+) -> list[dict[str, Any]]:
+    """The test results of every rule's winner, in long form.
+
+    Args:
+        selections: the selection JSON of each method on each data set, in the order that the rows shall have.
+        records: the metrics of at least the winners' cells on every split.
+        ddof: 1 for the sample standard deviation, 0 for the population one.
+        published: (dataset, method, metric) → (mean, standard deviation), as fractions.
+
+    Returns:
+        One mapping per rule, data set, method and metric, with the keys of COLUMNS_BY_RULE; scores are fractions.
+        `mean` and `std` are None where a rule has no winner, `std` also where a single split leaves it undefined.
+
+    Raises:
+        DataError: a winner's metrics are missing.
+    """
+    runs: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        runs.setdefault((record.dataset, record.method, record.cell), []).append(record)
+    rows = []
+    for selection in selections:
+        dataset, method = selection["dataset"], selection["method"]
+        for rule, winner in selection["winners"].items():
+            scores: list[Mapping[str, float]] = []
+            if winner["cell"] is not None:
+                if (dataset, method, winner["cell"]) not in runs:
+                    raise DataError(f"no metrics.json of {method} on {dataset}, cell {winner['cell']}")
+                scores = [record.test for record in runs[dataset, method, winner["cell"]]]
+            metrics = scores[0] if scores else (UTILITY, *FAIRNESS[selection["task"]])
+            for metric in metrics:
+                values = [score[metric] for score in scores if isinstance(score[metric], int | float)]
+                paper_mean, paper_std = published.get((dataset, method, metric), (None, None))
+                rows.append(
+                    {
+                        "rule": rule,
+                        "dataset": dataset,
+                        "method": method,
+                        "metric": metric,
+                        "mean": math.fsum(values) / len(values) if values else None,
+                        "std": deviation(values, ddof),
+                        "n_splits": len(values),
+                        "paper_mean": paper_mean,
+                        "paper_std": paper_std,
+                        "cell": winner["cell"],
+                    }
+                )
+    return rows
+
+
+def deviation(values: Sequence[float], ddof: int) -> float | None:
+    """Standard deviation with n - ddof in the denominator; None where that is not positive."""
+    if len(values) <= ddof:
+        return None
+    return statistics.stdev(values) if ddof else statistics.pstdev(values)
+
+
+def to_csv(rows: Iterable[Mapping[str, Any]], columns: Sequence[str]) -> str:
+    """CSV text of these columns; floats with ten significant digits, None as nothing: equal rows give equal bytes."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in rows:
+        writer.writerow([_format(row[column]) for column in columns])
+    return text.getvalue()
+
+
+def _format(value: Any) -> str:
+    if value is None:
+        return ""
+    return format(value, ".10g") if isinstance(value, float) else str(value)

@@ -1,0 +1,68 @@
+"""metrics.json read back: one trained cell on one split, and which way each metric points."""
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from fairgat.errors import DataError
+from fairgat.files import read_json
+
+UTILITY = "accuracy"
+# The fairness measures of each task; the lower the fairer.
+FAIRNESS = {
+    "node_classification": ("statistical_parity", "equal_opportunity"),
+    "link_prediction": ("dp_mixed", "eo_mixed", "dp_group", "eo_group", "dp_subgroup", "eo_subgroup"),
+}
+HIGHER_IS_BETTER = ("accuracy", "auc")
+
+
+@dataclass(frozen=True)
+class Record:
+    """One metrics.json. Scores are fractions; both are empty where `failure` says why there are none."""
+
+    task: str
+    dataset: str
+    method: str
+    cell: str
+    split: int
+    validation: Mapping[str, float]
+    test: Mapping[str, float]
+    failure: str | None = None
+
+
+def read(path: str | Path) -> Record:
+    """Read one metrics.json.
+
+    A score that selection needs and that is absent or not finite counts as a failure, with that as its reason.
+
+    Raises:
+        DataError: the file is missing, damaged or not a metrics.json.
+    """
+    content = read_json(path)
+    try:
+        identity = {key: content[key] for key in ("task", "dataset", "method", "cell", "split")}
+        needed = (UTILITY, *FAIRNESS[identity["task"]])
+    except (KeyError, TypeError) as error:
+        raise DataError(f"{path} is not a metrics.json: {error} is missing or unknown") from None
+    failure = content.get("failure")
+    scores = {part: content.get(part) or {} for part in ("validation", "test")}
+    if not failure:
+        failure = _unusable(scores, needed)
+    if failure:
+        scores = {"validation": {}, "test": {}}
+    return Record(**identity, **scores, failure=failure)
+
+
+def read_all(paths: Iterable[str | Path]) -> list[Record]:
+    """Every record, in the order given."""
+    return [read(path) for path in paths]
+
+
+def _unusable(scores: Mapping[str, Mapping[str, float]], needed: Iterable[str]) -> str | None:
+    for part, values in scores.items():
+        for name in needed:
+            value = values.get(name)
+            if not isinstance(value, int | float) or not math.isfinite(value):
+                return f"{part} {name} is {'missing' if name not in values else value}"
+    return None
