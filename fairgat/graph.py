@@ -2,8 +2,10 @@
 
 import os
 import tempfile
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -130,6 +132,12 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[source[sensitive[source] != sensitive[target]]] = True
     return {int(group): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
+
+
+def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
+    """The attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / sum of R^chi) (Eq. sol)."""
+    total = sum(r_chi.values())
+    return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
 
 
 def sort_edges(edge_index: np.ndarray) -> np.ndarray:

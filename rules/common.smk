@@ -85,3 +85,32 @@ def selections_of(task):
 
 def datasets_run():
     return [dataset for task in TASKS for dataset in CONFIG.datasets_of(task)]
+
+
+def dataset_settings(wildcards):
+    """What the data set's source depends on: not its title, nor whether it is enabled."""
+    return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
+
+
+def dataset_modules(wildcards):
+    """The file of the data set's source."""
+    name = fairgat.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
+    return package(f"datasets/{name.rpartition('.')[-1]}.py")
+
+
+def local_files(wildcards):
+    """The user's own files that the data set is made of."""
+    files = fairgat.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    return [str(file.local) for file in files if file.local]
+
+
+def split_shares(task):
+    """The settings that the splits of a task depend on: not how many there are."""
+    keys = {"node_classification": {"train", "validation"}, "link_prediction": {"edge_validation", "edge_test"}}
+    return CONFIG.splits.model_dump(include=keys[task])
+
+
+def alpha_chi_max_grid():
+    """Every alpha_chi_max that some method searches."""
+    grids = [grid for method in CONFIG.methods.values() for grid in (method.grid, *method.grids.values())]
+    return sorted({value for grid in grids for value in grid.get("alpha_chi_max", [])})

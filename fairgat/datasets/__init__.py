@@ -1,0 +1,151 @@
+"""The data sets: which module reads which, what each needs, and the graph that comes out.
+
+Every module here with `Options`, `files` and `load` is a source; docs/extending.md shows how to add one.
+Importing this package imports neither pandas nor torch: it happens whenever Snakemake reads the workflow.
+"""
+
+import importlib
+import pkgutil
+from pathlib import Path
+from types import ModuleType
+
+from pydantic import ValidationError
+
+from fairgat.config import Config, Dataset, Model, explain
+from fairgat.datasets._source import File
+from fairgat.errors import ConfigError, DataError, nearest
+from fairgat.graph import Graph
+
+_HELPERS = ("download", "commands", "statistics")
+
+
+def sources() -> dict[str, ModuleType]:
+    """Every source, by its module's name.
+
+    Raises:
+        ConfigError: a module in fairgat/datasets cannot be imported, or lacks a part that a source must have.
+    """
+    found = {}
+    for item in pkgutil.iter_modules(__path__):
+        if item.name.startswith("_") or item.name in _HELPERS:
+            continue
+        try:
+            module = importlib.import_module(f"{__name__}.{item.name}")
+        except Exception as error:  # whatever a module of the user's own may raise
+            raise ConfigError(f"fairgat/datasets/{item.name}.py cannot be imported: {error}") from error
+        lacking = [part for part in ("Options", "files", "load") if not hasattr(module, part)]
+        if lacking:
+            raise ConfigError(f"fairgat/datasets/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md")
+        found[item.name] = module
+    return found
+
+
+def source_of(name: str, settings: Dataset) -> ModuleType:
+    """The module that reads data set `name`: the one that `source` names, or else the one that declares the name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    known = sources()
+    if settings.source is not None:
+        if settings.source not in known:
+            raise ConfigError(
+                f"datasets.{name}.source: {settings.source!r} is not a module in fairgat/datasets; "
+                f"{nearest(settings.source, known)}"
+            )
+        return known[settings.source]
+    declared = {dataset: module for module in known.values() for dataset in getattr(module, "NAMES", ())}
+    if name not in declared:
+        raise ConfigError(
+            f"datasets.{name}: no module in fairgat/datasets declares this data set; {nearest(name, declared)} "
+            "For data of your own give its `source` (tables, pyg or a module that you add)."
+        )
+    return declared[name]
+
+
+def options_of(name: str, settings: Dataset) -> Model:
+    """The data set's validated options.
+
+    Raises:
+        ConfigError: naming every wrong option by its path.
+    """
+    model = source_of(name, settings).Options
+    try:
+        return model.model_validate(settings.options)
+    except ValidationError as error:
+        raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
+
+
+def check(config: Config) -> None:
+    """Check the source and the options of every data set.
+
+    Raises:
+        ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
+    """
+    problems = []
+    for name, settings in config.datasets.items():
+        try:
+            options_of(name, settings)
+        except ConfigError as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise ConfigError("the data sets of the configuration are not valid:\n" + "\n".join(f"  {p}" for p in problems))
+
+
+def files_of(name: str, settings: Dataset) -> list[File]:
+    """The raw files that the data set is made of; none for a generated one."""
+    return source_of(name, settings).files(name, options_of(name, settings))
+
+
+def acquire(name: str, settings: Dataset, raw_dir: str | Path, data_mirror: str | Path | None = None) -> None:
+    """Bring the data set's raw files to `raw_dir`, verified, and write its manifest.json.
+
+    Raises:
+        DataError: naming every file that cannot be had, every place tried and why it failed.
+    """
+    from fairgat.datasets import download
+
+    download.acquire(name, files_of(name, settings), Path(raw_dir), Path(data_mirror) if data_mirror else None)
+
+
+def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) -> Graph:
+    """The data set's graph, from raw files whose checksums are verified again before anything reads them.
+
+    Raises:
+        DataError: a file is missing, altered or malformed, or the graph does not suit the task.
+    """
+    from fairgat.datasets import download
+
+    options = options_of(name, settings)
+    source = source_of(name, settings)
+    download.verify(source.files(name, options), Path(raw_dir))
+    graph = source.load(name, Path(raw_dir), options, seed)
+    try:
+        graph.check()
+        _check_task(graph, settings.task)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    return graph
+
+
+def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, int]:
+    """Counts that only the raw files can tell, from sources that have a `facts(name, folder, options)`."""
+    source = source_of(name, settings)
+    return source.facts(name, Path(raw_dir), options_of(name, settings)) if hasattr(source, "facts") else {}
+
+
+def counterpart(name: str, settings: Dataset) -> str:
+    """The data set of the paper's whose counts it is compared with: itself, unless its source says otherwise."""
+    return getattr(source_of(name, settings), "COUNTERPARTS", {}).get(name, name)
+
+
+def _check_task(graph: Graph, task: str) -> None:
+    groups = len(set(graph.sensitive.tolist()))
+    if task == "node_classification":
+        if groups != 2 or graph.sensitive.max() != 1:
+            raise DataError(f"node classification needs two sensitive groups, numbered 0 and 1; found {groups}")
+        classes = sorted(set(graph.labels.tolist()))
+        if classes != [0, 1]:
+            raise DataError(f"node classification needs the labels 0 and 1; found {classes[:10]}")
+    elif groups < 2:
+        raise DataError("link prediction needs at least two sensitive groups")

@@ -1,0 +1,100 @@
+"""CSV and edge files read with errors that people understand."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairgat.errors import DataError, nearest
+
+
+def table(path: Path, separator: str = ",") -> pd.DataFrame:
+    """A CSV file with a header.
+
+    Raises:
+        DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
+    """
+    try:
+        frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a whole CSV table: {str(error).strip()}") from None
+    if frame.empty:
+        raise DataError(f"{path} has a header and no rows")
+    return frame
+
+
+def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
+    """One column, without missing values.
+
+    Raises:
+        DataError: the column is missing, or has an empty cell.
+    """
+    if name not in frame.columns:
+        raise DataError(f"{where} has no column {name!r}; {nearest(name, map(str, frame.columns))}")
+    values = frame[name]
+    if values.isna().any():
+        row = int(np.flatnonzero(values.isna())[0]) + 2
+        raise DataError(f"{where}, line {row}: column {name!r} is empty or NaN")
+    return values
+
+
+def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
+    """(rows, len(names)) float64 matrix of numeric columns.
+
+    Raises:
+        DataError: a column is missing, or a cell is empty, infinite or not a number.
+    """
+    columns = []
+    for name in names:
+        values = column(frame, name, where)
+        try:
+            array = pd.to_numeric(values).to_numpy(dtype=np.float64)
+        except (ValueError, TypeError):
+            parsed = pd.to_numeric(values, errors="coerce")
+            row = int(np.flatnonzero(parsed.isna())[0])
+            raise DataError(
+                f"{where}, line {row + 2}: column {name!r} holds {values.iloc[row]!r}, which is not a number"
+            ) from None
+        if not np.isfinite(array).all():
+            row = int(np.flatnonzero(~np.isfinite(array))[0]) + 2
+            raise DataError(f"{where}, line {row}: column {name!r} is infinite")
+        columns.append(array)
+    return np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
+
+
+def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+    """(rows,) int64 column of zeros and ones.
+
+    Raises:
+        DataError: the column is missing, or a value is not 0 or 1.
+    """
+    values = numbers(frame, [name], where)[:, 0]
+    wrong = ~np.isin(values, (0, 1))
+    if wrong.any():
+        row = int(np.flatnonzero(wrong)[0])
+        raise DataError(f"{where}, line {row + 2}: column {name!r} must be 0 or 1, got {values[row]:g}")
+    return values.astype(np.int64)
+
+
+def pairs(path: Path) -> np.ndarray:
+    """(m, 2) int64 of a text file with two whole numbers a line and no header.
+
+    Raises:
+        DataError: it is missing, empty, or a line is not two whole numbers.
+    """
+    try:
+        frame = pd.read_csv(path, sep=r"\s+", header=None, dtype=np.float64)
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a list of edges: {str(error).strip()}") from None
+    values = frame.to_numpy()
+    if values.shape[1] != 2:
+        raise DataError(f"{path} must have two numbers a line, got {values.shape[1]}")
+    whole = np.isfinite(values) & (values == np.floor(values))
+    if not whole.all():
+        row = int(np.flatnonzero(~whole.all(axis=1))[0]) + 1
+        raise DataError(f"{path}, line {row}: expected two whole numbers")
+    return values.astype(np.int64)

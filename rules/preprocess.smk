@@ -1,0 +1,77 @@
+# From raw files to the graph, its counts beside the paper's, and the splits that every method shares.
+
+
+rule preprocess:
+    input:
+        manifest=rules.download.output.manifest,
+        package=dataset_modules,
+    output:
+        graph=results("data/graphs/{dataset}.npz"),
+    log:
+        results("logs/preprocess/{dataset}.log"),
+    benchmark:
+        results("benchmarks/preprocess/{dataset}.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=4000,
+        runtime=30,
+    params:
+        settings=dataset_settings,
+        seed=CONFIG.seed,
+    message:
+        "Make the graph of {wildcards.dataset}"
+    script:
+        "../workflow_scripts/preprocess.py"
+
+
+rule statistics:
+    input:
+        graph=rules.preprocess.output.graph,
+        manifest=rules.download.output.manifest,
+        package=package("datasets/statistics.py", "splits.py", "reporting/paper.yaml"),
+    output:
+        stats=results("data/graphs/{dataset}.stats.json"),
+    log:
+        results("logs/statistics/{dataset}.log"),
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        settings=dataset_settings,
+        shares=split_shares("link_prediction"),
+        seed=CONFIG.seed,
+        alpha_chi_max=alpha_chi_max_grid(),
+    message:
+        "Count the graph of {wildcards.dataset} and compare it with the paper's"
+    script:
+        "../workflow_scripts/describe.py"
+
+
+rule split:
+    input:
+        graph=rules.preprocess.output.graph,
+        package=package("splits.py"),
+    output:
+        split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
+    log:
+        results("logs/split/{task}/{dataset}/split-{split}.log"),
+    localrule: True
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        shares=lambda wildcards: split_shares(wildcards.task),
+        seed=CONFIG.seed,
+    message:
+        "Split {wildcards.dataset} for {wildcards.task}, number {wildcards.split}"
+    script:
+        "../workflow_scripts/split.py"

@@ -1,0 +1,31 @@
+"""Count one data set's graph and compare it with the paper's counts."""
+
+from pathlib import Path
+
+from _log import logged
+
+from fairgat import datasets
+from fairgat.config import Dataset, Splits
+from fairgat.datasets import statistics
+from fairgat.files import write_json
+from fairgat.graph import Graph
+from fairgat.reporting import paper
+
+with logged(snakemake):
+    name = snakemake.wildcards.dataset
+    settings = Dataset.model_validate(snakemake.params.settings)
+    counterpart = datasets.counterpart(name, settings)
+    write_json(
+        snakemake.output.stats,
+        statistics.describe(
+            Graph.load(snakemake.input.graph),
+            name,
+            settings.task,
+            paper.load()["statistics"].get(counterpart, {}),
+            splits=Splits.model_validate(snakemake.params.shares),
+            seed=snakemake.params.seed,
+            alpha_chi_max=snakemake.params.alpha_chi_max,
+            facts=datasets.facts(name, settings, Path(snakemake.input.manifest).parent),
+            stands_for=counterpart if counterpart != name else None,
+        ),
+    )

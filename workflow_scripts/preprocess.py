@@ -1,0 +1,16 @@
+"""Make one data set's graph from its raw files."""
+
+from pathlib import Path
+
+from _log import logged
+
+from fairgat import datasets
+from fairgat.config import Dataset
+
+with logged(snakemake):
+    datasets.prepare(
+        snakemake.wildcards.dataset,
+        Dataset.model_validate(snakemake.params.settings),
+        raw_dir=Path(snakemake.input.manifest).parent,
+        seed=snakemake.params.seed,
+    ).save(snakemake.output.graph)
