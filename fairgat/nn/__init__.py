@@ -1,0 +1,8 @@
+"""Attention layers and the networks built of them."""
+
+from fairgat.nn.conv import FairGATConv, GATConv
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.models import LinkEncoder, NodeClassifier
+from fairgat.nn.reorder import bandwidth_order
+
+__all__ = ["CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "bandwidth_order"]

@@ -1,0 +1,33 @@
+"""One CSR form per edge_index tensor, kept for as long as the tensor lives and is not written to."""
+
+import weakref
+
+import torch
+from torch import Tensor
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from fairgat.nn.csr import CSRGraph
+
+_cache = WeakTensorKeyDictionary()
+
+
+@torch.compiler.disable
+def csr_of(edge_index: Tensor, num_nodes: int, sensitive: Tensor | None, add_self_loops: bool) -> CSRGraph:
+    """The CSR form of a graph; built once while the same unmodified tensors are passed.
+
+    Args:
+        edge_index: (2, E).
+        num_nodes: N.
+        sensitive: (N,) groups, or None.
+        add_self_loops: see `CSRGraph.from_edge_index`.
+    """
+    version = (edge_index._version, num_nodes, add_self_loops, None if sensitive is None else sensitive._version)
+    entries = _cache.setdefault(edge_index, {})
+    for key, (groups, graph) in entries.items():
+        if key == version and (groups() if groups is not None else None) is sensitive:
+            return graph
+    for key in [key for key in entries if key[0] != edge_index._version]:
+        del entries[key]
+    graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
+    entries[version] = (None if sensitive is None else weakref.ref(sensitive), graph)
+    return graph

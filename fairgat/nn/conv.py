@@ -1,0 +1,284 @@
+"""GATConv and FairGATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
+
+from fairgat.nn.attention import attend
+from fairgat.nn.cache import csr_of
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.scaling import EPS, column_moments, scale
+
+POWER_ITERATIONS = 5  # per training step; the singular vectors carry over, so a few keep sigma within 1e-3
+
+
+class GATConv(nn.Module):
+    r"""The graph attention layer of Velickovic et al. (2018), as `torch_geometric.nn.GATConv` computes it.
+
+    .. math::
+        h'_i = \sum_{j \in N(i) \cup \{i\}} \alpha_{ij} W h_j, \qquad
+        \alpha_{ij} = \operatorname{softmax}_j \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i)
+
+    Where `in_channels` is smaller than `out_channels`, features are aggregated before they are transformed, which
+    is the same sum in fewer operations.
+
+    Args:
+        in_channels: F_in. Bipartite graphs (a pair) are not supported.
+        out_channels: C, per head.
+        heads: H.
+        concat: concatenate the heads, or average them.
+        negative_slope: of the LeakyReLU.
+        dropout: probability with which a normalised attention coefficient is dropped in training.
+        add_self_loops: give every node exactly one self-loop.
+        edge_dim: must be None; edge features are not supported.
+        bias: add a learned bias.
+        residual: add a learned linear map of the input.
+
+    Shapes:
+        input (N, F_in) and edge_index (2, E); output (N, H * C), or (N, C) without concat.
+
+    Raises:
+        ValueError: bipartite input or edge features are asked for.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        fill_value: float | str = "mean",
+        bias: bool = True,
+        residual: bool = False,
+    ) -> None:
+        super().__init__()
+        if not isinstance(in_channels, int):
+            raise ValueError(f"in_channels must be one number, got {in_channels!r}: bipartite graphs are not supported")
+        if edge_dim is not None:
+            raise ValueError("edge_dim must be None: edge features are not supported")
+        self.in_channels = in_channels
+        self.out_channels = out_channels
+        self.heads = heads
+        self.concat = concat
+        self.negative_slope = negative_slope
+        self.dropout = dropout
+        self.add_self_loops = add_self_loops
+        self.lin = nn.Linear(in_channels, heads * out_channels, bias=False)
+        self.att_src = nn.Parameter(torch.empty(1, heads, out_channels))
+        self.att_dst = nn.Parameter(torch.empty(1, heads, out_channels))
+        width = heads * out_channels if concat else out_channels
+        self.bias = nn.Parameter(torch.empty(width)) if bias else None
+        self.res = nn.Linear(in_channels, width, bias=False) if residual else None
+        self.reset_parameters()
+
+    def reset_parameters(self) -> None:
+        """Glorot initialisation of the weights, zeros for the bias."""
+        for weight in (self.lin.weight, self.att_src, self.att_dst):
+            glorot_(weight)
+        if self.res is not None:
+            glorot_(self.res.weight)
+        if self.bias is not None:
+            nn.init.zeros_(self.bias)
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor | CSRGraph,
+        *,
+        keep: Tensor | None = None,
+        relu: bool = False,
+        return_attention_weights: bool | None = None,
+    ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Apply the layer.
+
+        Args:
+            x: (N, F_in) node features.
+            edge_index: (2, E), sources above targets, in any order; or a `CSRGraph`. A CSR form is kept for as long
+                as the same tensor is passed.
+            keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
+            relu: apply ReLU to the output, fused with the bias.
+            return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
+        """
+        graph = self._graph(x, edge_index, None)
+        return self._forward(x, graph, 0.0, None, False, keep, relu, return_attention_weights)
+
+    def _graph(self, x: Tensor, edge_index: Tensor | CSRGraph, sensitive: Tensor | None) -> CSRGraph:
+        if x.dim() != 2 or x.size(1) != self.in_channels:
+            raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
+        if isinstance(edge_index, CSRGraph):
+            return edge_index
+        return csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
+
+    def _forward(self, x, graph, alpha_chi, eta, center, keep, relu, return_attention_weights):
+        factor = None
+        if self.training and self.dropout > 0:
+            ones = x.new_ones(self.heads, graph.num_edges)
+            factor = torch.dropout(ones, self.dropout, train=True)
+        if center:
+            out, alpha = self._centred(x, graph, alpha_chi, eta, keep, factor)
+            out = scale(out, self.bias, relu=relu and self.res is None)
+        elif self.in_channels < self.out_channels:
+            out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu)
+        else:
+            out, alpha = self._transform_first(x, graph, alpha_chi, eta, keep, factor, relu)
+        if self.res is not None:
+            out = out + self.res(x)
+            out = out.relu() if relu else out
+        if return_attention_weights is None:
+            return out
+        alpha = alpha if factor is None else alpha * factor
+        return out, (graph.edge_index, graph.original_order(alpha.t()))
+
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+        """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
+        c = self.lin(x)  # (N, H * C)
+        gain = None
+        att = torch.cat([self.att_src, self.att_dst])  # (2, H, C)
+        if eta is not None:
+            gain = eta * torch.rsqrt(column_moments(c)[1] + EPS)
+            att = att * gain.view(1, self.heads, -1)
+        c = c.view(-1, self.heads, self.out_channels)
+        scores = _scores(c, att)
+        if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
+            c, gain = c * gain.view(self.heads, -1), None
+        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+        z = z.flatten(1) if self.concat else z.mean(1)
+        return scale(z, self.bias, eta, gain, relu and self.res is None), alpha
+
+    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+        """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
+        weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
+        if eta is not None:
+            weight = weight * (eta * _inverse_deviation(x[:, None, :], weight))
+        att = torch.cat([self.att_src, self.att_dst])
+        directions = torch.einsum("khc,hcf->khf", att, weight)  # W^T a, per head
+        scores = torch.einsum("nf,khf->khn", x, directions)
+        s, alpha = attend(x[:, None, :], *scores, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
+        if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
+            s = s.flatten(1)[:, None, :]
+            weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
+        if eta is not None:
+            weight = weight * (eta * _inverse_deviation(s, weight))
+        if len(weight) == 1:
+            z = torch.addmm(self.bias, s[:, 0], weight[0].t()) if self.bias is not None else s[:, 0] @ weight[0].t()
+        else:
+            z = torch.einsum("nhf,hcf->nhc", s, weight).flatten(1)
+            z = z if self.bias is None else z + self.bias
+        return (z.relu() if relu and self.res is None else z), alpha
+
+    def _centred(self, x, graph, alpha_chi, eta, keep, factor):
+        """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
+        c = _standardise(self.lin(x), eta).view(-1, self.heads, self.out_channels)
+        scores = _scores(c, torch.cat([self.att_src, self.att_dst]))
+        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+        return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
+
+    def extra_repr(self) -> str:
+        return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
+
+
+class FairGATConv(GATConv):
+    r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each a switch of its own (Algorithm 1).
+
+    S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
+    and the rest to intra-edges, self-loop included; the softmax is taken within each. S2: the weight matrix is
+    divided by its spectral norm. S3: every feature of C = X W^T and of Z = alpha C is brought to unit variance over
+    the nodes and scaled by `eta`; the attention scores are those of the scaled C.
+
+    Args:
+        alpha_chi: attention for the inter-edges of a node that has both kinds; None leaves S1 out.
+        spectral_norm: S2.
+        eta: S3's factor; None leaves S3 out.
+        center: subtract the mean in S3, too.
+
+    The other arguments are those of `GATConv`.
+
+    Raises:
+        ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive` is missing where S1 needs it.
+    """
+
+    def __init__(
+        self,
+        in_channels: int,
+        out_channels: int,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        fill_value: float | str = "mean",
+        bias: bool = True,
+        residual: bool = False,
+        *,
+        alpha_chi: float | None = 0.5,
+        spectral_norm: bool = True,
+        eta: float | None = 1.0,
+        center: bool = False,
+    ) -> None:
+        super().__init__(
+            in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
+            bias, residual,
+        )  # fmt: skip
+        if alpha_chi is not None and not 0 <= alpha_chi <= 1:
+            raise ValueError(f"alpha_chi is a share of attention and lies in [0, 1], got {alpha_chi}")
+        if eta is not None and eta <= 0:
+            raise ValueError(f"eta must be positive, got {eta}")
+        self.alpha_chi = alpha_chi
+        self.eta = eta
+        self.center = center and eta is not None
+        if spectral_norm:
+            spectral_norm_(self.lin, n_power_iterations=POWER_ITERATIONS)
+
+    def forward(
+        self,
+        x: Tensor,
+        edge_index: Tensor | CSRGraph,
+        sensitive: Tensor | None = None,
+        *,
+        keep: Tensor | None = None,
+        relu: bool = False,
+        return_attention_weights: bool | None = None,
+    ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
+        """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
+
+        More than two groups are allowed: equal values make an intra-edge, different ones an inter-edge. `sensitive`
+        is not needed where `edge_index` is a `CSRGraph` built with it, or without S1.
+        """
+        fair = self.alpha_chi is not None
+        if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
+            raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
+        graph = self._graph(x, edge_index, sensitive if fair else None)
+        alpha_chi = self.alpha_chi if fair else 0.0
+        return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, return_attention_weights)
+
+    def extra_repr(self) -> str:
+        return f"{super().extra_repr()}, alpha_chi={self.alpha_chi}, eta={self.eta}"
+
+
+def glorot_(weight: Tensor) -> Tensor:
+    """Glorot's uniform initialisation over the last two dimensions, as PyTorch Geometric does it."""
+    bound = (6 / (weight.size(-2) + weight.size(-1))) ** 0.5
+    return nn.init.uniform_(weight, -bound, bound)
+
+
+def _scores(c: Tensor, att: Tensor) -> Tensor:
+    """(2, H, N) source and target scores of c (N, H, C) under att (2, H, C)."""
+    return torch.einsum("nhc,khc->khn", c, att).contiguous()
+
+
+def _inverse_deviation(s: Tensor, weight: Tensor) -> Tensor:
+    """(H, C, 1) one over the standard deviation over n of s (N, H or 1, F) times weight (H, C, F)."""
+    centred = s - s.mean(0)
+    covariance = torch.einsum("nhf,nhg->hfg", centred, centred) / s.size(0)
+    variance = ((weight @ covariance) * weight).sum(-1, keepdim=True)
+    return torch.rsqrt(variance.clamp_min(0) + EPS)
+
+
+def _standardise(values: Tensor, eta: float) -> Tensor:
+    mean, variance = column_moments(values)
+    return (values - mean) * (eta * torch.rsqrt(variance + EPS))

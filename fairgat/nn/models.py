@@ -1,0 +1,88 @@
+"""The two networks of the paper, built of either attention layer."""
+
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
+
+from fairgat.nn.conv import POWER_ITERATIONS, GATConv, glorot_
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.scaling import EPS
+
+Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
+
+
+class NodeClassifier(nn.Module):
+    """Two attention layers with ReLU and a linear layer with one logit (paper, Implementation details).
+
+    Args:
+        layer: makes an attention layer from its input and output width, for instance `GATConv`.
+        in_channels: F.
+        hidden: width of both attention layers.
+        spectral_norm: S2 on the linear layer.
+        eta: S3 on the linear layer's output Z; None leaves it out.
+        center: subtract Z's mean, too.
+    """
+
+    def __init__(
+        self,
+        layer: Layer,
+        in_channels: int,
+        hidden: int,
+        spectral_norm: bool = False,
+        eta: float | None = None,
+        center: bool = False,
+    ) -> None:
+        super().__init__()
+        self.conv1 = layer(in_channels, hidden)
+        self.conv2 = layer(hidden, hidden)
+        self.linear = nn.Linear(hidden, 1, bias=False)
+        self.bias = nn.Parameter(torch.zeros(1))
+        glorot_(self.linear.weight)
+        self.eta = eta
+        self.center = center
+        if spectral_norm:
+            spectral_norm_(self.linear, n_power_iterations=POWER_ITERATIONS)
+
+    def embed(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+        """(N, hidden) representations after the second attention layer."""
+        h = self.conv1(x, graph, *arguments, relu=True, **options)
+        return self.conv2(h, graph, *arguments, relu=True, **options)
+
+    def classify(self, h: Tensor) -> Tensor:
+        """(N,) logits of representations (N, hidden)."""
+        z = self.linear(h).squeeze(1)
+        if self.eta is not None:
+            variance, mean = torch.var_mean(z, correction=0)
+            z = (z - mean if self.center else z) * (self.eta * torch.rsqrt(variance + EPS))
+        return z + self.bias
+
+    def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+        """(N,) logits of features x (N, F) on a graph."""
+        return self.classify(self.embed(x, graph, *arguments, **options))
+
+
+class LinkEncoder(nn.Module):
+    """Two attention layers, ReLU between them; a link's logit is the dot product of its ends (FairDrop's notebook).
+
+    Args:
+        layer: makes an attention layer from its input and output width.
+        in_channels: F.
+        hidden: width of both attention layers.
+    """
+
+    def __init__(self, layer: Layer, in_channels: int, hidden: int) -> None:
+        super().__init__()
+        self.conv1 = layer(in_channels, hidden)
+        self.conv2 = layer(hidden, hidden)
+
+    def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+        """(N, hidden) embeddings of features x (N, F) on a graph."""
+        h = self.conv1(x, graph, *arguments, relu=True, **options)
+        return self.conv2(h, graph, *arguments, **options)
+
+    @staticmethod
+    def decode(z: Tensor, edges: Tensor) -> Tensor:
+        """(m,) logits of the links edges (2, m) between embeddings z (N, hidden)."""
+        return (z[edges[0]] * z[edges[1]]).sum(1)
