@@ -1,0 +1,33 @@
+"""How metrics and hyperparameters are called in tables and figures."""
+
+from fairgat.reporting.model import Math, Text
+
+METRICS: dict[str, Text] = {
+    "accuracy": Math("Accuracy (%)", r"Accuracy ($\%$)"),
+    "auc": Math("AUC (%)", r"AUC ($\%$)"),
+    "statistical_parity": Math("ΔSP (%)", r"$\Delta_{S P}$ ($\%$)"),
+    "equal_opportunity": Math("ΔEO (%)", r"$\Delta_{E O}$ ($\%$)"),
+    "dp_mixed": Math("ΔDP_m (%)", r"$\Delta DP_{m}$ ($\%$)"),
+    "eo_mixed": Math("ΔEO_m (%)", r"$\Delta EO_{m}$ ($\%$)"),
+    "dp_group": Math("ΔDP_g (%)", r"$\Delta DP_{g}$ ($\%$)"),
+    "eo_group": Math("ΔEO_g (%)", r"$\Delta EO_{g}$ ($\%$)"),
+    "dp_subgroup": Math("ΔDP_s (%)", r"$\Delta DP_{s}$ ($\%$)"),
+    "eo_subgroup": Math("ΔEO_s (%)", r"$\Delta EO_{s}$ ($\%$)"),
+}
+PARAMETERS: dict[str, Text] = {
+    "alpha_chi_max": Math("α_χ^max", r"$\alpha_{\max}^{\chi}$"),
+    "alpha_chi": Math("α_χ", r"$\alpha^{\chi}$"),
+    "eta": Math("η", r"$\eta$"),
+    "lambda": Math("λ", r"$\lambda$"),
+    "delta": Math("δ", r"$\delta$"),
+}
+
+
+def metric(name: str) -> Text:
+    """The label of a metric; its own name where it has none."""
+    return METRICS.get(name, name)
+
+
+def parameter(name: str) -> Text:
+    """The label of a hyperparameter; its own name where it has none."""
+    return PARAMETERS.get(name, name)

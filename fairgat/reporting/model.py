@@ -1,0 +1,96 @@
+"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+
+@dataclass(frozen=True)
+class Math:
+    """Text that LaTeX sets differently: `plain` in Unicode for the other formats, `tex` as it is (not escaped)."""
+
+    plain: str
+    tex: str
+
+    def __str__(self) -> str:
+        return self.plain
+
+
+Text = str | Math
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One entry: a text or a mean, perhaps with ± `std`; only the mean is bold. `mark` refers to a note."""
+
+    text: Text
+    std: str = ""
+    bold: bool = False
+    mark: str = ""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line; LaTeX draws a rule where `group` changes from one row to the next."""
+
+    cells: list[Cell]
+    group: int = 0
+
+
+@dataclass(frozen=True)
+class Block:
+    """The rows that belong together, such as those of one data set; `reason` says why there are none."""
+
+    title: Text
+    rows: list[Row] = field(default_factory=list)
+    reason: str = ""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One grid of columns.
+
+    `stacked`: each block repeats the header, with its title in the first column (the paper's comparison table).
+    `multirow`: one header, and the block's title in a first column of its own, beside all of its rows.
+    """
+
+    layout: Literal["stacked", "multirow"]
+    header: list[Text]
+    blocks: list[Block]
+    align: str = ""  # one of l, c, r per column of the rows; l for the first and c for the others where empty
+
+    @property
+    def columns(self) -> str:
+        return self.align or "l" + "c" * (len(self.header) - 1)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A whole table.
+
+    `name` is its file name, `explanation` says how to read it, `notes` are (mark, text) pairs below it; a note
+    without a mark is about the whole table.
+    """
+
+    name: str
+    caption: Text
+    panels: list[Panel]
+    notes: list[tuple[str, str]]
+    explanation: str = ""
+    size: str = "footnotesize"  # LaTeX's font size
+
+
+class Notes:
+    """Numbers notes in the order of their first use; the same text keeps its number."""
+
+    def __init__(self) -> None:
+        self._texts: list[str] = []
+
+    def mark(self, text: str) -> str:
+        """The mark that refers to this note."""
+        if text not in self._texts:
+            self._texts.append(text)
+        return str(self._texts.index(text) + 1)
+
+    def all(self) -> list[tuple[str, str]]:
+        """(mark, text) of every note."""
+        return [(str(number), text) for number, text in enumerate(self._texts, start=1)]

@@ -1,0 +1,134 @@
+"""A `Table` as text in each format, through the Jinja templates beside this file."""
+
+import csv
+import io
+from functools import cache
+
+import jinja2
+
+from fairgat.reporting import escape
+from fairgat.reporting.model import Block, Cell, Math, Panel, Table, Text
+
+FORMATS = ("md", "tex", "html", "csv")
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def render(table: Table, form: str) -> str:
+    """The table as `md`, `tex`, `html` or `csv`.
+
+    The LaTeX is one table environment that needs booktabs and multirow, nothing else.
+    """
+    return to_csv(table) if form == "csv" else _environment(form).get_template(f"table.{form}.j2").render(table=table)
+
+
+@cache
+def _environment(form: str) -> jinja2.Environment:
+    # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
+    delimiters = (
+        {
+            "block_start_string": "<%",
+            "block_end_string": "%>",
+            "variable_start_string": "<<",
+            "variable_end_string": ">>",
+            "comment_start_string": "<#",
+            "comment_end_string": "#>",
+        }
+        if form == "tex"
+        else {}
+    )
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairgat.reporting", "templates"),
+        autoescape=form == "html",
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        **delimiters,
+    )
+    environment.filters.update(tex=tex, tex_cell=tex_cell, md=markdown, md_grid=markdown_grid, superscript=superscript)
+    return environment
+
+
+def tex(text: Text) -> str:
+    """LaTeX of a text; `Math` passes unescaped."""
+    return text.tex if isinstance(text, Math) else escape.tex(text)
+
+
+def tex_cell(cell: Cell) -> str:
+    """LaTeX of an entry: `$\\mathbf{66.26} \\pm 0.95$`, or escaped text, with its mark."""
+    mark = f"$^{{{cell.mark}}}$" if cell.mark else ""
+    if cell.std:
+        mean = rf"\mathbf{{{cell.text}}}" if cell.bold else str(cell.text)
+        return rf"${mean} \pm {cell.std}$" + mark
+    text = tex(cell.text)
+    return (rf"\textbf{{{text}}}" if cell.bold else text) + mark
+
+
+def markdown(text: Text) -> str:
+    """Markdown of a text."""
+    return escape.markdown(str(text))
+
+
+def superscript(mark: str) -> str:
+    """A note's number in Unicode superscripts, readable without rendering."""
+    return mark.translate(_SUPERSCRIPTS)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown(cell.text)
+    text = f"**{text}**" if cell.bold else text
+    return text + (f" ± {cell.std}" if cell.std else "") + (f" {superscript(cell.mark)}" if cell.mark else "")
+
+
+def markdown_grid(panel: Panel, block: Block | None = None) -> str:
+    """A GitHub table with aligned columns: of one stacked block, or of a whole multirow panel."""
+    if block is not None:
+        header = [block.title, *panel.header[1:]]
+        rows = [[_markdown_cell(cell) for cell in row.cells] for row in block.rows]
+        columns = panel.columns
+    else:
+        header, rows, columns = panel.header, [], panel.columns
+        for item in panel.blocks:
+            title = markdown(item.title)
+            for number, row in enumerate(item.rows):
+                rows.append([title if number == 0 else "", *map(_markdown_cell, row.cells)])
+    return align_columns([markdown(text) for text in header], rows, columns)
+
+
+def align_columns(header: list[str], rows: list[list[str]], columns: str) -> str:
+    """Markdown lines whose pipes stand below each other; `columns` has l, c or r per column."""
+    widths = [max([3, len(header[k]), *(len(row[k]) for row in rows)]) for k in range(len(header))]
+
+    def line(entries: list[str]) -> str:
+        adjusted = [
+            entry.ljust(width) if column == "l" else entry.rjust(width)
+            for entry, width, column in zip(entries, widths, columns, strict=True)
+        ]
+        return "| " + " | ".join(adjusted) + " |"
+
+    rule = [
+        {"l": ":" + "-" * (width - 1), "c": ":" + "-" * (width - 2) + ":", "r": "-" * (width - 1) + ":"}[column]
+        for width, column in zip(widths, columns, strict=True)
+    ]
+    return "\n".join([line(header), "| " + " | ".join(rule) + " |", *map(line, rows)])
+
+
+def to_csv(table: Table) -> str:
+    """Every panel as plain rows, with the block's title in the first column; the notes follow."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for panel in table.panels:
+        header = ["", *panel.header[1:]] if panel.layout == "multirow" else ["", "", *panel.header[1:]]
+        writer.writerow([str(entry) for entry in header])
+        for block in panel.blocks:
+            if block.reason:
+                writer.writerow([str(block.title), f"not run: {block.reason}"])
+            for row in block.rows:
+                writer.writerow([str(block.title), *map(_plain_cell, row.cells)])
+    for mark, note in table.notes:
+        writer.writerow([f"[{mark}]" if mark else "", note])
+    return text.getvalue()
+
+
+def _plain_cell(cell: Cell) -> str:
+    return f"{cell.text}" + (f" ± {cell.std}" if cell.std else "") + (f" [{cell.mark}]" if cell.mark else "")

@@ -1,0 +1,92 @@
+"""The runtime table: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
+
+import statistics
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
+from fairgat.reporting.results import DASH, REFERENCE, group
+
+Seconds = Mapping[str, Mapping[str, float]]  # data set → method → seconds per epoch
+
+
+def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: Seconds) -> Table:
+    """Median seconds per epoch of each method (rows) on each data set (columns), and their ratio to GAT's.
+
+    Args:
+        measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds).
+        published: the paper's.
+    """
+    notes = Notes()
+    ours = medians(measured)
+    datasets, methods = settings["datasets"], settings["methods"]
+
+    def rows(entry: Callable[[str, str], Cell | None]) -> list[Row]:
+        return [
+            Row(
+                [
+                    Cell(method["title"]),
+                    *(
+                        entry(dataset["name"], method["name"]) or Cell(DASH, mark=_why(dataset, method, notes))
+                        for dataset in datasets
+                    ),
+                ],
+                group=group(method["name"]),
+            )
+            for method in methods
+        ]
+
+    def seconds(dataset: str, method: str) -> Cell | None:
+        value = ours.get(dataset, {}).get(method)
+        return None if value is None else Cell(f"{value:.3f}")
+
+    def relative(dataset: str, method: str) -> Cell | None:
+        ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
+        return None if ratio is None else Cell(f"{ratio:.2f}" + ("" if paper is None else f" ({paper:.2f})"))
+
+    blocks = [
+        Block("Epoch (sec)", rows(seconds)),
+        Block("Relative to GAT (paper)", rows(relative)),
+    ]
+    return Table(
+        name="runtime",
+        caption="Run-time comparison.",
+        explanation="Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses.",
+        panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
+        notes=[*notes.all(), *(("", text) for text in _conditions(measured))],
+    )
+
+
+def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
+    """Data set → method → median of its timed epochs, in seconds."""
+    return {
+        dataset: {method: statistics.median(times) for method, times in entry["epoch_seconds"].items() if times}
+        for dataset, entry in measured.items()
+    }
+
+
+def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
+    times = seconds.get(dataset, {})
+    return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
+
+
+def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], notes: Notes) -> str:
+    if dataset["reason"]:
+        return notes.mark(f"{dataset['title']}: not run ({dataset['reason']}).")
+    if method["reason"]:
+        return notes.mark(f"{method['title']}: not run ({method['reason']}).")
+    return notes.mark(f"{method['title']} on {dataset['title']}: not measured.")
+
+
+def _conditions(measured: Mapping[str, Any]) -> list[str]:
+    """How and where it was measured: one sentence per distinct way."""
+    texts = []
+    for entry in measured.values():
+        machine = ", ".join(f"{key} {value}" for key, value in sorted(entry.get("machine", {}).items()))
+        text = (
+            f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {entry['threads']} "
+            f"CPU thread{'s' if entry['threads'] != 1 else ''}" + (f"; {machine}." if machine else ".")
+        )
+        if text not in texts:
+            texts.append(text)
+    return texts

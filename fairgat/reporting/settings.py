@@ -1,0 +1,78 @@
+"""What each table needs from the configuration, and nothing more: the narrow params of its rule.
+
+Imports nothing heavy, as the workflow calls this while it builds its graph of jobs.
+"""
+
+from typing import Any
+
+from fairgat.config import Config
+
+TASK_OF_TABLE = {
+    "comparison": "node_classification",
+    "ablation": "node_classification",
+    "runtime": "node_classification",
+    "link_prediction": "link_prediction",
+}
+
+
+def table_settings(config: Config, table: str) -> dict[str, Any]:
+    """The settings of one table.
+
+    `datasets` are the blocks, in config order, each with `name`, `title`, `task` and `reason` (why it is not run, or
+    None); `methods` the rows with `name`, `title` and `reason`. Tables of results also get the selection `rule`, the
+    statistics table the grid of alpha_chi_max, the hyperparameter table each method's `grid` and `published` cell per
+    data set.
+    """
+    task = TASK_OF_TABLE.get(table)
+    settings: dict[str, Any] = {"datasets": [_dataset(config, name) for name in _datasets(config, task)]}
+    if task:
+        settings["methods"] = [_method(config, name, task) for name in getattr(config.tables, table)]
+    if table in ("comparison", "ablation", "link_prediction"):
+        settings["rule"] = config.selection.rule
+    if table == "dataset_statistics":
+        settings["alpha_chi_max"] = sorted(_grid_values(config, "alpha_chi_max"))
+    if table == "hyperparameters":
+        settings["rule"] = config.selection.rule
+        settings["methods"] = [
+            _method(config, name, None)
+            | {
+                "tasks": list(config.methods[name].tasks),
+                "grids": {dataset: _grid(config, name, dataset) for dataset in config.datasets},
+                "published": config.methods[name].published,
+            }
+            for name in config.methods
+        ]
+    return settings
+
+
+def _datasets(config: Config, task: str | None) -> list[str]:
+    return [name for name, entry in config.datasets.items() if task in (None, entry.task)]
+
+
+def _dataset(config: Config, name: str) -> dict[str, Any]:
+    entry = config.datasets[name]
+    return {"name": name, "title": entry.title or name, "task": entry.task, "reason": config.not_run(name)}
+
+
+def _method(config: Config, name: str, task: str | None) -> dict[str, Any]:
+    entry = config.methods[name]
+    reason = None
+    if config.only_methods and name not in config.only_methods:
+        reason = "left out with only_methods"
+    elif task and task not in entry.tasks:
+        reason = f"not a method for {task.replace('_', ' ')}"
+    return {"name": name, "title": entry.title or name, "reason": reason}
+
+
+def _grid(config: Config, method: str, dataset: str) -> dict[str, list]:
+    entry = config.methods[method]
+    return {name: list(values) for name, values in entry.grids.get(dataset, entry.grid).items()}
+
+
+def _grid_values(config: Config, parameter: str) -> set:
+    return {
+        value
+        for method in config.methods
+        for dataset in config.datasets
+        for value in _grid(config, method, dataset).get(parameter, [])
+    }

@@ -1,0 +1,99 @@
+"""The data-set statistics: the paper's two tables with ours, and the attention that follows from R_chi."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table, Text
+from fairgat.reporting.results import DASH
+
+SOCIAL: dict[str, Text] = {
+    "s0": Math("nodes s=0", r"$|\mathcal{S}_{0}|$"),
+    "s1": Math("nodes s=1", r"$|\mathcal{S}_{1}|$"),
+    "inter_edges": Math("inter-edges", r"$|\mathcal{E}^{\chi}|$"),
+    "intra_edges": Math("intra-edges", r"$|\mathcal{E}^{\omega}|$"),
+    "features": Math("F", "$F$"),
+}
+CITATION: dict[str, Text] = {
+    "nodes": Math("nodes", r"$|\mathcal{V}|$"),
+    "groups": "# sensitive attr.",
+    "inter_edges": SOCIAL["inter_edges"],
+    "intra_edges": SOCIAL["intra_edges"],
+    "train_edges": Math("edges", r"$|\mathcal{E}|$"),
+}
+
+
+def build(settings: Mapping[str, Any], stats: Mapping[str, Any]) -> Table:
+    """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi.
+
+    Args:
+        stats: data set → stats JSON (`counts`, `paper` and `notes`).
+    """
+    notes = Notes()
+    social = [dataset for dataset in settings["datasets"] if dataset["task"] == "node_classification"]
+    citation = [dataset for dataset in settings["datasets"] if dataset["task"] == "link_prediction"]
+    panels = [
+        _counts("Social networks", SOCIAL, social, stats, notes),
+        _counts("Citation networks", CITATION, citation, stats, notes),
+        _attention(settings["alpha_chi_max"], social, stats),
+    ]
+    return Table(
+        name="dataset_statistics",
+        caption="Dataset statistics for social networks and for citation networks, ours and the paper's.",
+        explanation=(
+            "✓ equal to the paper's, ✗ different. Edges are directed; those of citation networks are the training "
+            "graph's. Fair attention: the share of each group's nodes that have an inter-edge, and the attention on "
+            "inter-edges that follows from it for each of its upper limits."
+        ),
+        panels=[panel for panel in panels if panel.blocks],
+        notes=notes.all(),
+    )
+
+
+def _counts(
+    title: str,
+    quantities: Mapping[str, Text],
+    datasets: list[Mapping[str, Any]],
+    stats: Mapping[str, Any],
+    notes: Notes,
+) -> Panel:
+    blocks = []
+    for dataset in datasets:
+        entry = stats.get(dataset["name"])
+        if entry is None:
+            blocks.append(Block(dataset["title"], reason=dataset["reason"] or "its graph was not made"))
+            continue
+        ours, paper = entry["counts"], entry["paper"] or {}
+        mark = notes.mark(f"{dataset['title']}: {' '.join(entry['notes'])}") if entry["notes"] else ""
+        rows = [Row([Cell("ours", mark=mark), *(_ours(ours, paper, quantity) for quantity in quantities)])]
+        if paper:
+            rows.append(Row([Cell("paper"), *(Cell(str(paper.get(quantity, "–"))) for quantity in quantities)]))
+        blocks.append(Block(dataset["title"], rows))
+    return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
+
+
+def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str) -> Cell:
+    if quantity not in ours:
+        return Cell(DASH)
+    if quantity not in paper:
+        return Cell(str(ours[quantity]))
+    return Cell(f"{ours[quantity]} {'✓' if ours[quantity] == paper[quantity] else '✗'}")
+
+
+def _attention(grid: list[float], datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """R_chi of both groups, and alpha_chi for each alpha_chi_max of the grid."""
+    header: list[Text] = [
+        "Fair attention",
+        Math("R0^χ", r"$R_{0}^{\chi}$"),
+        Math("R1^χ", r"$R_{1}^{\chi}$"),
+        *(Math(f"α_χ (max {value:g})", rf"$\alpha^{{\chi}}$ (max {value:g})") for value in grid),
+    ]
+    rows = []
+    for dataset in datasets:
+        entry = stats.get(dataset["name"])
+        if entry is None:
+            continue
+        counts = entry["counts"]
+        values = [counts["r_chi"][group] for group in ("0", "1")]
+        values += [counts["alpha_chi"][str(value)] for value in grid]
+        rows.append(Row([Cell(dataset["title"]), *(Cell(f"{value:.4f}") for value in values)]))
+    return Panel("stacked", header, [Block("Fair attention", rows)] if rows else [])
