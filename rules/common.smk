@@ -15,6 +15,7 @@ import fairgat.cells
 import fairgat.config
 import fairgat.datasets
 import fairgat.errors
+import fairgat.reporting.settings
 
 try:
     CONFIG = fairgat.config.load(config)
@@ -114,3 +115,50 @@ def alpha_chi_max_grid():
     """Every alpha_chi_max that some method searches."""
     grids = [grid for method in CONFIG.methods.values() for grid in (method.grid, *method.grids.values())]
     return sorted({value for grid in grids for value in grid.get("alpha_chi_max", [])})
+
+
+def all_metrics_of(task):
+    """metrics.json of every method on every data set of a task."""
+    return [
+        path
+        for dataset in CONFIG.datasets_of(task)
+        for method in CONFIG.methods_of(task)
+        for path in metrics_of(task, dataset, method)
+    ]
+
+
+def table_sources(wildcards):
+    """The files that a table is built from, by kind."""
+    if wildcards.table == "runtime":
+        return {
+            "runtimes": expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification"))
+        }
+    if wildcards.table == "dataset_statistics":
+        return {"stats": expand(results("data/graphs/{dataset}.stats.json"), dataset=datasets_run())}
+    if wildcards.table == "hyperparameters":
+        return {"selections": [path for task in TASKS for path in selections_of(task)]}
+    task = fairgat.reporting.settings.TASK_OF_TABLE[wildcards.table]
+    return {"summary": [results(f"summary/{task}.csv")], "selections": selections_of(task)}
+
+
+def table_settings(wildcards):
+    """What a table reads from the configuration."""
+    return fairgat.reporting.settings.table_settings(CONFIG, wildcards.table)
+
+
+def tables():
+    """All tables, in every format."""
+    return expand(results("tables/{table}.{format}"), table=TABLES, format=["md", "tex", "html", "csv"])
+
+
+def timed_methods(wildcards):
+    """Module and settings of each method in the runtime table, at the published cell or else the grid's first."""
+    return {method: CONFIG.representative(method, wildcards.dataset) for method in methods_timed()}
+
+
+def timed_modules(wildcards):
+    return sorted({path for method in methods_timed() for path in package(f"methods/{CONFIG.module(method)}.py")})
+
+
+def methods_timed():
+    return [name for name in CONFIG.tables.runtime if name in CONFIG.methods_of("node_classification")]

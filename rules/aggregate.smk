@@ -1,0 +1,28 @@
+# Mean and standard deviation over the splits of every winner's test metrics.
+
+
+rule aggregate:
+    input:
+        selections=lambda w: selections_of(w.task),
+        metrics=lambda w: all_metrics_of(w.task),
+        code=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
+    output:
+        summary=results("summary/{task}.csv"),
+        by_rule=results("summary/{task}_by_rule.csv"),
+    log:
+        results("logs/aggregate/{task}.log"),
+    benchmark:
+        results("benchmarks/aggregate/{task}.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        rule=CONFIG.selection.rule,
+        ddof=CONFIG.aggregation.ddof,
+    message:
+        "Averaging the test metrics of {wildcards.task} over the splits"
+    script:
+        "../workflow_scripts/aggregate.py"

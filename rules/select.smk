@@ -1,0 +1,27 @@
+# Which cell of a method's grid stands for it on a data set, by validation scores alone.
+
+
+rule select:
+    input:
+        metrics=lambda w: metrics_of(w.task, w.dataset, w.method),
+        code=package("selection.py", "records.py"),
+    output:
+        results("selection/{task}/{dataset}/{method}.json"),
+    log:
+        results("logs/select/{task}/{dataset}/{method}.log"),
+    benchmark:
+        results("benchmarks/select/{task}/{dataset}/{method}.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        rule=CONFIG.selection.rule,
+        tolerance=CONFIG.selection.tolerance,
+        published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
+    message:
+        "Choosing the cell of {wildcards.method} on {wildcards.dataset} by its validation scores"
+    script:
+        "../workflow_scripts/select.py"

@@ -1,0 +1,50 @@
+# The paper's tables: built once each, rendered in every format.
+
+
+rule table:
+    input:
+        unpack(table_sources),
+        code=package(
+            "reporting/tables.py",
+            "reporting/results.py",
+            "reporting/runtime.py",
+            "reporting/statistics.py",
+            "reporting/hyperparameters.py",
+            "reporting/labels.py",
+            "reporting/render.py",
+            "reporting/paper.yaml",
+            "reporting/templates/table.md.j2",
+            "reporting/templates/table.tex.j2",
+            "reporting/templates/table.html.j2",
+        ),
+    output:
+        md=results("tables/{table}.md"),
+        tex=report(
+            results("tables/{table}.tex"),
+            caption="report/table.rst",
+            category="Tables",
+            labels={"table": "{table}", "format": "LaTeX"},
+        ),
+        html=report(
+            results("tables/{table}.html"),
+            caption="report/table.rst",
+            category="Tables",
+            labels={"table": "{table}", "format": "HTML"},
+        ),
+        csv=results("tables/{table}.csv"),
+    log:
+        results("logs/tables/{table}.log"),
+    benchmark:
+        results("benchmarks/tables/{table}.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        settings=table_settings,
+    message:
+        "Rendering the table {wildcards.table}"
+    script:
+        "../workflow_scripts/table.py"

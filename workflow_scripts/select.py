@@ -1,0 +1,18 @@
+"""Choose a cell of one method on one data set."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat.files import write_json
+    from fairgat.records import read_all
+    from fairgat.selection import select
+
+    write_json(
+        snakemake.output[0],
+        select(
+            read_all(snakemake.input.metrics),
+            rule=snakemake.params.rule,
+            tolerance=snakemake.params.tolerance,
+            published=snakemake.params.published,
+        ),
+    )
