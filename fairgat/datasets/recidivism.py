@@ -39,7 +39,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """18,876 nodes with 17 features: every column but the sensitive one and the label."""
     from fairgat.datasets import _read
 
-    frame = _read.table(folder / "bail.csv")
+    frame = _read.table(folder / "bail.csv", "bail.csv")
     sensitive = _read.binary(frame, "WHITE", "bail.csv")
     labels = _read.binary(frame, "RECID", "bail.csv")
     columns = [column for column in frame.columns if column not in ("WHITE", "RECID")]

@@ -1,0 +1,91 @@
+"""A data set of your own: a CSV of nodes and a CSV of edges, each with a header.
+
+my-network:
+  task: node_classification
+  source: tables
+  options: {nodes: my/nodes.csv, edges: my/edges.csv, id: person, label: employed, sensitive: gender}
+"""
+
+from pathlib import Path
+
+import numpy as np
+
+from fairgat.config import Model
+from fairgat.datasets._source import Drop, File, Scaling, edges_from_pairs, scaled
+from fairgat.errors import DataError
+from fairgat.graph import Graph
+
+
+class Options(Model):
+    """What may be set for it."""
+
+    nodes: str
+    """CSV of the nodes, one a row; relative to where Snakemake runs."""
+    edges: str
+    """CSV of the edges, one a row, undirected: (a, b) and (b, a) are the same edge."""
+    sensitive: str
+    """Column of the sensitive attribute, which is no feature."""
+    label: str | None = None
+    """Column of the label, 0 or 1 for node classification, which is no feature. For link prediction the sensitive
+    attribute where absent."""
+    id: str | None = None
+    """Column that the edges name nodes by; the row number from 0 where absent."""
+    groups: list[str | int] | None = None
+    """The values of the sensitive attribute in the order of the groups 0, 1, ...; all that occur, sorted, where
+    absent."""
+    features: list[str] | None = None
+    """The feature columns, all numbers; every other column where absent."""
+    ends: tuple[str, str] | None = None
+    """The two columns of `edges`; the first two where absent."""
+    separator: str = ","
+    """What stands between two cells, in both files."""
+    drop: tuple[Drop, ...] = ()
+    """Edges that are left out in place of an error: self_loops, duplicates, unknown_ids."""
+    scaling: Scaling = "min_max"
+    """How features are scaled."""
+
+
+def files(name: str, options: Options) -> list[File]:
+    return [
+        File(f"{name}/nodes.csv", local=Path(options.nodes)),
+        File(f"{name}/edges.csv", local=Path(options.edges)),
+    ]
+
+
+def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
+    """The nodes in the file's order."""
+    from fairgat.datasets import _read
+
+    where = options.nodes
+    nodes = _read.table(folder / "nodes.csv", where, options.separator)
+    sensitive = _groups(_read.column(nodes, options.sensitive, where), options, where)
+    labels = sensitive.copy()
+    if options.label is not None:
+        labels = _read.binary(nodes, options.label, where)
+    not_features = {options.id, options.label, options.sensitive}
+    columns = options.features or [column for column in nodes.columns if column not in not_features]
+    if not columns:
+        raise DataError(f"{where} has no feature columns beside the id, the label and the sensitive attribute")
+    features = scaled(_read.numbers(nodes, columns, where), options.scaling)
+
+    edges = _read.table(folder / "edges.csv", options.edges, options.separator)
+    ends = options.ends or tuple(edges.columns[:2])
+    if len(ends) < 2:
+        raise DataError(f"{options.edges} needs two columns, one for each end of an edge")
+    named = np.stack([_read.column(edges, end, options.edges).astype(str) for end in ends], axis=1)
+    ids = _read.column(nodes, options.id, where) if options.id else nodes.index.to_series()
+    pairs = _read.positions(ids.astype(str), named, where)
+    return Graph(features, labels, sensitive, edges_from_pairs(pairs, len(nodes), options.edges, options.drop))
+
+
+def _groups(values, options: Options, where: str) -> np.ndarray:
+    names = [str(group) for group in options.groups or sorted(values.unique())]
+    number = {name: group for group, name in enumerate(names)}
+    found = [number.get(str(value), -1) for value in values]
+    if -1 in found:
+        row = found.index(-1)
+        raise DataError(
+            f"{where}, line {row + 2}: {options.sensitive} is {str(values.iloc[row])!r}, which is not among the groups "
+            f"{', '.join(names)}"
+        )
+    return np.array(found, dtype=np.int64)
