@@ -26,5 +26,4 @@ rule all:
     default_target: True
     input:
         tables(),
-        audit(),
     localrule: True

@@ -242,7 +242,9 @@ class Config(Model):
             *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
         ]:
             kind = "data set" if known is self.datasets else "method"
-            problems += [f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known]
+            problems += [
+                f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known
+            ]
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -255,6 +257,14 @@ class Config(Model):
         """Every cell of `method` on `dataset`, as paths."""
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
+
+    def representative(self, method: str, dataset: str) -> dict[str, Any]:
+        """Module and settings of one cell: the published one where it is in the grid, or else the grid's first."""
+        entry = self.methods[method]
+        grid = cells.expand(entry.grids.get(dataset, entry.grid))
+        published = entry.published.get(dataset)
+        cell = published if published in grid else grid[0]
+        return {"module": self.module(method), "settings": entry.settings | cell}
 
     def not_run(self, dataset: str) -> str | None:
         """Why `dataset` is left out of this run; None when it runs."""

@@ -59,8 +59,29 @@ def module_of(wildcards):
     return package(f"methods/{CONFIG.module(wildcards.method)}.py")
 
 
+# The modules that every training job runs through; a method's own module is `module_of`.
+TRAINING_PATH = [
+    "graph.py",
+    "metrics.py",
+    "tasks.py",
+    "training.py",
+    "methods/base.py",
+    *(
+        f"nn/{name}.py"
+        for name in ["attention", "conv", "csr", "exponential", "kernels", "models", "parallel", "reorder", "scaling"]
+    ),
+]
+
+
+def cell_settings(wildcards):
+    """The method's settings with the cell's hyperparameters."""
+    return CONFIG.methods[wildcards.method].settings | fairgat.cells.from_path(wildcards.cell)
+
+
 def splits_of(task, dataset):
-    return expand(results("data/splits/{task}/{dataset}/split-{k}.npz"), task=task, dataset=dataset, k=range(CONFIG.splits.count))
+    return expand(
+        results("data/splits/{task}/{dataset}/split-{k}.npz"), task=task, dataset=dataset, k=range(CONFIG.splits.count)
+    )
 
 
 def metrics_of(task, dataset, method):

@@ -1,0 +1,58 @@
+# Everything runs in .venv, which is made when it is missing or older than what it is made of; no activation needed.
+
+PYTHON ?= python3
+CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+VENV := .venv
+BIN := $(VENV)/bin
+SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+# Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
+ARGS ?=
+
+.PHONY: help env demo paper test lint format bench schema lock clean
+
+help: ## Say what can be made
+	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
+
+env: $(VENV)/.complete ## Make .venv with the pinned requirements and this package
+
+$(VENV)/.complete: requirements.lock pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
+	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
+	touch $@
+
+demo: env ## Run the whole workflow on small generated data sets, in a few minutes
+	$(SNAKEMAKE) --configfile config.demo.yaml $(ARGS)
+	@echo
+	@echo "The tables are in results/demo/tables/ (Markdown, LaTeX, HTML, CSV); begin with"
+	@echo "    results/demo/tables/comparison.md"
+
+paper: env ## Run the paper's whole experiment
+	$(SNAKEMAKE) $(ARGS)
+	@echo
+	@echo "The tables are in results/tables/ (Markdown, LaTeX, HTML, CSV)"
+
+test: env lint ## Run all tests
+	$(BIN)/pytest $(ARGS)
+
+lint: env ## Check style and the workflow's form
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/snakefmt --check Snakefile rules
+	$(BIN)/snakemake --lint
+
+format: env ## Put all code into form
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+	$(BIN)/snakefmt Snakefile rules
+
+schema: env ## Write schemas/ from the models in fairgat/config.py
+	$(BIN)/python -m fairgat.schema schemas/config.schema.json
+
+lock: env ## Write requirements.lock and envs/ from what .venv holds
+	$(BIN)/python -m fairgat.lock
+
+clean: ## Remove .venv and the demo's results
+	rm -rf $(VENV) results/demo

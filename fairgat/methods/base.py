@@ -1,0 +1,102 @@
+"""What the training loop asks of a method, and the parts that most methods share."""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits
+
+from fairgat.config import Model
+from fairgat.nn import GATConv, LinkEncoder
+from fairgat.tasks import LinkTask, NodeTask
+
+
+class Method(ABC):
+    """A model in training. Per epoch the loop calls `forward`, judges what it returns, and calls `update` with it.
+
+    So a method whose training starts with the very forward pass that evaluation needs pays for it once.
+
+    Attributes:
+        task: what is learned; its training set alone may be looked at.
+        settings: the method's validated `Settings`.
+        model: its parameters at the selected epoch are what is kept.
+    """
+
+    def __init__(self, task: NodeTask | LinkTask, settings: Model) -> None:
+        self.task = task
+        self.settings = settings
+        self.model = self.build()
+        self.optimizer = self.adam(self.model.parameters())
+
+    @abstractmethod
+    def build(self) -> nn.Module:
+        """The network, freshly initialised."""
+
+    def embed(self) -> Tensor:
+        """One pass of the model over the training graph, in whatever mode it is in."""
+        return self.model(self.task.features, self.task.plain_csr)
+
+    @abstractmethod
+    def loss(self, output: Tensor) -> Tensor:
+        """What is minimised, from a pass of the model."""
+
+    def forward(self) -> Tensor:
+        """The model's output as it enters the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
+        if not self.task.training.dropout:
+            self.model.train()
+            return self.embed()
+        self.model.eval()
+        with torch.no_grad():
+            return self.embed()
+
+    def update(self, output: Tensor) -> dict[str, float]:
+        """Train for one epoch, starting from what `forward` returned; returns the losses to log."""
+        if self.task.training.dropout:
+            self.model.train()
+            output = self.embed()
+        loss = self.loss(output)
+        self.optimizer.zero_grad()
+        loss.backward()
+        self.optimizer.step()
+        return {"loss": loss.item()}
+
+    def adam(self, parameters) -> torch.optim.Adam:
+        """Adam with the protocol's learning rate and weight decay."""
+        training = self.task.training
+        return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
+
+
+class NodeMethod(Method):
+    """Node classification: `forward` gives (N,) logits."""
+
+    task: NodeTask
+
+    def loss(self, output: Tensor) -> Tensor:
+        """Binary cross-entropy on the training nodes."""
+        train = self.task.train
+        return binary_cross_entropy_with_logits(output[train], self.task.labels[train])
+
+
+class LinkMethod(Method):
+    """Link prediction: `forward` gives (N, hidden) embeddings."""
+
+    task: LinkTask
+
+    def loss(self, output: Tensor) -> Tensor:
+        """Binary cross-entropy on the training edges and freshly sampled non-edges."""
+        return link_loss(output, self.task.edge_index, self.task.sample_non_edges())
+
+
+def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
+    """Binary cross-entropy of the dot products of edges (2, m) against non-edges (2, k)."""
+    logits = LinkEncoder.decode(z, torch.cat([edges, non_edges], dim=1))
+    labels = torch.zeros_like(logits)
+    labels[: edges.size(1)] = 1
+    return binary_cross_entropy_with_logits(logits, labels)
+
+
+def attention_layer(conv: type[GATConv], task: NodeTask | LinkTask, **options) -> Callable[[int, int], GATConv]:
+    """Makes layers of `conv` from their input and output width, with the protocol's heads and dropout."""
+    heads, dropout = task.training.heads, task.training.dropout
+    return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)

@@ -1,0 +1,68 @@
+"""FairGAT (Algorithm 1): S1 fair attention, S2 spectral normalisation, S3 scaled representations.
+
+The ablations are this method with fewer `steps`.
+"""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+from torch import Tensor, nn
+
+from fairgat.config import Model
+from fairgat.graph import alpha_chi
+from fairgat.methods.base import LinkMethod, Method, NodeMethod, attention_layer
+from fairgat.nn import FairGATConv, LinkEncoder, NodeClassifier
+
+
+class Settings(Model):
+    """FairGAT's settings and hyperparameters."""
+
+    steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
+    """Which of the algorithm's steps are taken."""
+    alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
+    """The most attention that inter-edges may get (Eq. optim). In link prediction, what they get."""
+    eta: Annotated[float, Field(gt=0)] = 1.0
+    """S3's factor on features of unit variance."""
+    center: bool = False
+    """Whether S3 subtracts the mean as well; the paper does not say, its equations scale only."""
+
+
+class _FairGAT(Method):
+    settings: Settings
+
+    def alpha_chi(self) -> float:
+        """The attention on inter-edges."""
+        return self.settings.alpha_chi_max
+
+    def options(self) -> dict:
+        """Steps 2 and 3, which apply to every layer."""
+        steps = self.settings.steps
+        return {
+            "spectral_norm": 2 in steps,
+            "eta": self.settings.eta if 3 in steps else None,
+            "center": self.settings.center,
+        }
+
+    def layer(self):
+        """Makes attention layers with the steps that are switched on."""
+        share = self.alpha_chi() if 1 in self.settings.steps else None
+        return attention_layer(FairGATConv, self.task, alpha_chi=share, **self.options())
+
+    def embed(self) -> Tensor:
+        fair = 1 in self.settings.steps
+        return self.model(self.task.features, self.task.segmented_csr if fair else self.task.plain_csr)
+
+
+class NodeClassification(_FairGAT, NodeMethod):
+    def alpha_chi(self) -> float:
+        """Equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops."""
+        return alpha_chi(self.task.graph.r_chi(), self.settings.alpha_chi_max)
+
+    def build(self) -> nn.Module:
+        features, hidden = self.task.graph.num_features, self.task.training.hidden
+        return NodeClassifier(self.layer(), features, hidden, **self.options())
+
+
+class LinkPrediction(_FairGAT, LinkMethod):
+    def build(self) -> nn.Module:
+        return LinkEncoder(self.layer(), self.task.graph.num_features, self.task.training.hidden)

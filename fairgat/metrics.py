@@ -1,0 +1,78 @@
+"""Accuracy and group fairness, as fractions. In plain NumPy: they are taken every epoch, on the training path.
+
+Rates of a group without members in question count as 0, as in fairlearn.
+"""
+
+import numpy as np
+
+
+def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
+    """Accuracy, statistical parity and equal opportunity differences (paper, Evaluation Metrics).
+
+    Args:
+        predicted: (n,) 0/1 predictions.
+        labels: (n,) 0/1 labels.
+        sensitive: (n,) sensitive groups.
+    """
+    predicted, labels = predicted.astype(bool), labels.astype(bool)
+    return {
+        "accuracy": float((predicted == labels).mean()),
+        "statistical_parity": _range(_rates(predicted, sensitive)),
+        "equal_opportunity": _range(_rates(predicted, sensitive, labels)),
+    }
+
+
+def link_metrics(
+    predicted: np.ndarray, labels: np.ndarray, edges: np.ndarray, sensitive: np.ndarray
+) -> dict[str, float]:
+    """Accuracy and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
+
+    Groups of an edge (u, v): mixed, whether its ends agree; group, each end's value (the edge counts once per end);
+    subgroup, the unordered pair of values.
+
+    Args:
+        predicted: (m,) 0/1 predictions.
+        labels: (m,) 1 where the edge exists.
+        edges: (2, m) its ends.
+        sensitive: (N,) groups of the nodes.
+    """
+    predicted, labels = predicted.astype(bool), labels.astype(bool)
+    u, v = sensitive[edges[0]], sensitive[edges[1]]
+    dyads = {
+        "mixed": (predicted, labels, u != v),
+        "group": (np.tile(predicted, 2), np.tile(labels, 2), np.concatenate([u, v])),
+        "subgroup": (predicted, labels, np.minimum(u, v) * (sensitive.max() + 1) + np.maximum(u, v)),
+    }
+    metrics = {"accuracy": float((predicted == labels).mean())}
+    for name, (decision, truth, groups) in dyads.items():
+        metrics[f"dp_{name}"] = _range(_rates(decision, groups))
+        metrics[f"eo_{name}"] = max(_range(_rates(decision, groups, truth)), _range(_rates(decision, groups, ~truth)))
+    return metrics
+
+
+def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
+    """The probability that a positive outranks a negative, ties counting half.
+
+    Args:
+        scores: (m,) higher means more likely positive.
+        labels: (m,) 0/1 labels, both present.
+    """
+    labels = labels.astype(bool)
+    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
+    positives = int(labels.sum())
+    negatives = len(labels) - positives
+    return float((ranks[labels].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+
+
+def _rates(decision: np.ndarray, groups: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
+    """Share of positive decisions in each group present, among the rows where `among` holds."""
+    _, index = np.unique(groups, return_inverse=True)
+    size = index.max() + 1 if len(index) else 0
+    weights = np.ones(len(index)) if among is None else among.astype(float)
+    total = np.bincount(index, weights, size)
+    return np.divide(np.bincount(index, weights * decision, size), total, out=np.zeros(size), where=total > 0)
+
+
+def _range(rates: np.ndarray) -> float:
+    return float(rates.max() - rates.min()) if len(rates) else 0.0

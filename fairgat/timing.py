@@ -1,0 +1,67 @@
+"""Seconds per epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fairgat import machine, methods, splits
+from fairgat.config import NodeTraining, Runtime
+from fairgat.graph import Graph
+from fairgat.training import build, seed_of
+
+
+def measure(
+    dataset: str,
+    graph: str | Path,
+    split: str | Path,
+    entries: Mapping[str, Mapping[str, Any]],
+    training: Mapping[str, Any],
+    settings: Runtime,
+    seed: int,
+) -> dict[str, Any]:
+    """Time the training epochs (forward, backward, optimiser; no evaluation) of every method.
+
+    The methods' epochs are interleaved, so that a machine that slows down slows all of them alike.
+
+    Args:
+        dataset: its name.
+        graph, split: the files made by the workflow.
+        entries: per method its `module` and its `settings`, one cell's hyperparameters included.
+        training: the protocol of node classification.
+        settings: how many epochs, on how many threads.
+        seed: the experiment's seed.
+
+    Returns:
+        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method.
+    """
+    torch.set_num_threads(settings.threads)
+    whole, parts = Graph.load(graph), splits.load(split)
+    running = {
+        name: build(
+            entry["module"],
+            methods.settings(entry["module"], dict(entry["settings"])),
+            whole,
+            parts,
+            NodeTraining(**training),
+            seed_of(seed, dataset, 0),
+        )
+        for name, entry in entries.items()
+    }
+    seconds: dict[str, list[float]] = {name: [] for name in running}
+    for epoch in range(settings.warmup + settings.epochs):
+        for name, method in running.items():
+            started = time.perf_counter()
+            method.update(method.forward())
+            if epoch >= settings.warmup:
+                seconds[name].append(time.perf_counter() - started)
+    return {
+        "dataset": dataset,
+        "threads": settings.threads,
+        "warmup": settings.warmup,
+        "epochs": settings.epochs,
+        "machine": machine.describe(),
+        "epoch_seconds": seconds,
+    }

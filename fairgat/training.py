@@ -1,0 +1,179 @@
+"""The epoch loop: step, evaluate on validation, remember the best epoch; and one cell on one split as a job."""
+
+import csv
+import importlib.metadata
+import io
+import platform
+import statistics
+import time
+import zlib
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+import fairgat
+from fairgat import files, methods, splits
+from fairgat.config import LinkTraining, Model, NodeTraining, Training
+from fairgat.errors import FairGATError
+from fairgat.graph import Graph, save_npz
+from fairgat.methods.base import Method
+from fairgat.tasks import LinkTask, NodeTask
+
+Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
+
+
+class Diverged(FairGATError):
+    """Training ran into NaN or infinity."""
+
+
+@dataclass
+class Fit:
+    """What training one model gave: its state at the selected epoch, and the way there."""
+
+    epoch: int = 0
+    key: tuple[float, ...] | None = None
+    output: torch.Tensor | None = None
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
+    history: list[dict[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+
+def fit(method: Method, progress: Progress | None = None) -> Fit:
+    """Train for the protocol's epochs; the epoch with the best validation score is kept.
+
+    The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own.
+
+    Raises:
+        Diverged: the model's output is no longer finite.
+    """
+    task, epochs = method.task, method.task.training.epochs
+    keep_last = getattr(task.training, "protocol", None) == "fairdrop"
+    result, losses = Fit(), {}
+    for epoch in range(epochs + 1):
+        started = time.perf_counter()
+        output = method.forward()
+        if epoch:
+            judged = output.detach()
+            if not torch.isfinite(judged).all():
+                raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
+            score = task.validate(judged)
+            row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
+            result.history.append(row)
+            if result.key is None or score.key > result.key or keep_last:
+                result.epoch, result.key, result.output = epoch, score.key, judged.clone()
+                result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
+            if progress is not None:
+                progress(epoch, row)
+        if epoch < epochs:
+            losses = method.update(output)
+            result.seconds.append(time.perf_counter() - started)
+    return result
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One training job: a method's cell on one split of a data set."""
+
+    task: str
+    dataset: str
+    method: str
+    cell: str
+    split: int
+
+
+def seed_of(seed: int, dataset: str, split: int) -> int:
+    """The seed of a training job: the same for all methods and cells, so that they start alike."""
+    name = zlib.crc32(f"training/{dataset}".encode())
+    return int(np.random.SeedSequence([seed, name, split]).generate_state(1)[0])
+
+
+def build(
+    module: str, settings: Model, graph: Graph, split: dict[str, np.ndarray], training: Training, seed: int
+) -> Method:
+    """A freshly initialised method on one split; `seed` decides every random number that follows."""
+    torch.manual_seed(seed)
+    if isinstance(training, NodeTraining):
+        task = NodeTask(graph, split, training)
+    else:
+        task = LinkTask(graph, split, training, seed)
+    return methods.implementation(module, task.name)(task, settings)
+
+
+def run(
+    cell: Cell,
+    module: str,
+    settings: dict[str, Any],
+    training: dict[str, Any],
+    threads: int,
+    seed: int,
+    graph: str | Path,
+    split: str | Path,
+    directory: str | Path,
+    progress: Progress | None = None,
+) -> dict[str, Any]:
+    """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
+
+    A run that diverges, or that its method calls off, leaves a metrics.json with the reason under `failure`, so that
+    the selection goes on with the other cells.
+
+    Args:
+        cell: which job this is.
+        module: the method's module in fairgat/methods.
+        settings: the method's settings with the cell's hyperparameters.
+        training: the task's protocol.
+        threads: CPU threads; results may differ in the last digits between numbers of threads.
+        seed: the experiment's seed.
+        graph, split: the files made by the workflow.
+        directory: where to write.
+        progress: called after every epoch.
+
+    Returns:
+        The content of metrics.json.
+    """
+    torch.set_num_threads(threads)
+    started = time.perf_counter()
+    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
+    job_seed = seed_of(seed, cell.dataset, cell.split)
+    metrics: dict[str, Any] = {**vars(cell), "seed": job_seed}
+    directory = Path(directory)
+    method, result = None, Fit()
+    try:
+        method = build(
+            module, methods.settings(module, settings), Graph.load(graph), splits.load(split), protocol, job_seed
+        )
+        result = fit(method, progress)
+        metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
+    except Diverged as error:
+        metrics |= {"failure": str(error)}
+    metrics["runtime"] = {
+        "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
+        "seconds": time.perf_counter() - started,
+        "threads": threads,
+        "machine": platform.platform(),
+    }
+    metrics["versions"] = versions()
+    save_npz(directory / "predictions.npz", **(method.task.predictions(result.output) if result.epoch else {}))
+    save_npz(directory / "model.npz", **result.weights)
+    files.write_text(directory / "history.csv", _csv(result.history))
+    files.write_json(directory / "metrics.json", metrics)
+    return metrics
+
+
+def versions() -> dict[str, str]:
+    """The versions that decide a result's digits."""
+    packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba")}
+    return {"fairgat": fairgat.__version__, "python": platform.python_version(), **packages}
+
+
+def _csv(rows: list[dict[str, float]]) -> str:
+    if not rows:
+        return "epoch\n"
+    text = io.StringIO()
+    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()

@@ -1,0 +1,30 @@
+# Seconds per epoch. `benchmark:` would count start-up and imports, so the clock is inside the process.
+
+
+rule runtime:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        split=results("data/splits/node_classification/{dataset}/split-0.npz"),
+        modules=timed_modules,
+        package=package("timing.py", *TRAINING_PATH),
+    output:
+        runtime=results("runtime/{dataset}.json"),
+    log:
+        results("logs/runtime/{dataset}.log"),
+    conda:
+        ENV
+    # All cores, though few are used: nothing else may run beside a measurement.
+    threads: workflow.cores or 1
+    priority: -1
+    resources:
+        mem_mb=6000,
+        runtime=60,
+    params:
+        methods=timed_methods,
+        training=CONFIG.training.node_classification.model_dump(),
+        settings=CONFIG.runtime.model_dump(),
+        seed=CONFIG.seed,
+    message:
+        "Time an epoch of every method on {wildcards.dataset}"
+    script:
+        "../workflow_scripts/runtime.py"

@@ -1,0 +1,34 @@
+# One job per data set, method, hyperparameter cell and split.
+
+
+rule train:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
+        module=module_of,
+        package=package(*TRAINING_PATH),
+    output:
+        metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
+        history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
+        predictions=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/predictions.npz"),
+        model=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/model.npz"),
+    log:
+        results("logs/train/{task}/{dataset}/{method}/{cell}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/train/{task}/{dataset}/{method}/{cell}/split-{split}.tsv")
+    conda:
+        ENV
+    threads: CONFIG.training.threads
+    resources:
+        mem_mb=2500,
+        runtime=60,
+    params:
+        module=lambda wildcards: CONFIG.module(wildcards.method),
+        settings=cell_settings,
+        training=lambda wildcards: getattr(CONFIG.training, wildcards.task).model_dump(),
+        threads=CONFIG.training.threads,
+        seed=CONFIG.seed,
+    message:
+        "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"
+    script:
+        "../workflow_scripts/train.py"

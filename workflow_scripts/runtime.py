@@ -1,0 +1,18 @@
+"""Time every method's epoch on one data set."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat import files, timing
+    from fairgat.config import Runtime
+
+    result = timing.measure(
+        snakemake.wildcards.dataset,
+        graph=snakemake.input.graph,
+        split=snakemake.input.split,
+        entries=snakemake.params.methods,
+        training=snakemake.params.training,
+        settings=Runtime(**snakemake.params.settings),
+        seed=snakemake.params.seed,
+    )
+    files.write_json(snakemake.output.runtime, result)
