@@ -58,7 +58,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
         labels: (m,) 0/1 labels, both present.
     """
     labels = labels.astype(bool)
-    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     positives = int(labels.sum())
     negatives = len(labels) - positives
