@@ -110,7 +110,7 @@ def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
     """
     if ids.duplicated().any():
         row = int(np.flatnonzero(ids.duplicated())[0])
-        raise DataError(f"{where}, line {row + 2}: the id {ids.iloc[row]!r} is an earlier row's already")
+        raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} is an earlier row's already")
     return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
 
 

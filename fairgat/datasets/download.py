@@ -62,7 +62,7 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
             try:
                 entries.append(_obtain(file, folder, mirror, session))
             except _Unavailable as reasons:
-                failures[file.name] = str(reasons)
+                failures[file] = str(reasons)
         if failures:
             raise DataError(_no_source(name, failures, len(files)))
         write_json(folder / MANIFEST, {"dataset": name, "files": entries})
@@ -188,7 +188,8 @@ def _download(url: str, part: Path, session: _Session) -> None:
     pooch.get_logger().setLevel("WARNING")
     for attempt in range(ATTEMPTS):
         # In a log file a bar that moves ten times a second would fill pages.
-        bar = tqdm(unit="B", unit_scale=True, desc=part.name, mininterval=0.1 if sys.stderr.isatty() else 5.0)
+        interval = 0.1 if sys.stderr.isatty() else 5.0
+        bar = tqdm(unit="B", unit_scale=True, desc=part.name, mininterval=interval, delay=0.01)
         # Compressed answers would hide a truncated file, and their length would not be the file's.
         fetch = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
         try:
@@ -265,15 +266,13 @@ def _session(folder: Path) -> Iterator[_Session]:
             yield _Session(Path(workspace))
 
 
-def _no_source(name: str, failures: dict[str, str], total: int) -> str:
+def _no_source(name: str, failures: dict[File, str], total: int) -> str:
     lines = [f"{name}: {len(failures)} of {total} files cannot be had."]
     for file, reasons in failures.items():
-        lines += [f"  {file}", reasons]
-    return "\n".join(
-        [
-            *lines,
+        lines += [f"  {file.name}", reasons]
+    if not all(file.local for file in failures):
+        lines += [
             "To supply them by hand: `fairgat data where` lists each file with its address and checksum;",
             "put them into one folder, and `fairgat data add FOLDER` checks them and puts them in their place.",
-            f"To run the rest without this data set: --config skip={name}",
         ]
-    )
+    return "\n".join([*lines, f"To run the rest without this data set: --config skip={name}"])

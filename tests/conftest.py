@@ -1,0 +1,18 @@
+"""Fixtures that several test files share."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+REPOSITORY = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def data_mirror() -> Path:
+    """The folder with the real data files; tests that ask for it are skipped where there is none."""
+    given = os.environ.get("FAIRGAT_DATA_MIRROR")
+    folder = Path(given) if given else REPOSITORY.parent / "shared" / "datasets"
+    if not folder.is_dir():
+        pytest.skip(f"the real data files are not at hand: no folder {folder} (set FAIRGAT_DATA_MIRROR)")
+    return folder

@@ -1,0 +1,138 @@
+"""Data of the user's own in two CSV files, and everything that can be wrong with them."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from fairgat import datasets
+from fairgat.config import Dataset
+from fairgat.errors import DataError
+
+NODES = "person,income,age,employed,gender\na,10,20,1,f\nb,20,40,0,m\nc,30,30,1,f\nd,40,20,0,m\n"
+EDGES = "from,to,since\na,b,1999\nb,c,2001\nd,a,2002\n"
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    """Write both files, bring them in and make the graph."""
+
+    def run(nodes=NODES, edges=EDGES, task="node_classification", **options):
+        (tmp_path / "nodes.csv").write_text(nodes)
+        (tmp_path / "edges.csv").write_text(edges)
+        paths = {"nodes": str(tmp_path / "nodes.csv"), "edges": str(tmp_path / "edges.csv")}
+        columns = {"id": "person", "label": "employed", "sensitive": "gender"}
+        settings = Dataset(task=task, source="tables", options=paths | columns | options)
+        datasets.acquire("mine", settings, tmp_path / "raw")
+        return datasets.prepare("mine", settings, tmp_path / "raw")
+
+    return run
+
+
+def test_two_tables_become_a_graph(prepare):
+    graph = prepare()
+    np.testing.assert_allclose(graph.features, [[-1, -1], [-1 / 3, 1], [1 / 3, 0], [1, -1]], atol=1e-6)
+    assert graph.labels.tolist() == [1, 0, 1, 0]
+    assert graph.sensitive.tolist() == [0, 1, 0, 1]
+    assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
+
+
+def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
+    graph = prepare(
+        nodes=NODES.replace("a,", "7,", 1).replace("\nb,", "\n8,").replace("\nc,", "\n9,").replace("\nd,", "\n5,"),
+        edges="x;a;b\n1;7;8\n2;5;9\n".replace(";", ","),
+        groups=["m", "f"],
+        features=["age"],
+        ends=["a", "b"],
+        scaling="none",
+    )
+    assert graph.sensitive.tolist() == [1, 0, 1, 0]
+    assert graph.features.tolist() == [[20], [40], [30], [20]]
+    assert graph.edge_index.tolist() == [[0, 1, 2, 3], [1, 0, 3, 2]]
+
+
+def test_without_ids_edges_name_row_numbers(prepare):
+    graph = prepare(nodes=NODES.replace("person", "row"), edges="u,v\n0,1\n2,3\n", id=None, features=["age"])
+    assert graph.num_edges == 4
+
+
+def test_link_prediction_needs_no_label(prepare):
+    graph = prepare(task="link_prediction", label=None, features=["age"])
+    assert graph.labels.tolist() == graph.sensitive.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv has no column 'gender'"),
+        ({"nodes": NODES.replace("20,40", "NaN,40")}, r"nodes\.csv, line 3: column 'income' is empty or NaN"),
+        ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is infinite"),
+        ({"nodes": NODES.replace("20,40", "much,40")}, r"line 3: column 'income' holds 'much', which is not a number"),
+        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' must be 0 or 1, got 2"),
+        ({"nodes": NODES.replace("0,m", "0,x"), "groups": ["m", "f"]}, r"line 3: gender is 'x', .* groups m, f"),
+        (
+            {"nodes": NODES.replace("20,0,m", "20,0,x")},
+            r"mine: node classification needs two sensitive groups.* found 3",
+        ),
+        ({"nodes": NODES.replace("\nb,", "\na,")}, r"line 3: the id 'a' is an earlier row's already"),
+        (
+            {"nodes": NODES + "e,50,20\n"},
+            r"nodes\.csv, line 6: 3 cells instead of the header's 5. Was the file cut off",
+        ),
+        ({"nodes": "person,employed,gender\na,1,f\nb,0,m\n"}, r"no feature columns"),
+        ({"nodes": "person\n"}, r"nodes\.csv has a header and no rows"),
+        ({"nodes": ""}, r"nodes\.csv is not a whole CSV table"),
+        (
+            {"edges": EDGES + "a,zoe,2003\n"},
+            r"edges\.csv: edge 4 names a node that does not exist.*drop: \[unknown_ids\]",
+        ),
+        ({"edges": EDGES + "c,c,2003\n"}, r"edges\.csv: edge 4 joins a node to itself.*drop: \[self_loops\]"),
+        (
+            {"edges": EDGES + "a,b,1\na,b,2\n"},
+            r"edge 4 repeats an earlier edge, and so do 1 more.*drop: \[duplicates\]",
+        ),
+        ({"edges": "from\na\n"}, r"edges\.csv needs two columns"),
+    ],
+)
+def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
+    with pytest.raises(DataError, match=expected):
+        prepare(**change)
+
+
+def test_bad_edges_can_be_left_out(prepare):
+    edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"  # the last is no repetition, but the same friendship
+    assert prepare(edges=edges, drop=["unknown_ids", "self_loops", "duplicates"]).num_edges == 6
+
+
+def test_a_web_page_in_place_of_a_table_is_named(prepare):
+    with pytest.raises(DataError, match=r"nodes\.csv: it gave a web page instead of the file"):
+        prepare(nodes="<!DOCTYPE html><html><body>Not found</body></html>")
+
+
+def test_a_missing_file_is_named_by_the_users_path(tmp_path):
+    settings = Dataset(
+        task="link_prediction", source="tables", options={"nodes": "no/n.csv", "edges": "no/e.csv", "sensitive": "s"}
+    )
+    with pytest.raises(DataError, match=r"no/n\.csv: there is no such file"):
+        datasets.acquire("mine", settings, tmp_path / "raw")
+
+
+def test_an_edited_file_is_taken_in_again(prepare):
+    assert prepare().num_nodes == 4
+    assert prepare(nodes=NODES + "e,50,20,1,m\n").num_nodes == 5
+
+
+def test_a_full_disk_leaves_the_old_graph(prepare, tmp_path, monkeypatch):
+    graph = prepare()
+    graph.save(tmp_path / "graph.npz")
+    before = (tmp_path / "graph.npz").read_bytes()
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(DataError, match=r"graph\.npz cannot be written: No space left on device\. What was there"):
+        graph.save(tmp_path / "graph.npz")
+    assert (tmp_path / "graph.npz").read_bytes() == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["edges.csv", "graph.npz", "nodes.csv", "raw"]
