@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairgat.config import Splits
+from fairgat.config import Splits, Task
 from fairgat.errors import DataError
 from fairgat.graph import Graph, load_npz, save_npz, symmetrise
 
@@ -61,6 +61,13 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
         "test_edges": held_out[:, validation:],
         "test_non_edges": non_edges[:, validation:],
     }
+
+
+def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+    """The split of a task: `edge_split` for link prediction, `node_split` otherwise."""
+    if task == "link_prediction":
+        return edge_split(graph, settings, seed, dataset, split)
+    return node_split(graph.num_nodes, settings, seed, dataset, split)
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:

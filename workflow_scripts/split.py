@@ -9,9 +9,6 @@ from fairgat.graph import Graph
 with logged(snakemake):
     graph = Graph.load(snakemake.input.graph)
     shares = Splits.model_validate(snakemake.params.shares)
-    which = snakemake.params.seed, snakemake.wildcards.dataset, int(snakemake.wildcards.split)
-    if snakemake.wildcards.task == "link_prediction":
-        parts = splits.edge_split(graph, shares, *which)
-    else:
-        parts = splits.node_split(graph.num_nodes, shares, *which)
+    wildcards = snakemake.wildcards
+    parts = splits.make(graph, wildcards.task, shares, snakemake.params.seed, wildcards.dataset, int(wildcards.split))
     splits.save(snakemake.output.split, parts)

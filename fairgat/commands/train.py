@@ -1,0 +1,139 @@
+"""`fairgat train`: the workflow's training job for one cell and split, alone, with a progress bar."""
+
+import argparse
+import sys
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from fairgat import cells, config, datasets, methods, splits, training
+from fairgat.config import Config
+from fairgat.errors import ConfigError, nearest
+from fairgat.graph import Graph
+from fairgat.progress import bar
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Declare `train`."""
+    parser = subparsers.add_parser(
+        "train",
+        help="train one cell on one split",
+        description="Train one cell on one split, making the graph and the split if they are not there. "
+        "Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
+        "The files are those that the workflow writes.",
+    )
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--method", required=True)
+    parser.add_argument("--split", type=int, default=0, help="number of the split (default: 0)")
+    parser.add_argument("--epochs", type=int, help="in place of the protocol's")
+    parser.add_argument("--seed", type=int, help="in place of the configuration's")
+    parser.add_argument("--threads", type=int, help="CPU threads, in place of the configuration's")
+    parser.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+    parser.add_argument("--results-dir", help="in place of the configuration's")
+    parser.add_argument("--data-mirror", help="in place of the configuration's")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=run, takes_rest=True)
+
+
+def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
+    """Train and print the metrics."""
+    settings = config.load_files(*arguments.config)
+    datasets.check(settings)
+    for name, known in (("dataset", settings.datasets), ("method", settings.methods)):
+        if getattr(arguments, name) not in known:
+            raise ConfigError(
+                f"--{name} {getattr(arguments, name)!r} is unknown; {nearest(getattr(arguments, name), known)}"
+            )
+    task = settings.datasets[arguments.dataset].task
+    if task not in settings.methods[arguments.method].tasks:
+        raise ConfigError(f"{arguments.method} does not do {task}, the task of {arguments.dataset}")
+    if arguments.split < 0:
+        raise ConfigError(f"--split counts from 0, got {arguments.split}")
+
+    cell = _cell(settings, arguments.dataset, arguments.method, rest or [])
+    protocol = getattr(settings.training, task).model_dump()
+    if arguments.epochs is not None:
+        protocol["epochs"] = arguments.epochs
+    results = Path(arguments.results_dir or settings.results_dir)
+    seed = settings.seed if arguments.seed is None else arguments.seed
+    graph, split = _prepare(settings, arguments, results, seed)
+    job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
+    directory = results / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    metrics = training.run(
+        job,
+        module=settings.module(job.method),
+        settings=settings.methods[job.method].settings | cell,
+        training=protocol,
+        threads=arguments.threads or settings.training.threads,
+        seed=seed,
+        graph=graph,
+        split=split,
+        directory=directory,
+        progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
+    )
+    if "failure" in metrics:
+        raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
+    pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
+    print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
+    print(f"{'':22}{'validation':>12}{'test':>12}")
+    for name, value in metrics["test"].items():
+        print(f"{name:22}{metrics['validation'][name]:12.4f}{value:12.4f}")
+    print(directory)
+
+
+def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
+    """The cell that the hyperparameters on the command line name."""
+    entry = settings.methods[method]
+    grid = entry.grids.get(dataset, entry.grid)
+    known = methods.module(settings.module(method)).Settings.model_fields
+    given = _options(rest, list(known))
+    for name in given:
+        if isinstance(given[name], list | dict):
+            raise ConfigError(f"--{_flag(name)} takes a single value; see `methods` in config.yaml")
+    missing = {name: values for name, values in grid.items() if name not in given}
+    if missing:
+        wanted = "\n".join(f"  --{_flag(name)}   ({', '.join(map(str, values))})" for name, values in missing.items())
+        raise ConfigError(f"{method} on {dataset} has a grid; say which cell:\n{wanted}")
+    checked = methods.settings(settings.module(method), entry.settings | given, f"methods.{method}")
+    order = [*grid, *(name for name in given if name not in grid)]
+    cell = {name: getattr(checked, name) for name in order}
+    # 1 and 1.0 are the same cell: take the spelling of the grid, so that the workflow finds the files
+    same = [candidate for candidate in cells.expand(grid) if candidate == cell]
+    return same[0] if same else cell
+
+
+def _options(rest: list[str], known: list[str]) -> dict[str, Any]:
+    given, arguments = {}, iter(rest)
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        name = flag.removeprefix("--").replace("-", "_")
+        if not flag.startswith("--") or name not in known:
+            options = [f"--{_flag(name)}" for name in known]
+            raise ConfigError(f"unknown argument {flag!r}; {nearest(flag, options)}")
+        value = value if equals else next(arguments, None)
+        if value is None:
+            raise ConfigError(f"{flag} needs a value")
+        given[name] = yaml.safe_load(value)
+    return given
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, seed: int) -> tuple[Path, Path]:
+    """The graph's and the split's file, made where they are missing."""
+    name, entry = arguments.dataset, settings.datasets[arguments.dataset]
+    graph_file = results / "data" / "graphs" / f"{name}.npz"
+    split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
+    if not graph_file.exists():
+        print(f"preparing {name}", file=sys.stderr)
+        raw = results / "data" / "raw" / name
+        datasets.acquire(name, entry, raw, arguments.data_mirror or settings.data_mirror)
+        datasets.prepare(name, entry, raw, seed).save(graph_file)
+    if not split_file.exists():
+        splits.save(
+            split_file, splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)
+        )
+    return graph_file, split_file

@@ -1,0 +1,34 @@
+"""The JSON schema of config.yaml, generated from the models: editors complete and check the file with it."""
+
+import sys
+from typing import Any
+
+from fairgat import files, methods
+from fairgat.config import Config
+
+
+def generate() -> dict[str, Any]:
+    """The schema of `Config`, with each method's settings spelled out where its module is known."""
+    schema = Config.model_json_schema()
+    entry = schema["$defs"]["Method"]
+    entry["properties"]["module"]["enum"] = [None, *methods.names()]
+    entry["allOf"] = [
+        {
+            "if": {"properties": {"module": {"const": name}}, "required": ["module"]},
+            "then": {"properties": {"settings": {"properties": _properties(name)}}},
+        }
+        for name in methods.names()
+    ]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "config.yaml of the FairGAT workflow",
+        **{key: value for key, value in schema.items() if key != "title"},
+    }
+
+
+def _properties(name: str) -> dict[str, Any]:
+    return methods.module(name).Settings.model_json_schema().get("properties", {})
+
+
+if __name__ == "__main__":
+    files.write_json(sys.argv[1], generate())
