@@ -20,10 +20,12 @@ include: "rules/select.smk"
 include: "rules/aggregate.smk"
 include: "rules/runtime.smk"
 include: "rules/tables.smk"
+include: "rules/audit.smk"
 
 
 rule all:
     default_target: True
     input:
         tables(),
+        audit(),
     localrule: True

@@ -183,3 +183,9 @@ def timed_modules(wildcards):
 
 def methods_timed():
     return [name for name in CONFIG.tables.runtime if name in CONFIG.methods_of("node_classification")]
+
+
+def audit():
+    """The audit's files."""
+    names = ["paper_vs_reproduced.csv", "paper_vs_reproduced.md", "paper_vs_reproduced.html", "claims.md", "claims.html"]
+    return [results(f"audit/{name}") for name in names]

@@ -22,6 +22,25 @@ PARAMETERS: dict[str, Text] = {
     "delta": Math("δ", r"$\delta$"),
 }
 
+# The paper's own names, for what this configuration lacks.
+PAPER = {
+    "pokec-z": "Pokec-z",
+    "pokec-n": "Pokec-n",
+    "recidivism": "Recidivism",
+    "cora": "Cora",
+    "citeseer": "Citeseer",
+    "pubmed": "Pubmed",
+    "gat": "GAT",
+    "fairgnn": "FairGNN",
+    "edits": "EDITS",
+    "nifty": "NIFTY",
+    "fairdrop": "FairDrop",
+    "fairgat": "FairGAT",
+    "fairgat-steps-12": "Steps 1&2",
+    "fairgat-steps-13": "Steps 1&3",
+    "fairgat-steps-23": "Steps 2&3",
+}
+
 
 def metric(name: str) -> Text:
     """The label of a metric; its own name where it has none."""

@@ -51,11 +51,14 @@ class Panel:
 
     `stacked`: each block repeats the header, with its title in the first column (the paper's comparison table).
     `multirow`: one header, and the block's title in a first column of its own, beside all of its rows.
+    `title` and `text` (one paragraph each) stand above it; a panel may consist of them alone.
     """
 
     layout: Literal["stacked", "multirow"]
-    header: list[Text]
-    blocks: list[Block]
+    header: list[Text] = field(default_factory=list)
+    blocks: list[Block] = field(default_factory=list)
+    title: str = ""
+    text: tuple[str, ...] = ()
     align: str = ""  # one of l, c, r per column of the rows; l for the first and c for the others where empty
 
     @property

@@ -3,7 +3,10 @@
 Imports nothing heavy, as the workflow calls this while it builds its graph of jobs.
 """
 
+from importlib import resources
 from typing import Any
+
+import yaml
 
 from fairgat.config import Config
 
@@ -43,6 +46,29 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
             for name in config.methods
         ]
     return settings
+
+
+def audit_settings(config: Config) -> dict[str, Any]:
+    """What the audit reads: the rendered selection `rule`, `ddof`, the `datasets` (title and reason) and `methods`
+    (title) by name, and the `decisions` with their current values."""
+    return {
+        "rule": config.selection.rule,
+        "ddof": config.aggregation.ddof,
+        "datasets": {name: _dataset(config, name) for name in config.datasets},
+        "methods": {name: _method(config, name, None) for name in config.methods},
+        "decisions": [
+            entry | {"value": _lookup(config, entry["setting"])}
+            for entry in yaml.safe_load(resources.files(__package__).joinpath("decisions.yaml").read_text("utf-8"))
+        ],
+    }
+
+
+def _lookup(config: Config, path: str | None) -> str | None:
+    """The value of a setting such as `selection.rule`, as text; None where the configuration lacks it."""
+    value: Any = config
+    for key in path.split(".") if path else [""]:
+        value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
+    return None if value is None else str(value)
 
 
 def _datasets(config: Config, task: str | None) -> list[str]:

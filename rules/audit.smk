@@ -1,0 +1,55 @@
+# Does the paper hold? Number by number, and claim by claim.
+
+
+rule audit:
+    input:
+        by_rule=expand(results("summary/{task}_by_rule.csv"), task=TASKS),
+        runtimes=expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification")),
+        package=package(
+            "reporting/audit.py",
+            "reporting/audit_pages.py",
+            "reporting/claims.py",
+            "reporting/claims.yaml",
+            "reporting/decisions.yaml",
+            "reporting/paper.yaml",
+            "reporting/render.py",
+            "reporting/templates/table.md.j2",
+            "reporting/templates/table.html.j2",
+        ),
+    output:
+        csv=report(
+            results("audit/paper_vs_reproduced.csv"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "numbers", "format": "CSV"},
+        ),
+        md=results("audit/paper_vs_reproduced.md"),
+        html=report(
+            results("audit/paper_vs_reproduced.html"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "numbers", "format": "HTML"},
+        ),
+        claims_md=results("audit/claims.md"),
+        claims_html=report(
+            results("audit/claims.html"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "claims", "format": "HTML"},
+        ),
+    log:
+        results("logs/audit.log"),
+    benchmark:
+        results("benchmarks/audit.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        settings=fairgat.reporting.settings.audit_settings(CONFIG),
+    message:
+        "Comparing every published number and claim with ours"
+    script:
+        "../workflow_scripts/audit.py"

@@ -1,0 +1,21 @@
+"""Compare every published number and claim with ours."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat.files import read_json, write_text
+    from fairgat.reporting import audit, audit_pages, paper, runtime, tables
+    from fairgat.reporting.render import render
+    from fairgat.selection import RULES
+
+    settings = snakemake.params.settings
+    by_rule = tables.read_summary(snakemake.input.by_rule)
+    seconds = runtime.medians({entry["dataset"]: entry for entry in map(read_json, snakemake.input.runtimes)})
+    frame = audit.compare(paper.load(), by_rule, RULES, settings["ddof"])
+    write_text(snakemake.output.csv, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    numbers = audit_pages.verdicts(frame, settings)
+    claims = audit_pages.claim_page(paper.load(), by_rule, seconds, settings["rule"])
+    write_text(snakemake.output.md, render(numbers, "md"))
+    write_text(snakemake.output.html, render(numbers, "html"))
+    write_text(snakemake.output.claims_md, render(claims, "md"))
+    write_text(snakemake.output.claims_html, render(claims, "html"))
