@@ -155,6 +155,7 @@ def _places(file: File, mirror: Path | None, session: _Session) -> Iterator[tupl
 def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path], object]) -> str:
     """Fetch into the workspace, verify, and only then move into place; return the SHA-256."""
     target, part = folder / file.basename, session.workspace / file.basename
+    part.unlink(missing_ok=True)  # from the place before: Pooch would take it for the file
     fetch(part)
     checksum = sha256_of(part)
     if file.sha256 is not None and checksum != file.sha256:
@@ -187,9 +188,9 @@ def _download(url: str, part: Path, session: _Session) -> None:
         raise _Unavailable("no connection, as for the file before")
     pooch.get_logger().setLevel("WARNING")
     for attempt in range(ATTEMPTS):
-        # In a log file a bar that moves ten times a second would fill pages.
+        # A bar that moves ten times a second would fill a log file. Pooch sets its total, but needs one to begin with.
         interval = 0.1 if sys.stderr.isatty() else 5.0
-        bar = tqdm(unit="B", unit_scale=True, desc=part.name, mininterval=interval, delay=0.01)
+        bar = tqdm(total=1, unit="B", unit_scale=True, desc=part.name, mininterval=interval, delay=0.01)
         # Compressed answers would hide a truncated file, and their length would not be the file's.
         fetch = pooch.HTTPDownloader(progressbar=bar, timeout=TIMEOUT, headers={"Accept-Encoding": "identity"})
         try:

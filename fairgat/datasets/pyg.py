@@ -63,9 +63,13 @@ def _data(path: Path, where: str):
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise DataError(f"{where} is not read: {str(error).splitlines()[0]}") from None
+        raise DataError(f"{where} is not read: {_first_line(error)}") from None
     except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
-        raise DataError(f"{where} is damaged, or was not written by torch.save: {str(error).splitlines()[0]}") from None
+        raise DataError(f"{where} is damaged, or was not written by torch.save: {_first_line(error)}") from None
     if not isinstance(data, Data):
         raise DataError(f"{where} must hold a torch_geometric.data.Data, got {type(data).__name__}")
     return data
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error) or type(error).__name__).splitlines()[0]
