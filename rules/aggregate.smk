@@ -5,7 +5,7 @@ rule aggregate:
     input:
         selections=lambda w: selections_of(w.task),
         metrics=lambda w: all_metrics_of(w.task),
-        code=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
+        package=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
     output:
         summary=results("summary/{task}.csv"),
         by_rule=results("summary/{task}_by_rule.csv"),

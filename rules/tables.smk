@@ -4,7 +4,7 @@
 rule table:
     input:
         unpack(table_sources),
-        code=package(
+        package=package(
             "reporting/tables.py",
             "reporting/results.py",
             "reporting/runtime.py",

@@ -7,11 +7,14 @@ from typing import Any
 from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
 from fairgat.reporting.results import DASH, REFERENCE, group
 
+# What a reader needs to know of the machine, of all that runtime JSON says.
+_MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
+
 Seconds = Mapping[str, Mapping[str, float]]  # data set → method → seconds per epoch
 
 
 def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: Seconds) -> Table:
-    """Median seconds per epoch of each method (rows) on each data set (columns), and their ratio to GAT's.
+    """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
     Args:
         measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds).
@@ -19,7 +22,9 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
     """
     notes = Notes()
     ours = medians(measured)
-    datasets, methods = settings["datasets"], settings["methods"]
+    methods = settings["methods"]
+    datasets = [dataset for dataset in settings["datasets"] if not dataset["reason"]] or settings["datasets"]
+    absent = [dataset for dataset in settings["datasets"] if dataset not in datasets]
 
     def rows(entry: Callable[[str, str], Cell | None]) -> list[Row]:
         return [
@@ -53,7 +58,7 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         caption="Run-time comparison.",
         explanation="Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses.",
         panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
-        notes=[*notes.all(), *(("", text) for text in _conditions(measured))],
+        notes=[*notes.all(), *(("", text) for text in (*_conditions(measured), *map(_absence, absent)))],
     )
 
 
@@ -65,6 +70,10 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
+def _absence(dataset: Mapping[str, Any]) -> str:
+    return f"{dataset['title']}: not run ({dataset['reason']})."
+
+
 def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
     times = seconds.get(dataset, {})
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
@@ -72,7 +81,7 @@ def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
 
 def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], notes: Notes) -> str:
     if dataset["reason"]:
-        return notes.mark(f"{dataset['title']}: not run ({dataset['reason']}).")
+        return notes.mark(_absence(dataset))
     if method["reason"]:
         return notes.mark(f"{method['title']}: not run ({method['reason']}).")
     return notes.mark(f"{method['title']} on {dataset['title']}: not measured.")
@@ -82,11 +91,13 @@ def _conditions(measured: Mapping[str, Any]) -> list[str]:
     """How and where it was measured: one sentence per distinct way."""
     texts = []
     for entry in measured.values():
-        machine = ", ".join(f"{key} {value}" for key, value in sorted(entry.get("machine", {}).items()))
-        text = (
-            f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {entry['threads']} "
-            f"CPU thread{'s' if entry['threads'] != 1 else ''}" + (f"; {machine}." if machine else ".")
-        )
+        threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
+        text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
+        text += f"; {_machine(entry['machine'])}." if entry.get("machine") else "."
         if text not in texts:
             texts.append(text)
     return texts
+
+
+def _machine(machine: Mapping[str, Any]) -> str:
+    return ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
