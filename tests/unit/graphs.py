@@ -1,0 +1,18 @@
+"""Small graphs for the tests of the layers."""
+
+import torch
+from torch import Tensor
+
+
+def random_graph(nodes: int = 30, edges: int = 120, groups: int = 2, seed: int = 0) -> tuple[Tensor, Tensor]:
+    """(2, E) unsorted directed edges with duplicates and self-loops, and (N,) groups; node 0 has no neighbours."""
+    generator = torch.Generator().manual_seed(seed)
+    edge_index = torch.randint(1, nodes, (2, edges), generator=generator)
+    edge_index = torch.cat([edge_index, edge_index[:, :7], torch.tensor([[5], [5]])], dim=1)
+    return edge_index, torch.randint(groups, (nodes,), generator=generator)
+
+
+def with_self_loops(edge_index: Tensor, nodes: int) -> Tensor:
+    """The edges less their self-loops, then one self-loop per node."""
+    loops = torch.arange(nodes).expand(2, -1)
+    return torch.cat([edge_index[:, edge_index[0] != edge_index[1]], loops], dim=1)

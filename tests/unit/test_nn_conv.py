@@ -1,0 +1,224 @@
+"""GATConv against torch_geometric's, FairGATConv against its equations written out."""
+
+import copy
+
+import pytest
+import torch
+import torch_geometric.nn
+from graphs import random_graph, with_self_loops
+
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention, scaling
+
+N = 30
+
+
+def features(width=5, seed=3):
+    return torch.randn(N, width, generator=torch.Generator().manual_seed(seed), requires_grad=True)
+
+
+def pair(**options):
+    """Our layer and torch_geometric's, with the same weights."""
+    theirs = torch_geometric.nn.GATConv(**options)
+    ours = GATConv(**options)
+    torch.nn.init.normal_(theirs.bias) if theirs.bias is not None else None
+    ours.load_state_dict(theirs.state_dict())
+    return ours, theirs
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        {},
+        {"heads": 3},
+        {"heads": 3, "concat": False},
+        {"add_self_loops": False},
+        {"bias": False},
+        {"residual": True},
+        {"negative_slope": 0.05},
+    ],
+    ids=str,
+)
+def test_equals_torch_geometric(monkeypatch, fused, widths, options):
+    if not fused:
+        monkeypatch.setattr(attention, "kernels", None)
+        monkeypatch.setattr(scaling, "_jit", None)
+    edge_index, _ = random_graph()
+    ours, theirs = pair(in_channels=widths[0], out_channels=widths[1], **options)
+    results = []
+    for layer in (ours, theirs):
+        x = features(widths[0])
+        out, (edges, alpha) = layer(x, edge_index, return_attention_weights=True)
+        weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0))
+        (out * weights).sum().backward()
+        results.append([out, alpha, x.grad, *(p.grad for p in layer.parameters())])
+        assert edges.shape[1] == alpha.shape[0]
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+
+
+def test_state_dicts_are_interchangeable():
+    ours, theirs = pair(in_channels=4, out_channels=3, heads=2)
+    theirs.load_state_dict(ours.state_dict())
+
+
+def fair_reference(layer, x, edge_index, sensitive):
+    """FairGATConv as Algorithm 1 has it, on dense matrices."""
+    edges = with_self_loops(edge_index, N) if layer.add_self_loops else edge_index
+    count = torch.zeros(N, N, dtype=x.dtype).index_put((edges[1], edges[0]), torch.ones((), dtype=x.dtype), True)
+    same = sensitive[:, None] == sensitive[None, :]
+    weight = layer.lin.weight  # spectrally normalised already where S2 is on
+
+    def normalise(values):
+        if layer.eta is None:
+            return values
+        centred = values - values.mean(0) if layer.center else values
+        return layer.eta * centred / values.std(0, correction=0)
+
+    c = normalise(x @ weight.t()).view(N, layer.heads, -1)
+    heads = []
+    for h in range(layer.heads):
+        e = (c[:, h] @ layer.att_dst[0, h])[:, None] + (c[:, h] @ layer.att_src[0, h])[None, :]
+        exponential = torch.nn.functional.leaky_relu(e, layer.negative_slope).exp() * count
+        intra, inter = exponential * same, exponential * ~same
+        both = (intra.sum(1, keepdim=True) > 0) & (inter.sum(1, keepdim=True) > 0)
+        alpha = torch.zeros_like(e)
+        for part, mass in ((intra, 1 - layer.alpha_chi), (inter, layer.alpha_chi)):
+            total = part.sum(1, keepdim=True)
+            share = torch.where(both, torch.as_tensor(mass, dtype=x.dtype), torch.ones((), dtype=x.dtype))
+            alpha = alpha + torch.where(total > 0, share * part / total.clamp_min(1e-300), torch.zeros(()))
+        heads.append(alpha @ c[:, h])
+    z = torch.cat(heads, 1) if layer.concat else torch.stack(heads).mean(0)
+    return normalise(z) + layer.bias
+
+
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize("concat", [True, False])
+@pytest.mark.parametrize("center", [False, True])
+@pytest.mark.parametrize("eta", [None, 0.75])
+@pytest.mark.parametrize("groups", [2, 4])
+def test_fair_layer_equals_its_equations(widths, concat, center, eta, groups):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph(groups=groups)
+    layer = FairGATConv(*widths, heads=2, concat=concat, alpha_chi=0.3, eta=eta, center=center).double().eval()
+    torch.nn.init.normal_(layer.bias)
+    x = features(widths[0]).double().detach().requires_grad_()
+    results = []
+    for out in (layer(x, edge_index, sensitive), fair_reference(layer, x, edge_index, sensitive)):
+        weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
+        inputs = [x, *layer.parameters()]
+        results.append([out, *torch.autograd.grad((out * weights).sum(), inputs)])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-7)
+
+
+def test_without_its_steps_it_is_gat():
+    edge_index, _ = random_graph()
+    plain = GATConv(5, 8)
+    fair = FairGATConv(5, 8, alpha_chi=None, spectral_norm=False, eta=None)
+    fair.load_state_dict(plain.state_dict())
+    torch.testing.assert_close(fair(features(), edge_index), plain(features(), edge_index))
+
+
+def test_spectral_norm_is_one_after_training():
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 16)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
+    for _ in range(50):
+        optimizer.zero_grad()
+        layer(features(), edge_index, sensitive).square().mean().backward()
+        optimizer.step()
+    torch.testing.assert_close(torch.linalg.matrix_norm(layer.lin.weight, 2).item(), 1.0, rtol=1e-3, atol=0)
+
+
+def test_relu_is_fused_and_not_another_function():
+    edge_index, sensitive = random_graph()
+    for widths in ((5, 8), (8, 5)):
+        layer = FairGATConv(*widths, residual=True).eval()
+        x = features(widths[0])
+        torch.testing.assert_close(layer(x, edge_index, sensitive, relu=True), layer(x, edge_index, sensitive).relu())
+
+
+def test_attention_dropout():
+    torch.manual_seed(0)
+    edge_index, _ = random_graph()
+    layer = GATConv(5, 8, dropout=0.5)
+    _, (_, alpha) = layer(features(), edge_index, return_attention_weights=True)
+    _, (_, whole) = layer.eval()(features(), edge_index, return_attention_weights=True)
+    dropped = alpha == 0
+    assert 0.3 < dropped.double().mean() < 0.7
+    torch.testing.assert_close(alpha[~dropped], 2 * whole[~dropped])
+
+
+def test_order_layout_and_type_of_the_input_do_not_matter():
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8).eval()
+    expected = layer(features(), edge_index, sensitive)
+    shuffled = edge_index[:, torch.randperm(edge_index.size(1))]
+    torch.testing.assert_close(layer(features(), shuffled, sensitive), expected)
+    strided = features().detach().t().contiguous().t()
+    assert not strided.is_contiguous()
+    torch.testing.assert_close(layer(strided, edge_index.t().contiguous().t(), sensitive), expected)
+    double = copy.deepcopy(layer).double()
+    torch.testing.assert_close(double(features().double(), edge_index, sensitive).float(), expected)
+
+
+def test_graphs_without_edges_and_without_nodes():
+    layer = GATConv(5, 8)
+    none = torch.zeros(2, 0, dtype=torch.long)
+    torch.testing.assert_close(layer(features(), none), features() @ layer.lin.weight.t() + layer.bias)
+    assert layer(torch.zeros(0, 5), none).shape == (0, 8)
+    lonely = GATConv(5, 8, add_self_loops=False)
+    torch.testing.assert_close(lonely(features(), none), lonely.bias.expand(N, -1))
+
+
+def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch):
+    built = []
+    original = CSRGraph.from_edge_index.__func__
+    monkeypatch.setattr(CSRGraph, "from_edge_index", classmethod(lambda cls, *a: built.append(1) or original(cls, *a)))
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8)
+    for _ in range(3):
+        layer(features(), edge_index, sensitive)
+    assert len(built) == 1
+    layer(features(), edge_index, sensitive.clone())
+    assert len(built) == 2
+    edge_index[:, 0] = torch.tensor([3, 4])
+    layer(features(), edge_index, sensitive)
+    assert len(built) == 3
+
+
+def test_compiled_model_gives_the_same_numbers():
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
+    layer = FairGATConv(8, 5).eval()
+    compiled = torch.compile(layer, backend="aot_eager")
+    results = []
+    for function in (layer, compiled):
+        x = features(8)
+        out = function(x, graph)
+        out.square().sum().backward()
+        results.append([out, x.grad])
+    for a, b in zip(*results, strict=True):
+        torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize(
+    ("make", "message"),
+    [
+        (lambda: GATConv((3, 4), 2), "bipartite"),
+        (lambda: GATConv(3, 2, edge_dim=4), "edge features"),
+        (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
+        (lambda: FairGATConv(3, 2, eta=0), "positive"),
+        (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
+        (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
+        (lambda: GATConv(5, 2)(features(), torch.tensor([[0], [N]])), "outside"),
+    ],
+)
+def test_errors_say_what_is_wrong(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
