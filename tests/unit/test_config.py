@@ -1,0 +1,114 @@
+"""The configuration: valid as shipped, and clear about what is wrong otherwise."""
+
+import json
+from pathlib import Path
+
+import pytest
+import yaml
+
+from fairgat import cells, config, datasets, lock, methods, schema
+from fairgat.errors import ConfigError
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def shipped() -> dict:
+    return yaml.safe_load((ROOT / "config.yaml").read_text())
+
+
+def test_the_shipped_configurations_are_valid():
+    for files in (["config.yaml"], ["config.yaml", "config.demo.yaml"]):
+        loaded = config.load_files(*(ROOT / name for name in files))
+        methods.check(loaded)
+        datasets.check(loaded)
+
+
+def test_it_is_the_papers_experiment():
+    loaded = config.load_files(ROOT / "config.yaml")
+    assert {"pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed"} <= set(loaded.datasets)
+    assert loaded.splits.count == 5
+    protocol = loaded.training.node_classification
+    assert (protocol.epochs, protocol.learning_rate, protocol.weight_decay, protocol.hidden) == (
+        500,
+        0.005,
+        0.0005,
+        128,
+    )
+    assert len(loaded.cells("fairgat", "recidivism")) == 6
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
+        ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
+        ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
+        ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
+        ({"training": {"node_classification": {"epochs": "many"}}}, "training.node_classification.epochs: expected"),
+        ({"selection": {"rule": "fairest"}}, "did you mean 'fair'?"),
+        ({"skip": "pokec-y"}, "skip: 'pokec-y' is not a data set; did you mean 'pokec-"),
+        ({"only_methods": ["gta"]}, "only_methods: 'gta' is not a method; did you mean 'gat'?"),
+        ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),
+        ({"datasets": {"cora": {"enabled": False}}}, "datasets.cora: a data set with enabled: false needs a reason"),
+        ({"methods": {"gat": {"tasks": ["nodes"]}}}, "methods.gat.tasks.0: expected"),
+    ],
+)
+def test_wrong_keys_and_values_are_explained(change, expected):
+    content = shipped()
+    config._merge(content, change)
+    with pytest.raises(ConfigError) as error:
+        config.load(content)
+    assert expected in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"module": "gatt"}, "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
+        ({"module": "fairgat", "settings": {"step": [1]}}, "methods.gat.grid.step: unknown key; did you mean 'steps'?"),
+        ({"module": "fairgat", "grid": {"eta": [-1]}}, "methods.gat.grid.eta: expected greater than 0, got -1"),
+        ({"settings": {"eta": 1}}, "methods.gat.grid.eta: unknown key; nothing is allowed here"),
+    ],
+)
+def test_wrong_method_settings_are_explained(change, expected):
+    content = shipped()
+    config._merge(content, {"methods": {"gat": change}})
+    with pytest.raises(ConfigError) as error:
+        methods.check(config.load(content))
+    assert expected in str(error.value)
+
+
+def test_a_comma_separated_list_is_a_list():
+    loaded = config.load(shipped() | {"skip": "pokec-z,pokec-n"})
+    assert loaded.skip == ["pokec-z", "pokec-n"]
+    assert loaded.not_run("pokec-z") == "left out with skip"
+    assert "pokec-z" not in loaded.datasets_of("node_classification")
+
+
+def test_the_schema_is_in_step_with_the_models():
+    written = json.loads((ROOT / "schemas" / "config.schema.json").read_text())
+    assert written == schema.generate(), "run `make schema`"
+
+
+def test_the_conda_environment_is_in_step_with_the_lock():
+    pins = (ROOT / "requirements.lock").read_text().split()
+    assert (ROOT / "envs" / "fairgat.yaml").read_text() == lock.conda_environment(pins), "run `make lock`"
+    assert "torch==2.13.0" in pins
+
+
+def test_cells_are_those_of_snakemakes_paramspace():
+    pandas = pytest.importorskip("pandas")
+    from snakemake.utils import Paramspace
+
+    grid = {"alpha_chi_max": [0.25, 0.5], "eta": [0.75, 1.0]}
+    expanded = cells.expand(grid)
+    patterns = list(Paramspace(pandas.DataFrame(expanded)).instance_patterns)
+    assert [cells.to_path(cell) for cell in expanded] == patterns
+    assert [cells.from_path(path) for path in patterns] == expanded
+
+
+def test_a_cell_without_hyperparameters_is_default():
+    assert cells.to_path({}) == "default"
+    assert cells.from_path("default") == {}
+    with pytest.raises(ConfigError, match="not a cell"):
+        cells.from_path("eta=1")

@@ -1,0 +1,199 @@
+"""The epoch loop and the training job."""
+
+import copy
+import json
+
+import numpy as np
+import pytest
+import torch
+
+from fairgat import cli, methods, splits, training
+from fairgat.config import LinkTraining, NodeTraining, Splits
+from fairgat.graph import Graph, symmetrise
+
+NODE = NodeTraining(epochs=12, hidden=8)
+LINK = LinkTraining(epochs=8, hidden=8)
+
+
+@pytest.fixture
+def graph():
+    rng = np.random.default_rng(0)
+    sensitive = rng.integers(2, size=90)
+    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
+    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
+    return Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
+
+
+def make(graph, protocol=NODE, module="gat", **settings):
+    task = "node_classification" if protocol is NODE else "link_prediction"
+    split = splits.make(graph, task, Splits(), 0, "test", 0)
+    return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
+
+
+def test_the_best_validation_epoch_is_kept(graph):
+    method = make(graph)
+    result = training.fit(method)
+    assert [row["epoch"] for row in result.history] == list(range(1, 13))
+    keys = [
+        (row["validation_accuracy"], -row["validation_statistical_parity"] - row["validation_equal_opportunity"])
+        for row in result.history
+    ]
+    assert result.epoch == 1 + keys.index(max(keys))
+    method.model.load_state_dict({name: torch.from_numpy(value) for name, value in result.weights.items()})
+    torch.testing.assert_close(method.forward().detach(), result.output)
+
+
+def test_ties_go_to_the_fairer_epoch_then_to_the_earlier(graph, monkeypatch):
+    method = make(graph)
+    scores = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 8])
+    monkeypatch.setattr(method.task, "validate", lambda _: training_score(next(scores)))
+    assert training.fit(method).epoch == 3
+
+
+def training_score(key):
+    from fairgat.tasks import Score
+
+    return Score(key, {"accuracy": key[0]})
+
+
+@pytest.mark.parametrize("module", ["gat", "fairgat"])
+def test_the_loss_falls(graph, module):
+    losses = [row["loss"] for row in training.fit(make(graph, module=module)).history]
+    assert losses[-1] < losses[0]
+
+
+def test_evaluation_reuses_the_training_pass_exactly(graph):
+    """The output judged at epoch e is the model's after e updates, whether or not dropout forces a second pass."""
+    method, other = make(graph), make(graph)
+    judged = training.fit(method).history
+    for row in judged[:3]:
+        other.update(other.forward())
+        logits = copy.deepcopy(other).forward().detach()
+        assert row["validation_accuracy"] == other.task.validate(logits).metrics["accuracy"]
+
+
+def test_predictions_are_in_the_data_sets_own_order(graph):
+    method = make(graph)
+    result = training.fit(method)
+    logits = method.task.predictions(result.output)["logits"]
+    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
+    accuracy = ((logits[split["test"]] > 0) == graph.labels[split["test"]]).mean()
+    assert accuracy == method.task.evaluate(result.output)["test"]["accuracy"]
+
+
+def test_sampled_non_edges(graph):
+    task = make(graph, LINK).task
+    known = set(map(tuple, task.graph.edge_index.T.tolist()))
+    for _ in range(3):
+        pairs = task.sample_non_edges()
+        assert pairs.shape[1] == task.graph.num_edges // 2
+        assert not known & set(map(tuple, pairs.T.tolist()))
+        assert (pairs[0] != pairs[1]).all()
+    assert not torch.equal(task.sample_non_edges(), pairs)
+
+
+def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph):
+    split = splits.make(graph, "link_prediction", Splits(), 0, "test", 0)
+    protocol = LinkTraining(epochs=8, hidden=8, protocol="fairdrop")
+    method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
+    result = training.fit(method)
+    assert result.epoch == 8
+    metrics = method.task.evaluate(result.output)["test"]
+    best = max(method.task._metrics(result.output, "test", cutoff)["accuracy"] for cutoff in protocol.cutoffs)
+    assert metrics["accuracy"] == best
+
+
+@pytest.fixture
+def job(graph, tmp_path):
+    graph.save(tmp_path / "graph.npz")
+    splits.save(tmp_path / "split.npz", splits.make(graph, "node_classification", Splits(), 0, "test", 0))
+
+    def run(name, **changes):
+        arguments = {
+            "cell": training.Cell("node_classification", "test", "fairgat", "eta~1.0", 0),
+            "module": "fairgat",
+            "settings": {"eta": 1.0},
+            "training": NODE.model_dump(),
+            "threads": 1,
+            "seed": 0,
+            "graph": tmp_path / "graph.npz",
+            "split": tmp_path / "split.npz",
+            "directory": tmp_path / name,
+        }
+        return training.run(**arguments | changes)
+
+    return run
+
+
+def test_same_seed_same_bytes(job, tmp_path):
+    first, second = job("a"), job("b")
+    for metrics in (first, second):
+        del metrics["runtime"]
+    assert first == second
+    for name in ("history.csv", "predictions.npz", "model.npz"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+    assert job("c", seed=1)["seed"] != first["seed"]
+
+
+def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path):
+    metrics = job("a", training=NODE.model_dump() | {"learning_rate": 1e20})
+    assert "no longer finite" in metrics["failure"]
+    assert "test" not in metrics
+    assert json.loads((tmp_path / "a" / "metrics.json").read_text())["failure"] == metrics["failure"]
+    assert (tmp_path / "a" / "predictions.npz").exists()
+
+
+CONFIG = """
+datasets:
+  demo-social: {task: node_classification}
+  demo-citation: {task: link_prediction}
+splits: {count: 1}
+training:
+  node_classification: {epochs: 3, hidden: 8}
+  link_prediction: {epochs: 3, hidden: 8}
+methods:
+  gat: {tasks: [node_classification, link_prediction]}
+  fairgat:
+    tasks: [node_classification, link_prediction]
+    grid: {alpha_chi_max: [0.5], eta: [0.75, 1.0]}
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+@pytest.mark.parametrize("dataset", ["demo-social", "demo-citation"])
+def test_train_and_evaluate_on_the_command_line(project, capsys, dataset):
+    arguments = ["train", "--dataset", dataset, "--method", "fairgat", "--alpha-chi-max", "0.5", "--eta", "1"]
+    assert cli.main(arguments) == 0
+    (metrics,) = project.glob("results/runs/*/*/fairgat/alpha_chi_max~0.5/eta~1.0/split-0/metrics.json")
+    assert cli.main(["evaluate", str(metrics.parent)]) == 0
+    assert "metrics.json says the same" in capsys.readouterr().out
+    content = json.loads(metrics.read_text())
+    content["test"]["accuracy"] += 0.01
+    metrics.write_text(json.dumps(content))
+    assert cli.main(["evaluate", str(metrics.parent)]) == 1
+    assert "test accuracy" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--dataset", "demo-socail", "--method", "gat"], "did you mean 'demo-social'?"),
+        (["--dataset", "demo-social", "--method", "gta"], "did you mean 'gat'?"),
+        (["--dataset", "demo-social", "--method", "fairgat", "--eta", "1"], "--alpha-chi-max   (0.5)"),
+        (["--dataset", "demo-social", "--method", "gat", "--etta", "1"], "unknown argument '--etta'"),
+        (["--dataset", "demo-social", "--method", "gat", "--split", "-1"], "--split counts from 0"),
+        (
+            ["--dataset", "demo-social", "--method", "fairgat", "--eta", "0", "--alpha-chi-max", "0.5"],
+            "eta: expected greater than 0, got 0",
+        ),
+    ],
+)
+def test_wrong_arguments_are_explained(project, capsys, arguments, message):
+    assert cli.main(["train", *arguments]) == 1
+    assert message in capsys.readouterr().err
