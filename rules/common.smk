@@ -114,7 +114,7 @@ def dataset_settings(wildcards):
     return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
 
 
-def dataset_modules(wildcards):
+def dataset_module(wildcards):
     """The file of the data set's source."""
     name = fairgat.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
     return package(f"datasets/{name.rpartition('.')[-1]}.py")
@@ -189,3 +189,36 @@ def audit():
     """The audit's files."""
     names = ["paper_vs_reproduced.csv", "paper_vs_reproduced.md", "paper_vs_reproduced.html", "claims.md", "claims.html"]
     return [results(f"audit/{name}") for name in names]
+
+
+def histories_of(task):
+    """history.csv of every cell and split of a task."""
+    return [path.replace("/metrics.json", "/history.csv") for path in all_metrics_of(task)]
+
+
+def figure_sources(wildcards):
+    """The files that a figure is drawn from, by kind."""
+    kind, task = fairgat.reporting.settings.FIGURES[wildcards.figure]
+    if kind == "published":
+        return {"audit": [results("audit/paper_vs_reproduced.csv")]}
+    if kind == "runtime":
+        return {"runtimes": expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of(task))}
+    if kind == "tradeoff":
+        return {"metrics": all_metrics_of(task), "selections": selections_of(task)}
+    if kind == "curves":
+        return {"histories": histories_of(task), "selections": selections_of(task)}
+    return {"summary": [results(f"summary/{task}.csv")]}
+
+
+def figure_settings(wildcards):
+    """What a figure reads from the configuration."""
+    return fairgat.reporting.settings.figure_settings(CONFIG, wildcards.figure)
+
+
+def figures():
+    """All figures that this run has data for, in every format."""
+    return expand(
+        results("figures/{figure}.{format}"),
+        figure=fairgat.reporting.settings.figures(CONFIG),
+        format=["pdf", "png", "svg"],
+    )

@@ -6,7 +6,7 @@
 rule download:
     input:
         local=local_files,
-        package=dataset_modules,
+        source=dataset_module,
     output:
         manifest=results("data/raw/{dataset}/manifest.json"),
     log:

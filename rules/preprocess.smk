@@ -4,7 +4,8 @@
 rule preprocess:
     input:
         manifest=rules.download.output.manifest,
-        package=dataset_modules,
+        source=dataset_module,
+        package=package("graph.py", "datasets/_source.py", "datasets/_read.py"),
     output:
         graph=results("data/graphs/{dataset}.npz"),
     log:
