@@ -1,6 +1,7 @@
-"""Recidivism: defendants released on bail in US state courts, 1990-2009, joined by the similarity of their records.
+"""Recidivism: people released from custody, joined by the similarity of their records.
 
-Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID.
+Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID. docs/data.md tells
+what is known of them, and that the feature TIME all but states the label.
 """
 
 from pathlib import Path
@@ -18,6 +19,8 @@ class Options(Model):
 
     scaling: Scaling = "min_max"
     """How features are scaled."""
+    exclude: tuple[str, ...] = ()
+    """Columns that are left out of the features. The paper leaves out none; TIME all but states the label."""
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -36,13 +39,19 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """18,876 nodes with 17 features: every column but the sensitive one and the label."""
+    """18,876 nodes with 17 features: every column but the sensitive one and the label.
+
+    Raises:
+        DataError: `exclude` names a column that is not there.
+    """
     from fairgat.datasets import _read
 
     frame = _read.table(folder / "bail.csv", "bail.csv")
     sensitive = _read.binary(frame, "WHITE", "bail.csv")
     labels = _read.binary(frame, "RECID", "bail.csv")
-    columns = [column for column in frame.columns if column not in ("WHITE", "RECID")]
+    for column in options.exclude:
+        _read.column(frame, column, "bail.csv")
+    columns = [column for column in frame.columns if column not in ("WHITE", "RECID", *options.exclude)]
     return Graph(
         features=scaled(_read.numbers(frame, columns, "bail.csv"), options.scaling),
         labels=labels,

@@ -9,6 +9,7 @@ import pytest
 from fairgat import datasets
 from fairgat.config import Dataset, Splits
 from fairgat.datasets import statistics
+from fairgat.errors import DataError
 from fairgat.graph import sort_edges
 from fairgat.reporting import paper
 
@@ -43,6 +44,19 @@ def test_recidivism_equals_the_paper_in_everything(real):
     assert equal(stats) == {"s0", "s1", "inter_edges", "intra_edges", "features"}
     assert stats["notes"] == []
     assert graph.features.min() == -1 and graph.features.max() == 1
+
+
+def test_recidivism_holds_a_feature_that_states_the_label(real, data_mirror, tmp_path):
+    """What docs/data.md says of TIME, and the option that leaves it out."""
+    graph, _ = real("recidivism")
+    time = graph.features[:, 15] > -1  # TIME, above its minimum of 0 months
+    assert (time == graph.labels).sum() == 18_762
+    settings = Dataset(task="node_classification", options={"exclude": ["TIME"]})
+    datasets.acquire("recidivism", settings, tmp_path, data_mirror)
+    assert datasets.prepare("recidivism", settings, tmp_path).num_features == 16
+    wrong = Dataset(task="node_classification", options={"exclude": ["TIMES"]})
+    with pytest.raises(DataError, match=r"bail\.csv has no column 'TIMES'; did you mean 'TIME'\?"):
+        datasets.prepare("recidivism", wrong, tmp_path)
 
 
 @pytest.mark.parametrize("name", LINK)
