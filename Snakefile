@@ -21,6 +21,7 @@ include: "rules/aggregate.smk"
 include: "rules/runtime.smk"
 include: "rules/tables.smk"
 include: "rules/audit.smk"
+include: "rules/figures.smk"
 
 
 rule all:
@@ -28,4 +29,5 @@ rule all:
     input:
         tables(),
         audit(),
+        figures(),
     localrule: True

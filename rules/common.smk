@@ -9,7 +9,7 @@ from snakemake.exceptions import WorkflowError
 BASE = Path(workflow.basedir)
 # Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
 sys.path.insert(0, str(BASE))
-os.environ["PYTHONPATH"] = os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])])
+os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
 import fairgat.cells
 import fairgat.config
@@ -168,8 +168,11 @@ def table_settings(wildcards):
 
 
 def tables():
-    """All tables, in every format."""
-    return expand(results("tables/{table}.{format}"), table=TABLES, format=["md", "tex", "html", "csv"])
+    """All tables, in every format, and the document that holds them all."""
+    return [
+        *expand(results("tables/{table}.{format}"), table=TABLES, format=["md", "tex", "html", "csv"]),
+        results("tables/all_tables.tex"),
+    ]
 
 
 def timed_methods(wildcards):
@@ -187,13 +190,19 @@ def methods_timed():
 
 def audit():
     """The audit's files."""
-    names = ["paper_vs_reproduced.csv", "paper_vs_reproduced.md", "paper_vs_reproduced.html", "claims.md", "claims.html"]
+    names = [
+        "paper_vs_reproduced.csv",
+        "paper_vs_reproduced.md",
+        "paper_vs_reproduced.html",
+        "claims.md",
+        "claims.html",
+    ]
     return [results(f"audit/{name}") for name in names]
 
 
 def histories_of(task):
     """history.csv of every cell and split of a task."""
-    return [path.replace("/metrics.json", "/history.csv") for path in all_metrics_of(task)]
+    return [path.replace("metrics.json", "history.csv") for path in all_metrics_of(task)]
 
 
 def figure_sources(wildcards):

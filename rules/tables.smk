@@ -48,3 +48,28 @@ rule table:
         "Rendering the table {wildcards.table}"
     script:
         "../workflow_scripts/table.py"
+
+
+rule all_tables:
+    input:
+        tables=expand(results("tables/{table}.tex"), table=TABLES),
+        package=package("reporting/templates/all_tables.tex.j2"),
+    output:
+        report(
+            results("tables/all_tables.tex"),
+            caption="report/all_tables.rst",
+            category="Tables",
+            labels={"table": "all tables", "format": "LaTeX"},
+        ),
+    log:
+        results("logs/all_tables.log"),
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    message:
+        "Collecting the tables in one LaTeX document"
+    script:
+        "../workflow_scripts/all_tables.py"

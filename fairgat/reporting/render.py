@@ -2,6 +2,7 @@
 
 import csv
 import io
+from collections.abc import Iterable
 from functools import cache
 
 import jinja2
@@ -19,6 +20,11 @@ def render(table: Table, form: str) -> str:
     The LaTeX is one table environment that needs booktabs and multirow, nothing else.
     """
     return to_csv(table) if form == "csv" else _environment(form).get_template(f"table.{form}.j2").render(table=table)
+
+
+def document(tables: Iterable[str]) -> str:
+    """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
+    return _environment("tex").get_template("all_tables.tex.j2").render(tables=list(tables))
 
 
 @cache

@@ -16,6 +16,17 @@ TASK_OF_TABLE = {
     "runtime": "node_classification",
     "link_prediction": "link_prediction",
 }
+# Figure → its kind (a function of figures.py) and its task; None where it draws both.
+FIGURES = {
+    "tradeoff_node_classification": ("tradeoff", "node_classification"),
+    "tradeoff_link_prediction": ("tradeoff", "link_prediction"),
+    "curves_node_classification": ("curves", "node_classification"),
+    "curves_link_prediction": ("curves", "link_prediction"),
+    "ablation": ("ablation", "node_classification"),
+    "link_prediction": ("link_prediction", "link_prediction"),
+    "runtime": ("runtime", "node_classification"),
+    "published": ("published", None),
+}
 
 
 def table_settings(config: Config, table: str) -> dict[str, Any]:
@@ -60,6 +71,28 @@ def audit_settings(config: Config) -> dict[str, Any]:
             entry | {"value": _lookup(config, entry["setting"])}
             for entry in yaml.safe_load(resources.files(__package__).joinpath("decisions.yaml").read_text("utf-8"))
         ],
+    }
+
+
+def figures(config: Config) -> list[str]:
+    """The figures that this run has data for."""
+    return [name for name, (_, task) in FIGURES.items() if task is None or config.datasets_of(task)]
+
+
+def figure_settings(config: Config, figure: str) -> dict[str, Any]:
+    """The settings of one figure: its `kind` and `task`, the `datasets` that are run (panels), the `methods` (colours)
+    and the selection `rule`."""
+    kind, task = FIGURES[figure]
+    known = config.tables.model_dump()
+    methods = known.get(kind) or config.methods
+    return {
+        "kind": kind,
+        "task": task,
+        "rule": config.selection.rule,
+        "datasets": [
+            entry for entry in (_dataset(config, name) for name in _datasets(config, task)) if not entry["reason"]
+        ],
+        "methods": [entry for entry in (_method(config, name, task) for name in methods) if not entry["reason"]],
     }
 
 

@@ -1,0 +1,32 @@
+# The figures, each in one job and in every format.
+
+
+rule figure:
+    input:
+        unpack(figure_sources),
+        package=package("reporting/figures.py", "reporting/style.py", "reporting/labels.py", "reporting/paper.yaml"),
+    output:
+        pdf=results("figures/{figure}.pdf"),
+        png=results("figures/{figure}.png"),
+        svg=report(
+            results("figures/{figure}.svg"),
+            caption="report/figure.rst",
+            category="Figures",
+            labels={"figure": "{figure}"},
+        ),
+    log:
+        results("logs/figures/{figure}.log"),
+    benchmark:
+        results("benchmarks/figures/{figure}.tsv")
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        settings=figure_settings,
+    message:
+        "Drawing the figure {wildcards.figure}"
+    script:
+        "../workflow_scripts/figure.py"

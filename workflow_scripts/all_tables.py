@@ -1,0 +1,11 @@
+"""Put every LaTeX table in one document."""
+
+from _log import logged
+
+with logged(snakemake):
+    from pathlib import Path
+
+    from fairgat.files import write_text
+    from fairgat.reporting.render import document
+
+    write_text(snakemake.output[0], document(Path(path).read_text(encoding="utf-8") for path in snakemake.input.tables))
