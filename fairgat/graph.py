@@ -3,12 +3,16 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from fairgat.errors import DataError
 from fairgat.files import replacing
+
+if TYPE_CHECKING:
+    import networkx
+    import torch_geometric.data
 
 FORMAT_VERSION = 1
 _ARRAYS = ("features", "labels", "sensitive", "edge_index")
@@ -72,6 +76,32 @@ class Graph:
     def with_edges(self, edge_index: np.ndarray) -> "Graph":
         """The same nodes with other edges (sorted here)."""
         return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
+
+    def to_pyg(self) -> "torch_geometric.data.Data":
+        """See `fairgat.convert.to_pyg`."""
+        from fairgat import convert
+
+        return convert.to_pyg(self)
+
+    @classmethod
+    def from_pyg(cls, data: "torch_geometric.data.Data", sensitive: str = "sensitive", label: str = "y") -> "Graph":
+        """See `fairgat.convert.from_pyg`."""
+        from fairgat import convert
+
+        return convert.from_pyg(data, sensitive, label)
+
+    def to_networkx(self) -> "networkx.Graph":
+        """See `fairgat.convert.to_networkx`."""
+        from fairgat import convert
+
+        return convert.to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: "networkx.Graph", sensitive: str = "sensitive", label: str = "label") -> "Graph":
+        """See `fairgat.convert.from_networkx`."""
+        from fairgat import convert
+
+        return convert.from_networkx(graph, sensitive, label)
 
     def check(self) -> None:
         """Raise DataError unless the graph keeps every promise of this class."""

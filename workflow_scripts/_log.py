@@ -2,6 +2,7 @@
 
 import contextlib
 import sys
+import traceback
 from collections.abc import Iterator
 from typing import Any
 
@@ -23,7 +24,5 @@ def logged(snakemake: Any) -> Iterator[None]:
             print(error, file=sys.__stderr__)
             sys.exit(1)
         except Exception:
-            import traceback
-
             traceback.print_exc(file=log)
             raise

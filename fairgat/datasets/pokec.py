@@ -6,7 +6,7 @@ for us; the first download records them, and the graph's counts decide whether t
 """
 
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -15,9 +15,13 @@ from fairgat.datasets._source import Drop, File, Scaling, edges_from_pairs, gith
 from fairgat.errors import DataError
 from fairgat.graph import Graph
 
+if TYPE_CHECKING:
+    import pandas
+
 NAMES = ("pokec-z", "pokec-n")
 _REPOSITORY = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
 _STEM = {"pokec-z": "region_job", "pokec-n": "region_job_2"}
+_GROUPS = {"pokec-z": [4851, 2808], "pokec-n": [4040, 2145]}  # users per region (paper, appendix)
 _ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
 
 
@@ -28,6 +32,8 @@ class Options(Model):
     """How features are scaled."""
     drop: tuple[Drop, ...] = ("self_loops", "duplicates")
     """Friendships that are left out in place of an error; the whole files name no unknown users."""
+    any_counts: bool = False
+    """Accept other users per region than the paper's, for an excerpt of the files."""
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -43,9 +49,21 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
     Features: every column but user_id, region and label; an empty cell counts as 0, as the files themselves write an
     unknown age.
+
+    Raises:
+        DataError: the files are malformed, or give other users per region than the paper's.
     """
     users = _users(name, folder)
     kept, edges = _component(users, folder, options)
+    groups = np.bincount(users.regions[kept], minlength=2).tolist()
+    if groups != _GROUPS[name] and not options.any_counts:
+        raise DataError(
+            "the files give {} and {} users in the two regions, the paper has {} and {}: ".format(
+                *groups, *_GROUPS[name]
+            )
+            + f"they are other files, or cut off. Delete {folder} and run again, or accept them with "
+            "`options: {any_counts: true}`."
+        )
     columns = [column for column in users.frame.columns if column not in (_ID, _REGION, _LABEL)]
     from fairgat.datasets import _read
 
@@ -80,7 +98,7 @@ def facts(name: str, folder: Path, options: Options) -> dict[str, int]:
 
 
 class _Users(NamedTuple):
-    frame: "pandas.DataFrame"  # noqa: F821 (imported only when a data set is read)
+    frame: "pandas.DataFrame"
     where: str
     labels: np.ndarray  # (U,) 0, 1, or -1 for unlabelled
     regions: np.ndarray  # (U,) 0 or 1

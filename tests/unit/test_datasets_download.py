@@ -186,6 +186,8 @@ def test_an_unknown_checksum_is_recorded_and_then_binding(address, tmp_path, cap
     (tmp_path / "file.bin").write_bytes(b"something else")
     with pytest.raises(DataError, match="is not the file it was"):
         download.verify(files, tmp_path)
+    with pytest.raises(DataError, match=f"instead of {SHA256}"):  # the place gives another file today
+        download.acquire("web", [pinned(f"{address}/other", sha256=None)], tmp_path)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(address, tmp_path, monkeypatch):

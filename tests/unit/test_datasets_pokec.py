@@ -29,7 +29,7 @@ def write(folder, users=USERS, friends=FRIENDS, header=HEADER):
 
 
 def load(folder, name="pokec-z", **options):
-    graph = pokec.load(name, folder, pokec.Options(**options), 0)
+    graph = pokec.load(name, folder, pokec.Options(any_counts=True, **options), 0)
     graph.check()
     return graph
 
@@ -136,7 +136,7 @@ def test_the_real_excerpts(data_mirror, tmp_path, name, stem, users, labelled, f
     for file in (f"{stem}.csv", f"{stem}_relationship.txt"):
         whole = (data_mirror / "pokec-sample" / file).read_bytes()
         (tmp_path / file).write_bytes(whole[: whole.rindex(b"\n") + 1])  # the excerpts end inside a row
-    options = pokec.Options(drop=("unknown_ids", "self_loops", "duplicates"))
+    options = pokec.Options(drop=("unknown_ids", "self_loops", "duplicates"), any_counts=True)
     graph = pokec.load(name, tmp_path, options, 0)
     graph.check()
     facts = pokec.facts(name, tmp_path, options)
@@ -156,6 +156,12 @@ def test_a_cut_off_file_is_refused(data_mirror, tmp_path):
         (tmp_path / file).write_bytes((data_mirror / "pokec-sample" / file).read_bytes())
     with pytest.raises(DataError, match=r"region_job\.csv, line 3221: \d+ cells instead of the header's 279"):
         load(tmp_path)
+
+
+def test_where_no_checksum_is_known_the_counts_decide(tmp_path):
+    write(tmp_path)
+    with pytest.raises(DataError, match="give 3 and 2 users in the two regions, the paper has 4851 and 2808: they are"):
+        pokec.load("pokec-z", tmp_path, pokec.Options(), 0)
 
 
 def test_the_addresses_are_pinned():

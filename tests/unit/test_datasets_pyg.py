@@ -12,6 +12,7 @@ import torch
 from fairgat import convert, datasets
 from fairgat.config import Dataset
 from fairgat.errors import DataError
+from fairgat.graph import Graph
 
 pyg = pytest.importorskip("torch_geometric.data")
 
@@ -89,7 +90,7 @@ def test_what_is_wrong_is_said(prepare, content, expected):
 
 def test_there_and_back_again(prepare):
     graph = prepare(data())
-    for back in (convert.from_pyg(convert.to_pyg(graph)), convert.from_networkx(convert.to_networkx(graph))):
+    for back in (Graph.from_pyg(graph.to_pyg()), Graph.from_networkx(graph.to_networkx())):
         for name in ("features", "labels", "sensitive", "edge_index"):
             np.testing.assert_array_equal(getattr(back, name), getattr(graph, name))
             assert getattr(back, name).dtype == getattr(graph, name).dtype
