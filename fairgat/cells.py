@@ -32,10 +32,11 @@ def from_path(path: str) -> dict[str, Value]:
         return {}
     if not re.fullmatch(PATTERN, path):
         raise ConfigError(f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or default")
-    return {name: _parse(value) for name, value in (part.split("~") for part in path.split("/"))}
+    return {name: parse(value) for name, value in (part.split("~") for part in path.split("/"))}
 
 
-def _parse(text: str) -> Value:
+def parse(text: str) -> Value:
+    """A value as a path or the command line spells it."""
     if text in ("True", "False"):
         return text == "True"
     for kind in (int, float):

@@ -19,7 +19,8 @@ from fairgat import cells
 from fairgat.errors import ConfigError, nearest
 
 Task = Literal["node_classification", "link_prediction"]
-Value = float | int | bool | str
+# Text is read as a number where it is one: `--config "methods={...}"` gives nothing but text.
+Value = Annotated[float | int | bool | str, BeforeValidator(lambda v: cells.parse(v) if isinstance(v, str) else v)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"

@@ -4,8 +4,8 @@ Each kernel handles the rows begin .. end and writes nothing outside them. Four 
 accumulator is loaded and stored once for four rows read; the feature loop is the one that vectorises.
 
 Shapes: N targets and sources, E edges, H heads, C features per head. `x` is (N, H, C), or (N, 1, C) where all heads
-aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra` (H, E) may be None, for which Numba compiles a
-version without them. See `fairgat.nn.attention` for the equations.
+aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra`
+(H, E) may be None, for which Numba compiles a version without them. See `fairgat.nn.attention` for the equations.
 """
 
 import numpy as np

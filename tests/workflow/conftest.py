@@ -1,0 +1,60 @@
+"""Snakemake on a copy of the repository: tests may edit its files, and a run of the user's is left alone."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache", "*.egg-info")
+
+
+class Workflow:
+    """A copy of the repository and the `snakemake` that runs in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+
+    def snakemake(self, *arguments: str, cores: int = 2) -> subprocess.CompletedProcess:
+        """Run Snakemake on the demo; stdout holds everything that it says."""
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "config.demo.yaml"]
+        # The copy has no compiled kernels beside its sources; a cache of its own is shared by its jobs.
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(self.folder / "numba")}
+        return subprocess.run(
+            [*command, *arguments],
+            cwd=self.folder,
+            env=environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
+
+    def planned(self, *arguments: str) -> list[str]:
+        """The messages of the jobs that a dry run lists."""
+        lines = self.snakemake("-n", *arguments).stdout.splitlines()
+        return [line.partition(": ")[2] for line in lines if line.startswith("Job ")]
+
+
+def copy(folder: Path) -> Workflow:
+    """A fresh copy of the repository."""
+    shutil.copytree(ROOT, folder, ignore=_LEFT_OUT)
+    return Workflow(folder)
+
+
+@pytest.fixture(scope="session")
+def finished(tmp_path_factory) -> Workflow:
+    """The demo, run once from start to end."""
+    workflow = copy(tmp_path_factory.mktemp("demo") / "repository")
+    run = workflow.snakemake()
+    assert run.returncode == 0, run.stdout[-5000:]
+    return workflow
+
+
+@pytest.fixture
+def fresh(tmp_path) -> Workflow:
+    """A copy in which nothing was run."""
+    return copy(tmp_path / "repository")

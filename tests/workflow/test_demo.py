@@ -1,0 +1,78 @@
+"""The whole workflow on the demo's data, as a user runs it."""
+
+import json
+import re
+
+TABLES = ("comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters")
+
+
+def test_all_tables_are_rendered(finished):
+    for table in TABLES:
+        markdown = (finished.folder / f"results/demo/tables/{table}.md").read_text()
+        latex = (finished.folder / f"results/demo/tables/{table}.tex").read_text()
+        assert "Demo" in markdown
+        assert latex.count(r"\begin{table") == latex.count(r"\end{table") >= 1
+        assert not re.search(r"\bnan\b", markdown + latex, re.IGNORECASE)
+
+
+def test_every_cell_left_its_metrics(finished):
+    found = list(finished.folder.glob("results/demo/runs/*/*/*/**/metrics.json"))
+    assert len(found) >= 18
+    for path in found:
+        metrics = json.loads(path.read_text())
+        assert metrics.get("failure") or 0 <= metrics["test"]["accuracy"] <= 1
+        assert {"seed", "epoch", "runtime", "versions"} <= set(metrics)
+
+
+def test_splits_are_the_same_for_all_methods(finished):
+    folders = finished.folder.glob("results/demo/data/splits/*/*")
+    assert sorted(path.name for path in folders) == ["demo-citation", "demo-social"]
+
+
+def test_a_second_run_finds_nothing_to_do(finished):
+    run = finished.snakemake()
+    assert run.returncode == 0
+    assert "Nothing to be done" in run.stdout
+
+
+def test_editing_a_method_runs_its_cells_again_and_no_others(finished):
+    module = finished.folder / "fairgat/methods/gat.py"
+    before = module.read_text()
+    module.write_text(before + "\n# edited\n")
+    try:
+        planned = finished.planned()
+    finally:
+        module.write_text(before)
+    trained = {line.split()[1] for line in planned if line.startswith("Train ")}
+    assert "gat" in trained
+    assert not any(name.startswith("fairgat") for name in trained)
+    assert any("comparison" in line for line in planned)
+    assert finished.planned() == []  # Snakemake compares content, not only dates
+
+
+def test_changing_a_grid_adds_its_cells_alone(finished):
+    planned = finished.planned("--config", "methods={'fairgat': {'grid': {'alpha_chi_max': [0.5, 0.25]}}}")
+    trained = [line for line in planned if line.startswith("Train ")]
+    assert trained
+    assert all("alpha_chi_max~0.25" in line for line in trained)
+
+
+def test_one_rule_again(finished):
+    planned = finished.planned("--forcerun", "table")
+    assert planned
+    assert not any(line.startswith("Train ") for line in planned)
+
+
+def test_a_subset_of_data_sets_and_methods(fresh):
+    planned = fresh.planned("--config", "only_datasets=demo-social", "only_methods=gat,fairgat")
+    trained = [line for line in planned if line.startswith("Train ")]
+    assert trained
+    assert all(" on demo-social" in line and line.split()[1] in ("gat", "fairgat") for line in trained)
+
+
+def test_a_wrong_configuration_is_explained_before_anything_runs(fresh):
+    run = fresh.snakemake("--config", "only_method=gat")
+    assert run.returncode != 0
+    assert "only_method: unknown key; did you mean 'only_methods'?" in run.stdout
+    assert "Traceback" not in run.stdout
+    assert not (fresh.folder / "results").exists()
