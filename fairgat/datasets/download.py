@@ -74,18 +74,16 @@ def verify(files: list[File], folder: Path) -> None:
     Raises:
         DataError: a file is missing or altered.
     """
+    again = f"Delete {folder / MANIFEST} and run again: it will be fetched anew."
     for file in files:
         path = folder / file.basename
         if not path.exists():
-            raise DataError(f"{path} is missing. Delete {folder / MANIFEST} and run again: it will be fetched.")
+            raise DataError(f"{path} is missing. {again}")
         expected = file.sha256 or recorded(path)
         if expected is None:
-            raise DataError(f"{path} has no recorded checksum. Delete it and run again: it will be fetched anew.")
+            raise DataError(f"{path} has no recorded checksum. {again}")
         if sha256_of(path) != expected:
-            raise DataError(
-                f"{path} is not the file it was: its SHA-256 should be {expected}. "
-                f"Delete it and {folder / MANIFEST} and run again: it will be fetched anew."
-            )
+            raise DataError(f"{path} is not the file it was: its SHA-256 should be {expected}. {again}")
 
 
 def recorded(path: Path) -> str | None:
