@@ -2,7 +2,6 @@
 
 import weakref
 
-import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -11,7 +10,6 @@ from fairgat.nn.csr import CSRGraph
 _cache = WeakTensorKeyDictionary()
 
 
-@torch.compiler.disable
 def csr_of(edge_index: Tensor, num_nodes: int, sensitive: Tensor | None, add_self_loops: bool) -> CSRGraph:
     """The CSR form of a graph; built once while the same unmodified tensors are passed.
 
