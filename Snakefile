@@ -22,6 +22,7 @@ include: "rules/runtime.smk"
 include: "rules/tables.smk"
 include: "rules/audit.smk"
 include: "rules/figures.smk"
+include: "rules/provenance.smk"
 
 
 rule all:
@@ -30,4 +31,5 @@ rule all:
         tables(),
         audit(),
         figures(),
+        provenance(),
     localrule: True

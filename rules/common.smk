@@ -231,3 +231,8 @@ def figures():
         figure=fairgat.reporting.settings.figures(CONFIG),
         format=["pdf", "png", "svg"],
     )
+
+
+def provenance():
+    """The record of where the results come from."""
+    return [results("provenance.json"), results("provenance.html")]

@@ -1,7 +1,7 @@
 """The runtime table: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
@@ -43,7 +43,7 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
 
     def seconds(dataset: str, method: str) -> Cell | None:
         value = ours.get(dataset, {}).get(method)
-        return None if value is None else Cell(f"{value:.3f}")
+        return None if value is None else Cell(f"{value:#.3g}")
 
     def relative(dataset: str, method: str) -> Cell | None:
         ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
@@ -58,7 +58,7 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         caption="Run-time comparison.",
         explanation="Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses.",
         panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
-        notes=[*notes.all(), *(("", text) for text in (*_conditions(measured), *map(_absence, absent)))],
+        notes=[*notes.all(), *(("", text) for text in (*_conditions(measured), *_absences(absent)))],
     )
 
 
@@ -70,8 +70,12 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def _absence(dataset: Mapping[str, Any]) -> str:
-    return f"{dataset['title']}: not run ({dataset['reason']})."
+def _absences(datasets: Iterable[Mapping[str, Any]]) -> list[str]:
+    """One sentence per reason, naming every data set that it keeps out."""
+    titles: dict[str, list[str]] = {}
+    for dataset in datasets:
+        titles.setdefault(dataset["reason"], []).append(dataset["title"])
+    return [f"{', '.join(names)}: not run ({reason})." for reason, names in titles.items()]
 
 
 def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
@@ -81,7 +85,7 @@ def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
 
 def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], notes: Notes) -> str:
     if dataset["reason"]:
-        return notes.mark(_absence(dataset))
+        return notes.mark(_absences([dataset])[0])
     if method["reason"]:
         return notes.mark(f"{method['title']}: not run ({method['reason']}).")
     return notes.mark(f"{method['title']} on {dataset['title']}: not measured.")

@@ -1,0 +1,134 @@
+"""Where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
+
+import csv
+import importlib.metadata
+import platform
+import subprocess
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+from fairgat.reporting.model import Block, Cell, Panel, Row, Table
+
+PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
+
+
+def collect(
+    command: str, source: str | Path, machine: Mapping[str, Any], config: Mapping[str, Any], benchmarks: str | Path
+) -> dict[str, Any]:
+    """The content of provenance.json.
+
+    Args:
+        command: what the user typed.
+        source: the folder of the workflow, whose commit is recorded.
+        machine: as `fairgat.machine.describe` gives it.
+        config: the settings that decide results beside the code, such as the seed.
+        benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
+    """
+    return {
+        "command": command,
+        **commit(source),
+        "machine": dict(machine),
+        "versions": versions(PACKAGES),
+        "config": dict(config),
+        "rules": costs(benchmarks),
+    }
+
+
+def commit(source: str | Path) -> dict[str, Any]:
+    """`commit` of the workflow, and whether files differ from it (`modified`); None where it is no git checkout."""
+
+    def git(*arguments: str) -> str | None:
+        try:
+            done = subprocess.run(["git", "-C", str(source), *arguments], capture_output=True, text=True, timeout=30)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        return done.stdout.strip() if done.returncode == 0 else None
+
+    status = git("status", "--porcelain", "--untracked-files=no")
+    return {"commit": git("rev-parse", "HEAD"), "modified": None if status is None else bool(status)}
+
+
+def versions(packages: Iterable[str]) -> dict[str, str]:
+    """Python's version and those of the packages that are installed."""
+    found = {"python": platform.python_version()}
+    for name in packages:
+        try:
+            found[name] = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+    return found
+
+
+def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
+    """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
+
+    Rules without a benchmark file are missing. Jobs shorter than Snakemake's sampling interval have no memory.
+    """
+    found: dict[str, dict[str, float]] = {}
+    for path in sorted(Path(benchmarks).rglob("*.tsv")):
+        rule = path.relative_to(benchmarks).parts[0].removesuffix(".tsv")
+        entry = found.setdefault(rule, {"jobs": 0, "wall_seconds": 0.0, "cpu_seconds": 0.0, "peak_mb": 0.0})
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file, delimiter="\t"):
+                entry["jobs"] += 1
+                entry["wall_seconds"] += _number(row.get("s"))
+                entry["cpu_seconds"] += _number(row.get("cpu_time"))
+                entry["peak_mb"] = max(entry["peak_mb"], _number(row.get("max_rss")))
+    return {
+        rule: {name: round(value, 1) if isinstance(value, float) else value for name, value in entry.items()}
+        for rule, entry in found.items()
+    }
+
+
+def _number(text: str | None) -> float:
+    try:
+        return float(text or 0)
+    except ValueError:  # "NA" where nothing was sampled
+        return 0.0
+
+
+def page(content: Mapping[str, Any]) -> Table:
+    """provenance.json as a page."""
+    state = {True: " (with uncommitted changes)", False: "", None: ""}[content["modified"]]
+    run = {
+        "Command": content["command"],
+        "Commit": f"{content['commit'] or 'unknown: not a git checkout'}{state}",
+        **{key.replace("_", " ").capitalize(): value for key, value in content["config"].items()},
+    }
+    cost = [
+        Row(
+            [
+                Cell(rule),
+                *(Cell(f"{entry[key]:g}") for key in ("jobs", "wall_seconds", "cpu_seconds")),
+                Cell(f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else "–"),
+            ]
+        )
+        for rule, entry in content["rules"].items()
+    ]
+    return Table(
+        name="provenance",
+        caption="Provenance",
+        panels=[
+            _pairs("Run", run),
+            _pairs("Machine", content["machine"]),
+            _pairs("Versions", content["versions"]),
+            Panel(
+                "stacked",
+                ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"],
+                [Block("Rule", cost)],
+                align="lrrrr",
+            ),
+        ],
+        notes=[],
+        explanation="Where these results come from. Times are sums over a rule's jobs.",
+    )
+
+
+def _pairs(title: str, values: Mapping[str, Any]) -> Panel:
+    return Panel(
+        "stacked",
+        ["", ""],
+        [Block(title, [Row([Cell(key), Cell(str(value))]) for key, value in values.items()])],
+        align="ll",
+    )

@@ -1,0 +1,40 @@
+# Where the results come from. Runs last, so that the other rules' costs are known.
+
+import shlex
+
+# In the environment and not in params: the same results from another command are still the same results.
+os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+
+
+rule provenance:
+    input:
+        results=[*tables(), *audit(), *figures()],
+        package=package("reporting/provenance.py", "reporting/render.py"),
+    output:
+        json=report(
+            results("provenance.json"),
+            caption="report/provenance.rst",
+            category="Provenance",
+            labels={"format": "JSON"},
+        ),
+        html=report(
+            results("provenance.html"),
+            caption="report/provenance.rst",
+            category="Provenance",
+            labels={"format": "HTML"},
+        ),
+    log:
+        results("logs/provenance.log"),
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=1000,
+        runtime=15,
+    params:
+        benchmarks=results("benchmarks"),
+        config={"seed": CONFIG.seed, "splits": CONFIG.splits.count, "selection_rule": CONFIG.selection.rule},
+    message:
+        "Recording where the results come from"
+    script:
+        "../workflow_scripts/provenance.py"

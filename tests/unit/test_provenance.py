@@ -1,0 +1,54 @@
+import subprocess
+
+import pytest
+
+from fairgat.reporting import provenance
+from fairgat.reporting.render import render
+
+HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
+
+
+@pytest.fixture
+def benchmarks(tmp_path):
+    for name, text in {
+        "train/a/split-0.tsv": "1.5\t0:00:01\t100.0\t1.25\n",
+        "train/a/split-1.tsv": "2.5\t0:00:02\t300.0\t2.0\n",
+        "audit.tsv": "0.2\t0:00:00\tNA\tNA\n",
+    }.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(HEADER + text)
+    return tmp_path
+
+
+def test_costs_are_summed_per_rule(benchmarks):
+    assert provenance.costs(benchmarks) == {
+        "audit": {"jobs": 1, "wall_seconds": 0.2, "cpu_seconds": 0.0, "peak_mb": 0.0},
+        "train": {"jobs": 2, "wall_seconds": 4.0, "cpu_seconds": 3.2, "peak_mb": 300.0},
+    }
+
+
+def test_commit(tmp_path):
+    assert provenance.commit(tmp_path) == {"commit": None, "modified": None}
+
+    def git(*arguments):
+        identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
+        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+
+    git("init")
+    (tmp_path / "file").write_text("1")
+    git("add", "file")
+    git("commit", "-m", "first")
+    clean = provenance.commit(tmp_path)
+    assert len(clean["commit"]) == 40
+    assert clean["modified"] is False
+    (tmp_path / "file").write_text("2")
+    assert provenance.commit(tmp_path)["modified"] is True
+
+
+def test_page(benchmarks, tmp_path):
+    content = provenance.collect("snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks)
+    html = render(provenance.page(content), "html")
+    for text in ("snakemake --cores 2", "P &lt;1&gt;", "not a git checkout", ">7<", ">train<", ">300<"):
+        assert text in html
+    assert content["versions"]["numpy"]

@@ -1,0 +1,21 @@
+"""Record where the results come from."""
+
+from _log import logged
+
+with logged(snakemake):
+    import os
+
+    from fairgat import machine
+    from fairgat.files import write_json, write_text
+    from fairgat.reporting import provenance
+    from fairgat.reporting.render import render
+
+    content = provenance.collect(
+        os.environ.get("FAIRGAT_COMMAND", "unknown"),
+        snakemake.scriptdir,
+        machine.describe(),
+        snakemake.params.config,
+        snakemake.params.benchmarks,
+    )
+    write_json(snakemake.output.json, content)
+    write_text(snakemake.output.html, render(provenance.page(content), "html"))
