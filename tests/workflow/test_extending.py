@@ -59,3 +59,11 @@ def test_adding_a_data_set(copy):
     assert (counts["my-pyg-graph"]["groups"], counts["my-pyg-graph"]["edges"]) == (3, 120)
     assert (counts["club"]["s0"], counts["club"]["s1"], counts["club"]["edges"]) == (3, 3, 12)
     assert (copy / "results/runs/node_classification/my-network/gat/default/split-0/metrics.json").exists()
+
+
+def test_adding_a_method(copy):
+    follow("## Add a method" + (copy / "docs/extending.md").read_text().partition("## Add a method")[2], copy)
+    (metrics,) = copy.glob(
+        "results/demo/runs/node_classification/demo-social/covariance/weight~10.0/split-0/metrics.json"
+    )
+    assert json.loads(metrics.read_text())["method"] == "covariance"
