@@ -18,7 +18,12 @@ rule table:
             "reporting/templates/table.html.j2",
         ),
     output:
-        md=results("tables/{table}.md"),
+        md=report(
+            results("tables/{table}.md"),
+            caption="report/table.rst",
+            category="Tables",
+            labels={"table": "{table}", "format": "Markdown"},
+        ),
         tex=report(
             results("tables/{table}.tex"),
             caption="report/table.rst",
@@ -31,7 +36,12 @@ rule table:
             category="Tables",
             labels={"table": "{table}", "format": "HTML"},
         ),
-        csv=results("tables/{table}.csv"),
+        csv=report(
+            results("tables/{table}.csv"),
+            caption="report/table.rst",
+            category="Tables",
+            labels={"table": "{table}", "format": "CSV"},
+        ),
     log:
         results("logs/tables/{table}.log"),
     benchmark:
