@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from fairgat.config import load_files
 from fairgat.reporting import paper
 
 SOURCE = Path(__file__).resolve().parents[3] / "shared" / "paper" / "fairgat.tex"
@@ -148,3 +149,13 @@ def test_means_are_fractions_and_take_the_comparison_table():
     assert means["pokec-n", "fairgat-steps-23", "statistical_parity"] == (0.0157, 0.0112)
     assert len(means) == 45 + 27
     assert len(paper.means("link_prediction")) == 42
+
+
+def test_config_holds_the_papers_grids_and_cells():
+    config = load_files(Path(__file__).resolve().parents[2] / "config.yaml")
+    compared = set(paper.load()["hyperparameters"]) & set(config.methods)
+    assert "fairgat" in compared
+    for method in compared:
+        entry, published = config.methods[method], paper.load()["hyperparameters"][method]
+        assert entry.grid == published["grid"], method
+        assert entry.published == published["chosen"], method

@@ -14,7 +14,7 @@ from fairgat.reporting import escape, results, runtime, settings, statistics
 from fairgat.reporting import hyperparameters as hyperparameter_table
 from fairgat.reporting.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.reporting.paper import load as load_paper
-from fairgat.reporting.render import render
+from fairgat.reporting.render import document, render
 
 NASTY = r"A&B_50% #1 {x} ~|^ $\$ <é> “q” δ 中"
 TABLES = ["comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters"]
@@ -273,11 +273,10 @@ def latex(tmp_path_factory):
 
     def compiled(tex):
         folder = tmp_path_factory.mktemp("latex")
-        (folder / "table.tex").write_text(tex, encoding="utf-8")
-        (folder / "main.tex").write_text(
-            "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage{multirow}\n"
-            "\\begin{document}\n\\input{table}\n\\end{document}\n"
-        )
+        if "\\documentclass" not in tex:
+            packages = "\\usepackage{booktabs}\n\\usepackage{multirow}\n"
+            tex = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{tex}\n\\end{{document}}\n"
+        (folder / "main.tex").write_text(tex, encoding="utf-8")
         done = subprocess.run(
             [engine, *options, "main.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
         )
@@ -293,6 +292,12 @@ def latex(tmp_path_factory):
 @pytest.mark.parametrize("name", TABLES)
 def test_latex_compiles_with_booktabs_and_multirow_alone(config, latex, name):
     assert "Overfull" not in latex(render(everything(config, name), "tex"))
+
+
+def test_all_tables_compile_as_one_document(config, latex):
+    tex = document(render(everything(config, name), "tex") for name in TABLES)
+    assert tex.count(r"\begin{table}") == len(TABLES)
+    assert "Overfull" not in latex(tex)
 
 
 def test_latex_compiles_with_every_character(latex):
