@@ -21,7 +21,11 @@ class Method(ABC):
         task: what is learned; its training set alone may be looked at.
         settings: the method's validated `Settings`.
         model: its parameters at the selected epoch are what is kept.
+        starts_from_forward: whether `update` goes on from what `forward` returned; where not, `forward` only
+            evaluates, and `update` ignores its argument.
     """
+
+    starts_from_forward = True
 
     def __init__(self, task: NodeTask | LinkTask, settings: Model) -> None:
         self.task = task
@@ -43,16 +47,16 @@ class Method(ABC):
 
     def forward(self) -> Tensor:
         """The model's output as it enters the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
-        if not self.task.training.dropout:
+        if self.starts_from_forward and not self.task.training.dropout:
             self.model.train()
             return self.embed()
         self.model.eval()
         with torch.no_grad():
             return self.embed()
 
-    def update(self, output: Tensor) -> dict[str, float]:
+    def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from what `forward` returned; returns the losses to log."""
-        if self.task.training.dropout:
+        if self.task.training.dropout or not self.starts_from_forward:
             self.model.train()
             output = self.embed()
         loss = self.loss(output)

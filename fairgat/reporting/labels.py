@@ -18,7 +18,8 @@ PARAMETERS: dict[str, Text] = {
     "alpha_chi_max": Math("α_χ^max", r"$\alpha_{\max}^{\chi}$"),
     "alpha_chi": Math("α_χ", r"$\alpha^{\chi}$"),
     "eta": Math("η", r"$\eta$"),
-    "lambda": Math("λ", r"$\lambda$"),
+    "adversary_weight": Math("β", r"$\beta$"),
+    "similarity_weight": Math("λ", r"$\lambda$"),
     "delta": Math("δ", r"$\delta$"),
 }
 

@@ -1,0 +1,61 @@
+"""FairDrop (Spinelli et al., 2021): link prediction on a graph whose intra-edges are dropped more often than others.
+
+After its notebook, `fair_link_prediction.ipynb` of ispamm/FairDrop.
+"""
+
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+
+from fairgat.config import Count, Model
+from fairgat.methods.base import LinkMethod, attention_layer, link_loss
+from fairgat.nn import GATConv, LinkEncoder
+
+
+class Settings(Model):
+    """FairDrop's settings and hyperparameters."""
+
+    delta: Annotated[float, Field(ge=0, le=0.5)] = 0.16
+    """An inter-edge is kept with probability 1/2 + delta, an intra-edge with 1/2 - delta. 0 drops blindly."""
+    every: Count = 10
+    """Epochs between two draws of the dropped edges."""
+
+
+class LinkPrediction(LinkMethod):
+    settings: Settings
+    starts_from_forward = False
+    epoch = 0
+    kept: Tensor
+    """(E,) bool: the directed training edges that are there until the next draw."""
+
+    def build(self) -> nn.Module:
+        return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
+
+    def embed(self) -> Tensor:
+        """Messages take the kept edges in training, every training edge in evaluation."""
+        csr, keep = self.task.plain_csr, None
+        if self.model.training:
+            loops = self.kept.new_ones(self.task.graph.num_nodes)
+            keep = csr.reorder_edges(torch.cat([self.kept, loops]))
+        return self.model(self.task.features, csr, keep=keep)
+
+    def update(self, output: Tensor | None) -> dict[str, float]:
+        """One step, after a new draw before the first epoch and every 10th."""
+        self.epoch += 1
+        if self.epoch == 1 or self.epoch % self.settings.every == 0:
+            self.kept = self.draw()
+        return super().update(output)
+
+    def loss(self, output: Tensor) -> Tensor:
+        """Binary cross-entropy of the kept edges against non-edges, half as many as all directed training edges."""
+        return link_loss(output, self.task.edge_index[:, self.kept], self.task.sample_non_edges())
+
+    def draw(self) -> Tensor:
+        """(E,) bool, randomised response (section III-B): inter-edges with probability 1/2 + delta, else intra.
+
+        The two directions of an edge are drawn apart, as in the notebook.
+        """
+        inter = torch.from_numpy(self.task.graph.inter_edges)
+        return torch.where(torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter)

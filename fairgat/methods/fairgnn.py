@@ -1,0 +1,142 @@
+"""FairGNN (Dai and Wang, 2021): a classifier trained against an adversary that reads the sensitive attribute off it.
+
+After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive
+attribute is not known, an estimator f_E supplies it; f_E is trained beforehand and stays as it is.
+"""
+
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, dropout
+
+from fairgat.config import Count, Model
+from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.nn import GATConv, NodeClassifier
+from fairgat.nn.conv import glorot_
+from fairgat.tasks import NodeTask
+
+
+class Settings(Model):
+    """FairGNN's settings and hyperparameters."""
+
+    adversary_weight: Annotated[float, Field(ge=0)] = 0.01
+    """Weight of the adversary's loss: beta in the authors' code."""
+    covariance_weight: Annotated[float, Field(ge=0)] = 4.0
+    """Weight of the covariance: alpha in the authors' code. 4 is its default; its script for Pokec-z has 10."""
+    sensitive_known: Literal["train", "all"] | Count = "train"
+    """The nodes whose sensitive attribute is known: the training nodes, all nodes, or so many training nodes."""
+    estimator_epochs: Count = 200
+    """Epochs of f_E's training. The authors take the best of 800 on validation nodes, unknown here."""
+    estimator_learning_rate: Annotated[float, Field(gt=0)] = 0.001
+    """Of f_E's Adam."""
+    estimator_weight_decay: Annotated[float, Field(ge=0)] = 1e-5
+    """Of f_E's Adam."""
+    estimator_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.5
+    """Dropout between f_E's two convolutions."""
+
+
+class NodeClassification(NodeMethod):
+    settings: Settings
+    h: Tensor
+    """(N, hidden) representations of the last pass."""
+
+    def __init__(self, task: NodeTask, settings: Settings) -> None:
+        super().__init__(task, settings)
+        self.adversary = nn.Linear(task.training.hidden, 1)
+        self.adversary_optimizer = self.adam(self.adversary.parameters())
+        self.sensitive = self.estimate_sensitive()
+
+    def build(self) -> nn.Module:
+        return NodeClassifier(
+            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
+        )
+
+    def embed(self) -> Tensor:
+        self.h = self.model.embed(self.task.features, self.task.plain_csr)
+        return self.model.classify(self.h)
+
+    def loss(self, output: Tensor) -> Tensor:
+        """cls_loss + alpha cov - beta adv_loss of `optimize`; the paper's L_C, L_R and L_A."""
+        adversary = binary_cross_entropy_with_logits(self.adversary(self.h).squeeze(1), self.sensitive)
+        covariance = absolute_covariance(self.sensitive, output.sigmoid())
+        settings = self.settings
+        return super().loss(output) + settings.covariance_weight * covariance - settings.adversary_weight * adversary
+
+    def update(self, output: Tensor) -> dict[str, float]:
+        """A step of the classifier, then one of the adversary on the representations that the first one read."""
+        losses = super().update(output)
+        loss = binary_cross_entropy_with_logits(self.adversary(self.h.detach()).squeeze(1), self.sensitive)
+        self.adversary_optimizer.zero_grad()  # also of what the classifier's step left there
+        loss.backward()
+        self.adversary_optimizer.step()
+        return losses | {"adversary_loss": loss.item()}
+
+    def estimate_sensitive(self) -> Tensor:
+        """(N,) the sensitive attribute where it is known, elsewhere f_E's probability of 1."""
+        sensitive, settings = self.task.sensitive.float(), self.settings
+        if settings.sensitive_known == "all":
+            return sensitive
+        known = self.task.train
+        if settings.sensitive_known != "train":
+            known = known[torch.randperm(len(known))[: settings.sensitive_known]]
+        estimator = SensitiveEstimator(
+            self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
+        )
+        optimizer = torch.optim.Adam(
+            estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
+        )
+        for _ in range(settings.estimator_epochs):
+            optimizer.zero_grad()
+            binary_cross_entropy_with_logits(estimator()[known], sensitive[known]).backward()
+            optimizer.step()
+        with torch.no_grad():
+            estimate = estimator.eval()().sigmoid()
+        estimate[known] = sensitive[known]
+        return estimate
+
+
+class SensitiveEstimator(nn.Module):
+    """f_E: two graph convolutions, ReLU and dropout between them, and a linear layer (`src/models/GCN.py`).
+
+    A = D^-1/2 (A + I) D^-1/2 is applied to the narrower side of each product: to X before W_1, and after W_2 and the
+    linear layer, which no activation separates, so that an epoch aggregates a single column.
+
+    Args:
+        features: (N, F).
+        edge_index: (2, E) both directions of every edge, without self-loops.
+        hidden: width of both convolutions.
+        dropout: between them.
+    """
+
+    def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float) -> None:
+        super().__init__()
+        self.adjacency = normalised_adjacency(edge_index, len(features))
+        self.aggregated = self.adjacency @ features
+        self.dropout = dropout
+        self.conv1 = nn.Linear(features.size(1), hidden)
+        self.conv2 = nn.Linear(hidden, hidden)
+        self.linear = nn.Linear(hidden, 1)
+        for conv in (self.conv1, self.conv2):
+            glorot_(conv.weight)
+            nn.init.zeros_(conv.bias)
+
+    def forward(self) -> Tensor:
+        """(N,) logits of the sensitive attribute."""
+        h = dropout(self.conv1(self.aggregated).relu(), self.dropout, self.training)
+        column = h @ (self.linear.weight @ self.conv2.weight).t()  # (N, 1)
+        return (self.adjacency @ column + self.linear(self.conv2.bias)).squeeze(1)
+
+
+def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
+    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, s and y (N,) probabilities."""
+    return ((s - s.mean()) * (y - y.mean())).mean().abs()
+
+
+def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """(N, N) sparse D^-1/2 (A + I) D^-1/2."""
+    loops = torch.arange(num_nodes)
+    edges = torch.cat([edge_index, torch.stack([loops, loops])], dim=1)
+    root = torch.bincount(edges[1], minlength=num_nodes).float().rsqrt()
+    return torch.sparse_coo_tensor(edges, root[edges[0]] * root[edges[1]], (num_nodes, num_nodes)).coalesce()

@@ -1,0 +1,155 @@
+"""NIFTY (Agarwal et al., 2021): representations that agree between perturbed and counterfactual views of a graph.
+
+After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods' networks, NIFTY's reads the
+sensitive attribute, as column 0 of its features: view two is the graph in which everyone has the other value.
+"""
+
+from dataclasses import replace
+from typing import Annotated
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity
+from torch.nn.utils.parametrizations import spectral_norm
+
+from fairgat.config import Model
+from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
+from fairgat.nn.attention import attend
+from fairgat.nn.conv import glorot_
+from fairgat.nn.scaling import scale
+from fairgat.tasks import NodeTask
+
+View = tuple[Tensor, Tensor]
+Rate = Annotated[float, Field(ge=0, lt=1)]
+
+
+class Settings(Model):
+    """NIFTY's settings and hyperparameters."""
+
+    similarity_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
+    """lambda: weight of the similarity of the views; 1 - lambda is the classifier's."""
+    edge_drop_rate: Rate = 0.001
+    """Probability with which a view drops an edge, each direction apart."""
+    feature_noise_rate: Rate = 0.1
+    """Probability with which a view adds its noise to a feature column."""
+    accumulate: bool = True
+    """Whether the classifier's step also has the encoder's gradient of the similarity, which the authors' code does
+    not clear."""
+
+
+class NodeClassification(NodeMethod):
+    settings: Settings
+    starts_from_forward = False  # prediction reads the unperturbed graph, which training never does
+
+    def __init__(self, task: NodeTask, settings: Settings) -> None:
+        super().__init__(task, settings)
+        self.features = torch.cat([task.sensitive.float()[:, None], task.features], dim=1)  # (N, 1 + F)
+        hidden = task.training.hidden
+        self.projector = nn.Sequential(
+            _linear(hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True), _linear(hidden), nn.BatchNorm1d(hidden)
+        )
+        self.predictor = nn.Sequential(_linear(hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True), _linear(hidden))
+        parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
+        self.similarity_optimizer = self.adam(parts.parameters())
+        self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
+        self.into_train, self.train_csr = rows_of(task.plain_csr, task.train)
+
+    def build(self) -> nn.Module:
+        """Encoder and classifier, spectrally normalised."""
+        layer = attention_layer(FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None)
+        return NodeClassifier(layer, self.task.graph.num_features + 1, self.task.training.hidden, spectral_norm=True)
+
+    def embed(self) -> Tensor:
+        return self.model(self.features, self.task.plain_csr)
+
+    def update(self, output: Tensor | None) -> dict[str, float]:
+        """A step on the views' similarity, then one on their classification, with fresh passes of the same views."""
+        self.model.train()
+        views = [self.view(flip=False), self.view(flip=True)]
+        self.similarity_optimizer.zero_grad()
+        self.optimizer.zero_grad()
+        similarity = self.similarity_loss(views)
+        similarity.backward()
+        self.similarity_optimizer.step()
+        if not self.settings.accumulate:
+            self.optimizer.zero_grad()
+        classification = self.classification_loss(views)
+        classification.backward()
+        self.optimizer.step()
+        return {"loss": similarity.item() + classification.item()}
+
+    def view(self, flip: bool) -> View:
+        """A perturbed graph (`drop_feature` and `dropout_adj`): features (N, 1 + F) and kept edges (E,).
+
+        One N(0, 1) number is added to every picked column, never to the sensitive one; `flip` turns that one around.
+        """
+        x = self.features.clone()
+        picked = torch.rand(x.size(1)) < self.settings.feature_noise_rate
+        picked[0] = False
+        x[:, picked] += torch.randn(1)
+        if flip:
+            x[:, 0] = 1 - x[:, 0]
+        kept = torch.empty_like(self.loops).bernoulli_(1 - self.settings.edge_drop_rate)
+        return x, kept | self.loops
+
+    def encode(self, view: View) -> Tensor:
+        """(n, hidden) representations of the training nodes; neither loss reads any others."""
+        x, kept = view
+        h = self.model.conv1(x, self.task.plain_csr, keep=kept, relu=True)
+        return attend_rows(self.model.conv2, h, self.train_csr, self.task.train, kept[self.into_train])
+
+    def similarity_loss(self, views: list[View]) -> Tensor:
+        """lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
+        p1, p2 = (self.projector(self.encode(view)) for view in views)
+        q1, q2 = self.predictor(p1), self.predictor(p2)
+        return self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
+
+    def classification_loss(self, views: list[View]) -> Tensor:
+        """(1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + cross-entropy of view 2), l3 and l4."""
+        labels = self.task.labels[self.task.train]
+        logits = (self.model.classify(self.encode(view)) for view in views)
+        losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
+        return (1 - self.settings.similarity_weight) / 2 * sum(losses)
+
+
+def distance(predicted: Tensor, projected: Tensor) -> Tensor:
+    """D: the mean negative cosine of rows (n, hidden); no gradient passes through the second argument."""
+    return -cosine_similarity(predicted, projected.detach()).mean()
+
+
+def rows_of(graph: CSRGraph, nodes: Tensor) -> tuple[Tensor, CSRGraph]:
+    """Positions (m,) of the edges into sorted `nodes` (n,), and the graph of these edges, row k being nodes[k]."""
+    rank = torch.full((graph.num_nodes,), -1)
+    rank[nodes] = torch.arange(len(nodes))
+    source, target = graph.edge_index[:, graph.permutation]
+    into = (rank[target] >= 0).nonzero().squeeze(1)
+    edges = torch.stack([source[into], rank[target[into]]])
+    rows = CSRGraph.from_edge_index(edges, graph.num_nodes, add_self_loops=False)
+    return into, replace(rows, rowptr=rows.rowptr[: len(nodes) + 1].clone(), middle=rows.middle[: len(nodes)].clone())
+
+
+def attend_rows(conv: GATConv, x: Tensor, rows: CSRGraph, nodes: Tensor, keep: Tensor) -> Tensor:
+    """ReLU of `conv(x, ...)` at `nodes` (n,) alone, the rows of `rows`: (n, H * C).
+
+    As there are fewer rows than nodes, features are aggregated before they are transformed.
+    """
+    weight = conv.lin.weight.view(conv.heads, conv.out_channels, -1)  # (H, C, F)
+    directions = torch.einsum("khc,hcf->khf", torch.cat([conv.att_src, conv.att_dst]), weight)  # W^T a, per head
+    to_source, to_target = (x @ directions.flatten(0, 1).t()).t().view(2, conv.heads, -1)
+    factor = None
+    if conv.training and conv.dropout:
+        factor = torch.dropout(x.new_ones(conv.heads, rows.num_edges), conv.dropout, train=True)
+    slope = conv.negative_slope
+    s, _ = attend(
+        x[:, None, :], to_source.contiguous(), to_target[:, nodes], rows, 0.0, slope, keep, factor
+    )  # (n, H, F)
+    return scale(torch.einsum("nhf,hcf->nhc", s, weight).flatten(1), conv.bias, relu=True)
+
+
+def _linear(width: int) -> nn.Linear:
+    layer = nn.Linear(width, width)
+    glorot_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return spectral_norm(layer)
