@@ -7,7 +7,7 @@ from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
 from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.csr import CSRGraph
-from fairgat.nn.scaling import EPS, column_moments, scale
+from fairgat.nn.scaling import EPS, attention_scores, scale
 
 POWER_ITERATIONS = 5  # per training step; the singular vectors carry over, so a few keep sigma within 1e-3
 
@@ -135,18 +135,13 @@ class GATConv(nn.Module):
 
     def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
-        c = self.lin(x)  # (N, H * C)
-        gain = None
-        att = torch.cat([self.att_src, self.att_dst])  # (2, H, C)
-        if eta is not None:
-            gain = eta * torch.rsqrt(column_moments(c)[1] + EPS)
-            att = att * gain.view(1, self.heads, -1)
-        c = c.view(-1, self.heads, self.out_channels)
-        scores = _scores(c, att)
+        c = self.lin(x).view(-1, self.heads, self.out_channels)
+        scores, gain = attention_scores(c, torch.cat([self.att_src, self.att_dst]), eta)
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
-            c, gain = c * gain.view(self.heads, -1), None
+            c, gain = c * gain, None
         z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
         z = z.flatten(1) if self.concat else z.mean(1)
+        gain = None if gain is None else gain.flatten()
         return scale(z, self.bias, eta, gain, relu and self.res is None), alpha
 
     def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
@@ -163,17 +158,14 @@ class GATConv(nn.Module):
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
             weight = weight * (eta * _inverse_deviation(s, weight))
-        if len(weight) == 1:
-            z = torch.addmm(self.bias, s[:, 0], weight[0].t()) if self.bias is not None else s[:, 0] @ weight[0].t()
-        else:
-            z = torch.einsum("nhf,hcf->nhc", s, weight).flatten(1)
-            z = z if self.bias is None else z + self.bias
-        return (z.relu() if relu and self.res is None else z), alpha
+        heads = [s[:, h] @ weight[h].t() for h in range(len(weight))]
+        z = heads[0] if len(heads) == 1 else torch.cat(heads, 1)
+        return scale(z, self.bias, relu=relu and self.res is None), alpha
 
     def _centred(self, x, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
         c = _standardise(self.lin(x), eta).view(-1, self.heads, self.out_channels)
-        scores = _scores(c, torch.cat([self.att_src, self.att_dst]))
+        scores, _ = attention_scores(c, torch.cat([self.att_src, self.att_dst]))
         z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
         return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
 
@@ -266,11 +258,6 @@ def glorot_(weight: Tensor) -> Tensor:
     return nn.init.uniform_(weight, -bound, bound)
 
 
-def _scores(c: Tensor, att: Tensor) -> Tensor:
-    """(2, H, N) source and target scores of c (N, H, C) under att (2, H, C)."""
-    return torch.einsum("nhc,khc->khn", c, att).contiguous()
-
-
 def _inverse_deviation(s: Tensor, weight: Tensor) -> Tensor:
     """(H, C, 1) one over the standard deviation over n of s (N, H or 1, F) times weight (H, C, F)."""
     centred = s - s.mean(0)
@@ -280,5 +267,5 @@ def _inverse_deviation(s: Tensor, weight: Tensor) -> Tensor:
 
 
 def _standardise(values: Tensor, eta: float) -> Tensor:
-    mean, variance = column_moments(values)
+    variance, mean = torch.var_mean(values, 0, correction=0)
     return (values - mean) * (eta * torch.rsqrt(variance + EPS))

@@ -1,16 +1,18 @@
-"""Threads for the Numba kernels: as many as PyTorch uses, over fixed ranges of rows.
+"""Threads for the Numba kernels: as many as PyTorch uses, over ranges of rows.
 
-A kernel writes each row from one thread only, so its result doesn't depend on how the rows are divided.
+A kernel writes each row, or each block of rows, from one thread only, so its result doesn't depend on how the rows
+are divided.
 """
 
 import functools
+import itertools
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import torch
 
-_SMALL = 1 << 16  # elements of work below which a second thread costs more than it saves
+_SMALL = 1 << 16  # numbers touched, below which a second thread costs more than it saves
 _CHUNKS_PER_THREAD = 4  # more chunks than threads, so that uneven rows even out
 
 
@@ -20,7 +22,7 @@ def _pool(threads: int) -> ThreadPoolExecutor:
 
 
 def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> None:
-    """Call `kernel(begin, end, *arguments)` over all rows, in ranges of about equal numbers of edges.
+    """Call `kernel(begin, end, *arguments)` over all rows of a CSR graph, in ranges of about equal work.
 
     Args:
         kernel: a compiled function that releases the GIL.
@@ -32,15 +34,22 @@ def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> N
     if threads == 1 or (rowptr[-1] + rows) * width < _SMALL:
         kernel(0, rows, *arguments)
         return
-    chunks = threads * _CHUNKS_PER_THREAD
     work = rowptr + np.arange(rows + 1)
-    bounds = np.searchsorted(work, np.linspace(0, work[-1], chunks + 1)[1:-1])
-    bounds = np.concatenate([[0], bounds, [rows]])
+    inner = np.searchsorted(work, np.linspace(0, work[-1], threads * _CHUNKS_PER_THREAD + 1)[1:-1])
+    _run(kernel, threads, [0, *inner.tolist(), rows], arguments)
+
+
+def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
+    """Call `kernel(begin, end, *arguments)` over 0 .. count, each item touching `width` numbers."""
+    threads = torch.get_num_threads()
+    if threads == 1 or count * width < _SMALL:
+        kernel(0, count, *arguments)
+        return
+    _run(kernel, threads, np.linspace(0, count, threads * _CHUNKS_PER_THREAD + 1).astype(int).tolist(), arguments)
+
+
+def _run(kernel: Callable, threads: int, bounds: list[int], arguments: tuple) -> None:
     pool = _pool(threads)
-    jobs = [
-        pool.submit(kernel, begin, end, *arguments)
-        for begin, end in zip(bounds[:-1].tolist(), bounds[1:].tolist(), strict=True)
-        if begin < end
-    ]
-    for job in jobs:
+    ranges = [(begin, end) for begin, end in itertools.pairwise(bounds) if begin < end]
+    for job in [pool.submit(kernel, begin, end, *arguments) for begin, end in ranges]:
         job.result()

@@ -1,219 +1,248 @@
-"""Step S3 of FairGAT, bias and ReLU in one pass: bring features to unit variance, scale them by eta, add, activate.
+"""Step S3 of FairGAT fused with what stands beside it: attention scores before it, bias and ReLU after it.
 
-    y = ReLU(eta * z / sqrt(var(z) + eps) + bias),    z = gain * x,
-
-with the variance taken over all nodes and the mean kept. Without `eta` nothing is normalised: y = ReLU(x + bias).
-Written with PyTorch's element-wise operations this doubles the epoch; here x is read twice and y written once.
+Written with PyTorch's element-wise operations, S3 doubles the epoch. Here the features C are read once for their
+variance, and Z is read twice and written once for normalisation, scaling, bias and ReLU together.
 """
 
-import numpy as np
 import torch
 from torch import Tensor
 
 try:
-    from numba import njit
-
-    _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
-except ImportError:
-    _jit = None
+    from fairgat.nn import columns
+except ImportError:  # Numba is not there, or does not know this Python
+    columns = None
 
 EPS = 1e-12  # far below any variance that matters: row-normalised citation features reach 1e-5
-_BLOCK = 256  # rows whose sums are added up in working precision before they join the float64 total
 
 
 def scale(
     x: Tensor, bias: Tensor | None, eta: float | None = None, gain: Tensor | None = None, relu: bool = False
 ) -> Tensor:
-    """Normalise, scale, shift and activate (N, F) features.
+    """y = ReLU(eta * z / sqrt(var(z) + eps) + bias) with z = gain * x, the variance over the rows, the mean kept.
 
     Args:
         x: (N, F).
         bias: (F,) added after scaling, or None.
-        eta: standard deviation of each column afterwards; None leaves the scale alone (and needs no gain).
+        eta: standard deviation of each column afterwards; None leaves the scale alone: y = ReLU(x + bias).
         gain: (F,) column factors that x stands before; they cancel in the scaling but for eps.
         relu: apply ReLU last.
     """
+    if bias is None:
+        bias = x.new_zeros(x.size(1))
     if eta is None:
-        gain = None
-    zeros = x.new_zeros(x.size(1)) if bias is None else bias
-    ones = x.new_ones(x.size(1)) if gain is None else gain
-    return scale_columns(x, ones, zeros, 0.0 if eta is None else eta, eta is not None, relu)[0]
+        return add_bias(x, bias, relu)
+    gain = x.new_ones(x.size(1)) if gain is None else gain
+    return normalise(x, gain, bias, eta, relu)[0]
 
 
-def column_moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and (population) variance (F,) of each column of x (N, F)."""
-    return _column_moments(x)
+def attention_scores(c: Tensor, att: Tensor, eta: float | None = None) -> tuple[Tensor, Tensor | None]:
+    """Scores of every node as source and as target: <att, c>, or with `eta` those of c scaled as S3 scales it.
+
+    Args:
+        c: (N, H, C) transformed features.
+        att: (2, H, C) attention vectors, source and target.
+        eta: S3's factor, or None.
+
+    Returns:
+        scores (2, H, N), and with `eta` the (H, C) factors eta / sqrt(var(c) + eps) that S3 gives to C.
+    """
+    if eta is None and att.size(1) == 1:
+        return (att[:, 0] @ c[:, 0].t())[:, None], None
+    scores, gain, _, _ = scores_of_scaled(c, att, 0.0 if eta is None else eta, eta is not None)
+    return scores, None if eta is None else gain
 
 
-@torch.library.custom_op("fairgat::column_moments", mutates_args=())
-def _column_moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    return _moments(x)
+# ------------------------------------------------------------------------------------------------- bias and ReLU
 
 
-@_column_moments.register_fake
-def _(x):
-    return x.new_empty(x.size(1)), x.new_empty(x.size(1))
+@torch.library.custom_op("fairgat::add_bias", mutates_args=())
+def add_bias(x: Tensor, bias: Tensor, relu: bool) -> Tensor:
+    """ReLU(x + bias) for x (N, F) and bias (F,), or x + bias."""
+    if not _fused(x):
+        return (x + bias).relu() if relu else x + bias
+    y = _like(x)
+    columns.affine(_array(x), torch.ones_like(bias).numpy(), bias.numpy(), relu, y.numpy())
+    return y
 
 
-def _moments_setup(ctx, inputs, output):
-    ctx.save_for_backward(inputs[0], output[0])
+@add_bias.register_fake
+def _(x, bias, relu):
+    return _like(x)
 
 
-def _moments_backward(ctx, grad_mean, grad_variance):
-    x, mean = ctx.saved_tensors
-    return torch.addcmul(grad_mean / x.size(0), x - mean, grad_variance * (2 / x.size(0)))
+@torch.library.custom_op("fairgat::add_bias_backward", mutates_args=())
+def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tensor]:
+    """Gradients of x (N, F) and bias (F,)."""
+    if not _fused(grad):
+        masked = grad * (y > 0) if relu else grad.clone()
+        return masked, masked.sum(0)
+    grad_x = _like(grad)
+    total = columns.shift_gradient(_array(grad), _array(y), relu, grad_x.numpy())
+    return grad_x, torch.from_numpy(total).to(grad.dtype)
 
 
-_column_moments.register_autograd(_moments_backward, setup_context=_moments_setup)
+@add_bias_backward.register_fake
+def _(grad, y, relu):
+    return _like(grad), grad.new_empty(grad.size(1))
 
 
-@torch.library.custom_op("fairgat::scale_columns", mutates_args=())
-def scale_columns(
-    x: Tensor, gain: Tensor, bias: Tensor, eta: float, normalise: bool, relu: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The operator behind `scale`: y (N, F), and mean and variance (F,) of x (zeros where not normalised)."""
-    if normalise:
-        mean, variance = _moments(x)
-        factor = eta * gain * torch.rsqrt(gain * gain * variance + EPS)
-    else:
-        mean, variance, factor = torch.zeros_like(gain), torch.zeros_like(gain), gain
-    y = torch.empty_like(x, memory_format=torch.contiguous_format)
-    if _fused(x):
-        _affine(x.contiguous().numpy(), factor.numpy(), bias.numpy(), relu, y.numpy())
-    else:
-        torch.addcmul(bias, x, factor, out=y)
-        if relu:
-            y.relu_()
+def _add_bias_setup(ctx, inputs, output):
+    ctx.save_for_backward(output)
+    ctx.relu = inputs[2]
+
+
+def _add_bias_gradient(ctx, grad):
+    return *add_bias_backward(grad, *ctx.saved_tensors, ctx.relu), None
+
+
+add_bias.register_autograd(_add_bias_gradient, setup_context=_add_bias_setup)
+
+
+# ------------------------------------------------------------------------------- normalisation, bias and ReLU: Z
+
+
+@torch.library.custom_op("fairgat::normalise", mutates_args=())
+def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
+    """The operator behind `scale` with eta: y (N, F), and mean and variance (F,) of x."""
+    mean, variance = _moments(x)
+    factor = eta * gain * torch.rsqrt(gain * gain * variance + EPS)
+    if not _fused(x):
+        y = torch.addcmul(bias, x, factor)
+        return y.relu() if relu else y, mean, variance
+    y = _like(x)
+    columns.affine(_array(x), factor.numpy(), bias.numpy(), relu, y.numpy())
     return y, mean, variance
 
 
-@scale_columns.register_fake
-def _(x, gain, bias, eta, normalise, relu):
-    y = torch.empty_like(x, memory_format=torch.contiguous_format)
-    return y, torch.empty_like(gain), torch.empty_like(gain)
+@normalise.register_fake
+def _(x, gain, bias, eta, relu):
+    return _like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
-@torch.library.custom_op("fairgat::scale_columns_backward", mutates_args=())
-def scale_columns_backward(
-    grad: Tensor, y: Tensor, x: Tensor, gain: Tensor, mean: Tensor, variance: Tensor,
-    eta: float, normalise: bool, relu: bool,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+@torch.library.custom_op("fairgat::normalise_backward", mutates_args=())
+def normalise_backward(
+    grad: Tensor, y: Tensor, x: Tensor, gain: Tensor, mean: Tensor, variance: Tensor, eta: float, relu: bool
+) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of x (N, F), gain (F,) and bias (F,)."""
     fused = _fused(x)
     if fused:
-        g, out, values = (t.contiguous().numpy() for t in (grad, y, x))
-        sums = _gradient_sums(g, out, values, relu)
-        grad_bias, grad_factor = (torch.from_numpy(s).to(x.dtype) for s in sums)
+        g, out, values = _array(grad), _array(y), _array(x)
+        grad_bias, grad_factor = (torch.from_numpy(s).to(x.dtype) for s in columns.gradient_sums(g, out, values, relu))
     else:
         masked = grad * (y > 0) if relu else grad
         grad_bias, grad_factor = masked.sum(0), (masked * x).sum(0)
-    if normalise:
-        root = torch.rsqrt(gain * gain * variance + EPS)
-        factor = eta * gain * root
-        grad_gain = grad_factor * eta * EPS * root**3
-        slope = grad_factor * (-eta * gain**3 * root**3 / x.size(0))  # d factor / d x = slope * (x - mean)
-    else:
-        factor, grad_gain, slope = gain, grad_factor, torch.zeros_like(gain)
-    grad_x = torch.empty_like(x, memory_format=torch.contiguous_format)
+    root = torch.rsqrt(gain * gain * variance + EPS)
+    factor = eta * gain * root
+    slope = grad_factor * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x = slope * (x - mean)
+    offset = -slope * mean
     if fused:
-        _affine_gradient(g, out, values, factor.numpy(), slope.numpy(), (-slope * mean).numpy(), relu, grad_x.numpy())
+        grad_x = _like(x)
+        columns.affine_gradient(g, out, values, factor.numpy(), slope.numpy(), offset.numpy(), relu, grad_x.numpy())
     else:
-        torch.addcmul(factor * masked - slope * mean, x, slope, out=grad_x)
-    return grad_x, grad_gain, grad_bias
+        grad_x = factor * masked + slope * x + offset
+    return grad_x, grad_factor * eta * EPS * root**3, grad_bias
 
 
-@scale_columns_backward.register_fake
+@normalise_backward.register_fake
 def _(grad, y, x, gain, *_):
-    grad_x = torch.empty_like(x, memory_format=torch.contiguous_format)
-    return grad_x, torch.empty_like(gain), torch.empty_like(gain)
+    return _like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
-def _scale_setup(ctx, inputs, output):
+def _normalise_setup(ctx, inputs, output):
     x, gain, _, *settings = inputs
-    y, mean, variance = output
-    ctx.save_for_backward(y, x, gain, mean, variance)
+    ctx.save_for_backward(output[0], x, gain, *output[1:])
     ctx.settings = settings
 
 
-def _scale_backward(ctx, grad, *_):
-    y, *rest = ctx.saved_tensors
-    return *scale_columns_backward(grad, y, *rest, *ctx.settings), None, None, None
+def _normalise_gradient(ctx, grad, *_):
+    return *normalise_backward(grad, *ctx.saved_tensors, *ctx.settings), None, None
 
 
-scale_columns.register_autograd(_scale_backward, setup_context=_scale_setup)
+normalise.register_autograd(_normalise_gradient, setup_context=_normalise_setup)
 
 
-def _fused(x: Tensor) -> bool:
-    return _jit is not None and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+# ------------------------------------------------------------------------------------------- attention scores: C
+
+
+@torch.library.custom_op("fairgat::scores_of_scaled", mutates_args=())
+def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The operator behind `attention_scores`: scores (2, H, N), and gain, mean and variance (H, C) of c's columns."""
+    if scaled:
+        mean, variance = (values.view(c.shape[1:]) for values in _moments(c.flatten(1)))
+        gain = eta * torch.rsqrt(variance + EPS)
+    else:
+        gain, mean, variance = torch.ones_like(c[0]), torch.zeros_like(c[0]), torch.zeros_like(c[0])
+    scores = torch.matmul((att * gain).transpose(0, 1), c.permute(1, 2, 0)).transpose(0, 1)  # (H, 2, C) (H, C, N)
+    return scores.contiguous(), gain, mean, variance
+
+
+@scores_of_scaled.register_fake
+def _(c, att, eta, scaled):
+    return c.new_empty(2, c.size(1), c.size(0)), *(c.new_empty(c.shape[1:]) for _ in range(3))
+
+
+@torch.library.custom_op("fairgat::scores_of_scaled_backward", mutates_args=())
+def scores_of_scaled_backward(
+    grad: Tensor, grad_gain: Tensor | None, c: Tensor, att: Tensor, gain: Tensor, mean: Tensor, variance: Tensor,
+    eta: float, scaled: bool,
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Gradients of c (N, H, C) and att (2, H, C)."""
+    grad_scaled = torch.matmul(grad.transpose(0, 1), c.transpose(0, 1)).transpose(0, 1)  # of att * gain
+    if scaled:
+        through_gain = (grad_scaled * att).sum(0)
+        if grad_gain is not None:
+            through_gain = through_gain + grad_gain
+        slope = through_gain * (-eta / max(c.size(0), 1)) * torch.rsqrt(variance + EPS) ** 3
+    else:
+        slope = torch.zeros_like(gain)
+    effective, offset = att * gain, -slope * mean
+    if _fused(c):
+        grad_c = _like(c)
+        columns.score_gradient(
+            _array(grad), _array(effective), _array(c), slope.numpy(), offset.numpy(), grad_c.numpy()
+        )
+    else:
+        grad_c = torch.einsum("khn,khc->nhc", grad, effective) + slope * c + offset
+    return grad_c, grad_scaled * gain
+
+
+@scores_of_scaled_backward.register_fake
+def _(grad, grad_gain, c, att, *_):
+    return _like(c), _like(att)
+
+
+def _scores_setup(ctx, inputs, output):
+    c, att, *settings = inputs
+    ctx.save_for_backward(c, att, *output[1:])
+    ctx.settings = settings
+    ctx.set_materialize_grads(False)
+
+
+def _scores_gradient(ctx, grad, grad_gain, *_):
+    c, att, *rest = ctx.saved_tensors
+    if grad is None:  # only the gain was used further on
+        grad = c.new_zeros(2, c.size(1), c.size(0))
+    return *scores_of_scaled_backward(grad, grad_gain, c, att, *rest, *ctx.settings), None, None
+
+
+scores_of_scaled.register_autograd(_scores_gradient, setup_context=_scores_setup)
 
 
 def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
     if not _fused(x):
         variance, mean = torch.var_mean(x, 0, correction=0)
         return mean, variance
-    mean, variance = _column_sums(x.contiguous().numpy())
+    mean, variance = columns.moments(_array(x))
     return torch.from_numpy(mean).to(x.dtype), torch.from_numpy(variance).to(x.dtype)
 
 
-if _jit is not None:
+def _fused(x: Tensor) -> bool:
+    return columns is not None and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
 
-    @_jit
-    def _column_sums(x):
-        """Mean and variance of each column; shifted by the first row, so that large means cost no digits."""
-        rows, columns = x.shape
-        total, squares = np.zeros(columns), np.zeros(columns)
-        part, part_squares = np.zeros_like(x[0]), np.zeros_like(x[0])
-        shift = x[0].copy()
-        for first in range(0, rows, _BLOCK):
-            part[:] = 0
-            part_squares[:] = 0
-            for i in range(first, min(first + _BLOCK, rows)):
-                row = x[i]
-                for f in range(columns):
-                    value = row[f] - shift[f]
-                    part[f] += value
-                    part_squares[f] += value * value
-            for f in range(columns):
-                total[f] += part[f]
-                squares[f] += part_squares[f]
-        mean = total / rows
-        return mean + shift, np.maximum(squares / rows - mean * mean, 0.0)
 
-    @_jit
-    def _affine(x, factor, bias, relu, y):
-        zero = x.dtype.type(0)
-        for i in range(x.shape[0]):
-            row, out = x[i], y[i]
-            for f in range(row.size):
-                value = row[f] * factor[f] + bias[f]
-                out[f] = zero if relu and value < zero else value
+def _array(tensor: Tensor):
+    return tensor.contiguous().numpy()
 
-    @_jit
-    def _gradient_sums(grad, y, x, relu):
-        """Column sums of grad and of grad * x, over the places where y is active."""
-        rows, columns = x.shape
-        zero = x.dtype.type(0)
-        total, weighted = np.zeros(columns), np.zeros(columns)
-        part, part_weighted = np.zeros_like(x[0]), np.zeros_like(x[0])
-        for first in range(0, rows, _BLOCK):
-            part[:] = 0
-            part_weighted[:] = 0
-            for i in range(first, min(first + _BLOCK, rows)):
-                g_row, y_row, x_row = grad[i], y[i], x[i]
-                for f in range(columns):
-                    g = zero if relu and y_row[f] <= zero else g_row[f]
-                    part[f] += g
-                    part_weighted[f] += g * x_row[f]
-            for f in range(columns):
-                total[f] += part[f]
-                weighted[f] += part_weighted[f]
-        return total, weighted
 
-    @_jit
-    def _affine_gradient(grad, y, x, factor, slope, offset, relu, grad_x):
-        zero = x.dtype.type(0)
-        for i in range(x.shape[0]):
-            g_row, y_row, x_row, out = grad[i], y[i], x[i], grad_x[i]
-            for f in range(x_row.size):
-                g = zero if relu and y_row[f] <= zero else g_row[f]
-                out[f] = factor[f] * g + slope[f] * x_row[f] + offset[f]
+def _like(x: Tensor) -> Tensor:
+    return torch.empty_like(x, memory_format=torch.contiguous_format)
