@@ -15,6 +15,7 @@ container: "docker://condaforge/miniforge3:24.11.3-0"
 include: "rules/common.smk"
 include: "rules/download.smk"
 include: "rules/preprocess.smk"
+include: "rules/debias.smk"
 include: "rules/train.smk"
 include: "rules/select.smk"
 include: "rules/aggregate.smk"
@@ -29,6 +30,7 @@ rule all:
     default_target: True
     input:
         tables(),
+        bias_reports(),
         audit(),
         figures(),
         provenance(),

@@ -16,6 +16,10 @@ class DataError(FairGATError):
     """A data file is missing, altered or malformed."""
 
 
+class CalledOff(FairGATError):
+    """A cell is not worth training, and its text says why; the selection goes on with the others."""
+
+
 def nearest(name: str, known: Iterable[str]) -> str:
     """A sentence naming the known name closest to `name`, or all of them where none is close."""
     known = sorted(known)

@@ -9,6 +9,7 @@ import torch
 
 from fairgat import machine, methods, splits
 from fairgat.config import NodeTraining, Runtime
+from fairgat.errors import CalledOff
 from fairgat.graph import Graph
 from fairgat.training import build, seed_of
 
@@ -21,6 +22,7 @@ def measure(
     training: Mapping[str, Any],
     settings: Runtime,
     seed: int,
+    debiased: Mapping[str, str | Path] | None = None,
 ) -> dict[str, Any]:
     """Time the training epochs (forward, backward, optimiser; no evaluation) of every method.
 
@@ -33,23 +35,28 @@ def measure(
         training: the protocol of node classification.
         settings: how many epochs, on how many threads.
         seed: the experiment's seed.
+        debiased: the file of `fairgat.debias` for each method that needs one.
 
     Returns:
-        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method.
+        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `failures`
+        says which methods do not train their cell and why.
     """
     torch.set_num_threads(settings.threads)
     whole, parts = Graph.load(graph), splits.load(split)
-    running = {
-        name: build(
-            entry["module"],
-            methods.settings(entry["module"], dict(entry["settings"])),
-            whole,
-            parts,
-            NodeTraining(**training),
-            seed_of(seed, dataset, 0),
-        )
-        for name, entry in entries.items()
-    }
+    running, failures = {}, {}
+    for name, entry in entries.items():
+        try:
+            running[name] = build(
+                entry["module"],
+                methods.settings(entry["module"], dict(entry["settings"])),
+                whole,
+                parts,
+                NodeTraining(**training),
+                seed_of(seed, dataset, 0),
+                (debiased or {}).get(name),
+            )
+        except CalledOff as error:
+            failures[name] = str(error)
     seconds: dict[str, list[float]] = {name: [] for name in running}
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
@@ -64,4 +71,5 @@ def measure(
         "epochs": settings.epochs,
         "machine": machine.describe(),
         "epoch_seconds": seconds,
+        "failures": failures,
     }

@@ -18,7 +18,7 @@ import torch
 import fairgat
 from fairgat import files, methods, splits
 from fairgat.config import LinkTraining, Model, NodeTraining, Training
-from fairgat.errors import FairGATError
+from fairgat.errors import CalledOff, FairGATError
 from fairgat.graph import Graph, save_npz
 from fairgat.methods.base import Method
 from fairgat.tasks import LinkTask, NodeTask
@@ -92,15 +92,25 @@ def seed_of(seed: int, dataset: str, split: int) -> int:
 
 
 def build(
-    module: str, settings: Model, graph: Graph, split: dict[str, np.ndarray], training: Training, seed: int
+    module: str,
+    settings: Model,
+    graph: Graph,
+    split: dict[str, np.ndarray],
+    training: Training,
+    seed: int,
+    debiased: str | Path | None = None,
 ) -> Method:
-    """A freshly initialised method on one split; `seed` decides every random number that follows."""
+    """A freshly initialised method on one split; `seed` decides every random number that follows.
+
+    Raises:
+        CalledOff: the method does not train this cell.
+    """
     torch.manual_seed(seed)
-    if isinstance(training, NodeTraining):
-        task = NodeTask(graph, split, training)
-    else:
-        task = LinkTask(graph, split, training, seed)
-    return methods.implementation(module, task.name)(task, settings)
+    nodes = isinstance(training, NodeTraining)
+    method = methods.implementation(module, NodeTask.name if nodes else LinkTask.name)
+    graph = method.prepare(graph, settings, debiased)
+    task = NodeTask(graph, split, training) if nodes else LinkTask(graph, split, training, seed)
+    return method(task, settings)
 
 
 def run(
@@ -114,6 +124,7 @@ def run(
     split: str | Path,
     directory: str | Path,
     progress: Progress | None = None,
+    debiased: str | Path | None = None,
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
@@ -130,6 +141,7 @@ def run(
         graph, split: the files made by the workflow.
         directory: where to write.
         progress: called after every epoch.
+        debiased: the file of `fairgat.debias`, for a method that needs it.
 
     Returns:
         The content of metrics.json.
@@ -143,11 +155,17 @@ def run(
     method, result = None, Fit()
     try:
         method = build(
-            module, methods.settings(module, settings), Graph.load(graph), splits.load(split), protocol, job_seed
+            module,
+            methods.settings(module, settings),
+            Graph.load(graph),
+            splits.load(split),
+            protocol,
+            job_seed,
+            debiased,
         )
         result = fit(method, progress)
         metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
-    except Diverged as error:
+    except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
     metrics["runtime"] = {
         "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,

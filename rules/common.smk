@@ -14,6 +14,7 @@ os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.envir
 import fairgat.cells
 import fairgat.config
 import fairgat.datasets
+import fairgat.debias.settings
 import fairgat.errors
 import fairgat.reporting.settings
 
@@ -76,6 +77,40 @@ TRAINING_PATH = [
 def cell_settings(wildcards):
     """The method's settings with the cell's hyperparameters."""
     return CONFIG.methods[wildcards.method].settings | fairgat.cells.from_path(wildcards.cell)
+
+
+def debiases(method):
+    """Whether a method trains on a debiased graph."""
+    return CONFIG.module(method) == "edits"
+
+
+def debiased_of(wildcards):
+    """The debiased graph of a training job, for a method that needs one."""
+    if not debiases(wildcards.method):
+        return []
+    return results(f"data/debiased/{wildcards.dataset}/{wildcards.method}/split-{wildcards.split}.npz")
+
+
+def debias_settings(wildcards):
+    """What the debiasing of a data set depends on."""
+    given = CONFIG.methods[wildcards.method].settings.get("debias", {})
+    return fairgat.debias.settings.Debias(**given).of(wildcards.dataset).model_dump()
+
+
+def debiased_cells(wildcards):
+    """The settings of every cell that a debiased graph serves, without the debiasing's own."""
+    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
+    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
+
+
+def bias_reports():
+    """The report on every debiased graph."""
+    return [
+        results(f"data/debiased/{dataset}/{method}/split-{k}.json")
+        for dataset in CONFIG.datasets_of("node_classification")
+        for method in filter(debiases, CONFIG.methods_of("node_classification"))
+        for k in range(CONFIG.splits.count)
+    ]
 
 
 def splits_of(task, dataset):
@@ -182,6 +217,19 @@ def timed_methods(wildcards):
 
 def timed_modules(wildcards):
     return sorted({path for method in methods_timed() for path in package(f"methods/{CONFIG.module(method)}.py")})
+
+
+def timed_debiased(wildcards):
+    """The debiased graph of each timed method that needs one; its folder is the method's name."""
+    return [
+        results(f"data/debiased/{wildcards.dataset}/{method}/split-0.npz")
+        for method in filter(debiases, methods_timed())
+    ]
+
+
+def timed_debiasing(wildcards):
+    """How long making these took."""
+    return [path.replace(".npz", ".timing.json") for path in timed_debiased(wildcards)]
 
 
 def methods_timed():

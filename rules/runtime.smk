@@ -5,17 +5,19 @@ rule runtime:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-0.npz"),
+        debiased=timed_debiased,
+        debias_times=timed_debiasing,
         modules=timed_modules,
         package=package("timing.py", *TRAINING_PATH),
     output:
         runtime=results("runtime/{dataset}.json"),
     log:
         results("logs/runtime/{dataset}.log"),
+    priority: -1
     conda:
         ENV
     # All cores, though few are used: nothing else may run beside a measurement.
     threads: workflow.cores or 1
-    priority: -1
     resources:
         mem_mb=6000,
         runtime=60,

@@ -5,6 +5,7 @@ rule train:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
+        debiased=debiased_of,
         module=module_of,
         package=package(*TRAINING_PATH),
     output:

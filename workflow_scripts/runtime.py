@@ -1,5 +1,7 @@
 """Time every method's epoch on one data set."""
 
+from pathlib import Path
+
 from _log import logged
 
 with logged(snakemake):
@@ -14,5 +16,9 @@ with logged(snakemake):
         training=snakemake.params.training,
         settings=Runtime(**snakemake.params.settings),
         seed=snakemake.params.seed,
+        debiased={Path(path).parent.name: path for path in snakemake.input.debiased},
     )
+    result["debias_seconds"] = {
+        Path(path).parent.name: files.read_json(path)["seconds"] for path in snakemake.input.debias_times
+    }
     files.write_json(snakemake.output.runtime, result)

@@ -20,5 +20,6 @@ with logged(snakemake):
         split=snakemake.input.split,
         directory=Path(snakemake.output.metrics).parent,
         progress=log_lines(params.training["epochs"]),
+        debiased=snakemake.input.debiased or None,
     )
     print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})

@@ -9,6 +9,7 @@ import yaml
 
 from fairgat import cells, config, datasets, methods, splits, training
 from fairgat.config import Config
+from fairgat.debias.fit import debias
 from fairgat.errors import ConfigError, nearest
 from fairgat.graph import Graph
 from fairgat.progress import bar
@@ -58,6 +59,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     results = Path(arguments.results_dir or settings.results_dir)
     seed = settings.seed if arguments.seed is None else arguments.seed
     graph, split = _prepare(settings, arguments, results, seed)
+    debiased = _debias(settings, arguments, results, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     directory = results / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
     metrics = training.run(
@@ -71,6 +73,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         split=split,
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
+        debiased=debiased,
     )
     if "failure" in metrics:
         raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
@@ -137,3 +140,20 @@ def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, see
             split_file, splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)
         )
     return graph_file, split_file
+
+
+def _debias(
+    settings: Config, arguments: argparse.Namespace, results: Path, seed: int, graph: Path, split: Path
+) -> Path | None:
+    """The debiased graph's file for a method that needs one, made where it is missing."""
+    name, method = arguments.dataset, arguments.method
+    module = settings.module(method)
+    if not methods.implementation(module, settings.datasets[name].task).needs_debiased:
+        return None
+    file = results / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
+    if not file.exists():
+        chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
+        progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
+        job_seed = training.seed_of(seed, name, arguments.split)
+        debias(Graph.load(graph), splits.load(split)["train"], chosen, job_seed, progress).save(file)
+    return file

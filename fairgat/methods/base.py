@@ -2,12 +2,14 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Model
+from fairgat.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
 from fairgat.tasks import LinkTask, NodeTask
 
@@ -23,9 +25,20 @@ class Method(ABC):
         model: its parameters at the selected epoch are what is kept.
         starts_from_forward: whether `update` goes on from what `forward` returned; where not, `forward` only
             evaluates, and `update` ignores its argument.
+        needs_debiased: whether `prepare` reads a debiased graph (`fairgat.debias`).
     """
 
     starts_from_forward = True
+    needs_debiased = False
+
+    @classmethod
+    def prepare(cls, graph: Graph, settings: Model, debiased: str | Path | None) -> Graph:
+        """The graph to train on; labels, groups and numbers of the nodes stay.
+
+        Raises:
+            CalledOff: the cell is not worth training.
+        """
+        return graph
 
     def __init__(self, task: NodeTask | LinkTask, settings: Model) -> None:
         self.task = task

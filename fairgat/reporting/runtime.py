@@ -17,7 +17,8 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
     Args:
-        measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds).
+        measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds,
+            `debias_seconds` some to the debiasing before them, `failures` some to why they were not timed).
         published: the paper's.
     """
     notes = Notes()
@@ -32,7 +33,8 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
                 [
                     Cell(method["title"]),
                     *(
-                        entry(dataset["name"], method["name"]) or Cell(DASH, mark=_why(dataset, method, notes))
+                        entry(dataset["name"], method["name"])
+                        or Cell(DASH, mark=_why(dataset, method, measured, notes))
                         for dataset in datasets
                     ),
                 ],
@@ -53,6 +55,8 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         Block("Epoch (sec)", rows(seconds)),
         Block("Relative to GAT (paper)", rows(relative)),
     ]
+    if once := _before_training(datasets, methods, measured):
+        blocks.append(Block("Once per split, before training (sec)", once))
     return Table(
         name="runtime",
         caption="Run-time comparison.",
@@ -70,6 +74,17 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
+def _before_training(datasets: list, methods: list, measured: Mapping[str, Any]) -> list[Row]:
+    """The debiasing of each method that has one; the paper leaves it out."""
+    rows = []
+    for method in methods:
+        times = [measured.get(d["name"], {}).get("debias_seconds", {}).get(method["name"]) for d in datasets]
+        if any(time is not None for time in times):
+            cells = [Cell(DASH if time is None else f"{time:#.3g}") for time in times]
+            rows.append(Row([Cell(f"{method['title']}: debiasing"), *cells]))
+    return rows
+
+
 def _absences(datasets: Iterable[Mapping[str, Any]]) -> list[str]:
     """One sentence per reason, naming every data set that it keeps out."""
     titles: dict[str, list[str]] = {}
@@ -83,12 +98,14 @@ def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
 
 
-def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], notes: Notes) -> str:
+def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], measured: Mapping[str, Any], notes: Notes) -> str:
     if dataset["reason"]:
         return notes.mark(_absences([dataset])[0])
     if method["reason"]:
         return notes.mark(f"{method['title']}: not run ({method['reason']}).")
-    return notes.mark(f"{method['title']} on {dataset['title']}: not measured.")
+    failure = measured.get(dataset["name"], {}).get("failures", {}).get(method["name"])
+    reason = f"not measured ({failure})" if failure else "not measured"
+    return notes.mark(f"{method['title']} on {dataset['title']}: {reason}.")
 
 
 def _conditions(measured: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,21 @@
+"""Report how biased one data set is before and after its debiasing, and what each threshold changes."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat import files, methods
+    from fairgat.debias.bias import describe
+    from fairgat.debias.result import Debiased
+    from fairgat.graph import Graph
+
+    params, wildcards = snakemake.params, snakemake.wildcards
+    cells = [methods.settings(params.module, values) for values in params.cells]
+    report = describe(
+        Graph.load(snakemake.input.graph),
+        Debiased.load(snakemake.input.debiased),
+        [(cell.threshold, cell.dropped_features) for cell in cells],
+    )
+    identity = {"dataset": wildcards.dataset, "method": wildcards.method, "split": int(wildcards.split)}
+    files.write_json(
+        snakemake.output.report, identity | {"debiasing": files.read_json(snakemake.input.timing)} | report
+    )

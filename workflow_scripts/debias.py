@@ -1,0 +1,28 @@
+"""Debias one data set for one split."""
+
+import time
+
+from _log import logged
+
+with logged(snakemake):
+    import torch
+
+    from fairgat import files, machine, splits
+    from fairgat.debias.fit import debias
+    from fairgat.debias.settings import Debias
+    from fairgat.graph import Graph
+    from fairgat.progress import log_lines
+    from fairgat.training import seed_of
+
+    params = snakemake.params
+    torch.set_num_threads(params.threads)
+    settings = Debias(**params.settings)
+    graph, train = Graph.load(snakemake.input.graph), splits.load(snakemake.input.split)["train"]
+    seed = seed_of(params.seed, snakemake.wildcards.dataset, int(snakemake.wildcards.split))
+    started = time.perf_counter()
+    result = debias(graph, train, settings, seed, log_lines(settings.epochs))
+    result.save(snakemake.output.debiased)
+    files.write_json(
+        snakemake.output.timing,
+        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": machine.describe()},
+    )
