@@ -12,22 +12,21 @@ def generate() -> dict[str, Any]:
     schema = Config.model_json_schema()
     entry = schema["$defs"]["Method"]
     entry["properties"]["module"]["enum"] = [None, *methods.names()]
+    settings = {name: methods.module(name).Settings.model_json_schema() for name in methods.names()}
+    for model in settings.values():
+        schema["$defs"] |= model.get("$defs", {})
     entry["allOf"] = [
         {
             "if": {"properties": {"module": {"const": name}}, "required": ["module"]},
-            "then": {"properties": {"settings": {"properties": _properties(name)}}},
+            "then": {"properties": {"settings": {"properties": model.get("properties", {})}}},
         }
-        for name in methods.names()
+        for name, model in settings.items()
     ]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config.yaml of the FairGAT workflow",
         **{key: value for key, value in schema.items() if key != "title"},
     }
-
-
-def _properties(name: str) -> dict[str, Any]:
-    return methods.module(name).Settings.model_json_schema().get("properties", {})
 
 
 if __name__ == "__main__":
