@@ -1,0 +1,265 @@
+"""The terms of Theorem 1 for one attention layer, and those of Lemma 1 for one linear layer, from arrays.
+
+With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identities without it), a layer computes
+
+    c_j = D_c W h_j,    z_i = D_z sum_j alpha_ij c_j,    h'_i = sigma(z_i + b).
+
+What lies between h and z is linear once the data are given, so the proof holds for the effective weight
+W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "Normalisation".
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.sparse import csr_matrix
+
+from fairgat.errors import DataError
+from fairgat.nn.scaling import EPS
+from fairgat.theory.bounds import LIPSCHITZ, Bound, lemma, theorem
+
+
+@dataclass(frozen=True)
+class LayerTerms:
+    """Every term of the bound on one layer's output disparity, and three forms of the bound.
+
+    Norms are Euclidean, in units of the representations; shares, factors and constants have no unit. `None` where a
+    term does not belong to the layer's kind.
+    """
+
+    layer: str
+    """Name of the layer."""
+    delta_in: float
+    """delta_h of the input: the distance between the groups' mean representations (above Theorem 1)."""
+    delta_out: float
+    """delta_h of the output, measured on what the layer returned."""
+    lipschitz: float
+    """L of the activation: ReLU and identity 1, sigmoid 1/4."""
+    sigma_max: float
+    """Spectral norm of W, after S2 where it is on."""
+    sigma_effective: float
+    """Spectral norm of W~: of W and S3's normalisation together."""
+    delta_c: float | None
+    """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), as S3 leaves C."""
+    delta_c_effective: float | None
+    """The same for c~_j, the representations that are aggregated into z."""
+    delta_z: float
+    """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3 leaves Z."""
+    r_0: float | None
+    """R^chi_0: share of the nodes of group 0 that have an inter-edge."""
+    r_1: float | None
+    """R^chi_1: the same for group 1."""
+    alpha_chi: float | None
+    """Attention given to inter-edges: mean over the nodes that have one (and over heads)."""
+    alpha_chi_std: float | None
+    """Its standard deviation; assumption A2 says 0."""
+    factor_printed: float | None
+    """|(R_0 + R_1) alpha_chi - 1| (Theorem 1)."""
+    factor: float | None
+    """|a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group s; the largest over heads. Equals
+    `factor_printed` where A2 holds, and needs no assumption."""
+    bound_printed: float
+    """Right-hand side of Theorem 1 or Lemma 1 as printed: W, `factor_printed`, sqrt(N)."""
+    bound: float
+    """The corrected bound: W~, `factor`, sqrt(F); proved in docs/theory.md."""
+    bound_sharp: float
+    """The corrected bound with mean absolute deviations per feature in place of the largest ones."""
+    composed_printed: float
+    """As `bound_printed`, with the composed bound of the layer before in place of `delta_in`: from delta_x on."""
+    composed: float
+    """As `bound`, composed."""
+    composed_sharp: float
+    """As `bound_sharp`, composed."""
+
+
+def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
+    """delta of (N, F) or (N,) values: the Euclidean distance between the means of groups 0 and 1."""
+    return float(np.linalg.norm(_means(values, sensitive)[0] - _means(values, sensitive)[1]))
+
+
+def attention_terms(
+    layer: str,
+    h: np.ndarray,
+    out: np.ndarray,
+    weight: np.ndarray,
+    attention: Sequence[csr_matrix],
+    sensitive: np.ndarray,
+    eta: float | None = None,
+    activation: str = "relu",
+    before: LayerTerms | None = None,
+) -> LayerTerms:
+    """The terms of Theorem 1 for one layer.
+
+    Args:
+        layer: its name.
+        h: (N, F_in) input.
+        out: (N, H * C) what the layer returned; only its group means are looked at.
+        weight: (H * C, F_in) W, head by head.
+        attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
+        sensitive: (N,) groups, 0 and 1.
+        eta: S3's factor on features of unit variance; None without S3.
+        activation: `relu` or `identity`. A bias before it changes nothing.
+        before: the terms of the layer before, whose composed bounds go on.
+
+    Raises:
+        DataError: there are not exactly the groups 0 and 1.
+    """
+    _check(sensitive)
+    lipschitz = LIPSCHITZ[activation]
+    c = h @ weight.T
+    gain_c = _gain(c, eta)
+    c = c * gain_c
+    z = _aggregate(attention, c)
+    gain_z = _gain(z, eta)
+    z, c_effective = z * gain_z, c * gain_z
+    effective = weight * (gain_c * gain_z)[:, None]
+
+    other = 1 - sensitive
+    groups = np.stack([sensitive == 0, sensitive == 1]).astype(float)  # (2, N)
+    inter = np.stack([(a @ groups.T)[np.arange(len(h)), other] for a in attention])  # (H, N)
+    edges = csr_matrix((np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr), attention[0].shape)
+    has_inter = (edges @ groups.T)[np.arange(len(h)), other] > 0
+    r_0, r_1 = (float(has_inter[sensitive == s].mean()) for s in (0, 1))
+    shares = inter[:, has_inter]
+    alpha_chi, spread = (float(shares.mean()), float(shares.std())) if shares.size else (0.0, 0.0)
+    factor_printed = abs((r_0 + r_1) * alpha_chi - 1)
+    a_0, a_1 = (inter[:, sensitive == s].mean(1) for s in (0, 1))
+    factor = float(np.abs(a_0 + a_1 - 1).max())
+
+    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
+    delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
+    from_neighbours = _aggregate(attention, np.abs(_deviations(c_effective, sensitive)))
+    residual = np.linalg.norm(sum(_means(from_neighbours, sensitive)))
+    bounds = (
+        theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h)),
+        theorem(lipschitz, sigma_effective, factor, delta_c_effective, delta_z, c.shape[1]),
+        Bound(
+            lipschitz * sigma_effective * factor,
+            lipschitz * float(residual + _mean_deviation(z, sensitive)),
+        ),
+    )
+    return LayerTerms(
+        layer=layer,
+        delta_in=disparity(h, sensitive),
+        delta_out=disparity(out, sensitive),
+        lipschitz=lipschitz,
+        sigma_max=sigma,
+        sigma_effective=sigma_effective,
+        delta_c=delta_c,
+        delta_c_effective=delta_c_effective,
+        delta_z=delta_z,
+        r_0=r_0,
+        r_1=r_1,
+        alpha_chi=alpha_chi,
+        alpha_chi_std=spread,
+        factor_printed=factor_printed,
+        factor=factor,
+        **_evaluate(bounds, disparity(h, sensitive), before),
+    )
+
+
+def linear_terms(
+    layer: str,
+    h: np.ndarray,
+    out: np.ndarray,
+    weight: np.ndarray,
+    sensitive: np.ndarray,
+    eta: float | None = None,
+    activation: str = "identity",
+    before: LayerTerms | None = None,
+) -> LayerTerms:
+    """The terms of Lemma 1 for a fully connected layer.
+
+    Args:
+        layer: its name.
+        h: (N, F_in) input.
+        out: (N,) or (N, F_out) what the layer returned.
+        weight: (F_out, F_in) W.
+        sensitive: (N,) groups, 0 and 1.
+        eta: S3's factor on Z; None without S3.
+        activation: `identity` (the corrected bounds then need no deviations), `relu` or `sigmoid`.
+        before: the terms of the layer before, whose composed bounds go on.
+
+    Raises:
+        DataError: there are not exactly the groups 0 and 1.
+    """
+    _check(sensitive)
+    lipschitz = LIPSCHITZ[activation]
+    z = h @ weight.T
+    gain = _gain(z, eta)
+    z = z * gain
+    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(weight * gain[:, None])
+    delta_z = _largest(z, sensitive)
+    if activation == "identity":
+        corrected = sharp = Bound(sigma_effective, 0.0)
+    else:
+        corrected = lemma(lipschitz, sigma_effective, delta_z, z.shape[1])
+        sharp = Bound(lipschitz * sigma_effective, lipschitz * _mean_deviation(z, sensitive))
+    bounds = (lemma(lipschitz, sigma, delta_z, len(h)), corrected, sharp)
+    return LayerTerms(
+        layer=layer,
+        delta_in=disparity(h, sensitive),
+        delta_out=disparity(out, sensitive),
+        lipschitz=lipschitz,
+        sigma_max=sigma,
+        sigma_effective=sigma_effective,
+        delta_c=None,
+        delta_c_effective=None,
+        delta_z=delta_z,
+        r_0=None,
+        r_1=None,
+        alpha_chi=None,
+        alpha_chi_std=None,
+        factor_printed=None,
+        factor=None,
+        **_evaluate(bounds, disparity(h, sensitive), before),
+    )
+
+
+def _check(sensitive: np.ndarray) -> None:
+    groups = np.unique(sensitive)
+    if not np.array_equal(groups, [0, 1]):
+        raise DataError(f"the theory is about two sensitive groups, 0 and 1; here they are {groups.tolist()}")
+
+
+def _evaluate(bounds: tuple[Bound, Bound, Bound], delta_in: float, before: LayerTerms | None) -> dict[str, float]:
+    names = ("printed", "", "sharp")
+    values = {}
+    for name, bound in zip(names, bounds, strict=True):
+        end = f"_{name}" if name else ""
+        values[f"bound{end}"] = bound(delta_in)
+        values[f"composed{end}"] = bound(getattr(before, f"composed{end}") if before else delta_in)
+    return values
+
+
+def _means(values: np.ndarray, sensitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    return values[sensitive == 0].mean(0), values[sensitive == 1].mean(0)
+
+
+def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
+    """(N, F) values less the mean of their node's group."""
+    return values - np.stack(_means(values, sensitive))[sensitive]
+
+
+def _largest(values: np.ndarray, sensitive: np.ndarray) -> float:
+    return float(np.abs(_deviations(values, sensitive)).max())
+
+
+def _mean_deviation(values: np.ndarray, sensitive: np.ndarray) -> float:
+    """Norm over the features of the groups' mean absolute deviations, summed over both groups (Eq. before_norm)."""
+    return float(np.linalg.norm(sum(_means(np.abs(_deviations(values, sensitive)), sensitive))))
+
+
+def _gain(values: np.ndarray, eta: float | None) -> np.ndarray:
+    """(F,) S3's factor on each column."""
+    return np.ones(values.shape[1]) if eta is None else eta / np.sqrt(values.var(0) + EPS)
+
+
+def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
+    """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
+    heads = np.split(values, len(attention), axis=1)
+    return np.concatenate([alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1)
+
+
+def _spectral_norm(weight: np.ndarray) -> float:
+    return float(np.linalg.norm(weight, 2))

@@ -1,0 +1,120 @@
+"""The terms of every layer of a network: what goes into each is recorded, and its attention asked for."""
+
+from collections.abc import Callable
+from dataclasses import asdict
+
+import numpy as np
+import torch
+from scipy.sparse import csr_matrix
+from torch import Tensor, nn
+
+from fairgat.methods.base import Method
+from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.theory.layers import LayerTerms, attention_terms, linear_terms
+
+Observer = Callable[[int, Method], dict[str, float]]
+
+
+def measure(method: Method) -> list[LayerTerms]:
+    """The terms of every layer of a node classifier, over all nodes, in evaluation mode.
+
+    Layers: `conv1`, `conv2`, `logit` (the linear layer) and `probability` (the linear layer with its sigmoid, whose
+    delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
+
+    Raises:
+        ValueError: the method's model is not a `NodeClassifier`.
+        DataError: there are not exactly two sensitive groups.
+    """
+    model = method.model
+    if not isinstance(model, NodeClassifier):
+        raise ValueError(f"the theory is about node classification; this model is a {type(model).__name__}")
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            inputs, logits = _record(model, method.embed)
+            sensitive = method.task.sensitive
+            first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
+            second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)
+            arrays = {
+                "h": _double(inputs["linear"][0]),
+                "weight": _double(model.linear.weight),
+                "sensitive": sensitive.numpy(),
+                "eta": model.eta,
+                "before": second,
+            }
+            logit = linear_terms("logit", out=_double(logits), **arrays)
+            probability = _double(logits.sigmoid())
+            return [first, second, logit, linear_terms("probability", out=probability, activation="sigmoid", **arrays)]
+    finally:
+        model.train(training)
+
+
+def every(epochs: int) -> Observer:
+    """An observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs."""
+
+    def observe(epoch: int, method: Method) -> dict[str, float]:
+        if epoch % epochs:
+            return {}
+        return {
+            f"{terms.layer}_{name}": value
+            for terms in measure(method)
+            for name, value in asdict(terms).items()
+            if isinstance(value, float)
+        }
+
+    return observe
+
+
+def attention_layer(
+    name: str, conv: GATConv, x: Tensor, graph: CSRGraph, sensitive: Tensor, before: LayerTerms | None = None
+) -> LayerTerms:
+    """The terms of Theorem 1 for a layer with ReLU, from one pass of it.
+
+    Args:
+        name: what to call it.
+        conv: a GATConv or FairGATConv.
+        x: (N, F_in) its input.
+        graph: the graph; built with `sensitive` where the layer has S1.
+        sensitive: (N,) groups, 0 and 1.
+        before: the terms of the layer before.
+
+    Raises:
+        ValueError: the layer averages its heads or has a residual, which the theorem does not cover.
+        DataError: there are not exactly two sensitive groups.
+    """
+    if conv.res is not None or (not conv.concat and conv.heads > 1):
+        raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
+    with torch.no_grad():
+        out, (edges, alpha) = conv(x, graph, relu=True, return_attention_weights=True)
+        source, target = edges.numpy()
+        shape = (len(x), len(x))
+        return attention_terms(
+            name,
+            _double(x),
+            _double(out),
+            _double(conv.lin.weight),
+            [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T],
+            sensitive.numpy(),
+            getattr(conv, "eta", None),
+            before=before,
+        )
+
+
+def _record(model: NodeClassifier, forward: Callable[[], Tensor]) -> tuple[dict[str, tuple], Tensor]:
+    """The positional inputs of each layer in one pass, and its result."""
+    inputs: dict[str, tuple] = {}
+
+    def keep(name: str) -> Callable[[nn.Module, tuple], None]:
+        return lambda module, arguments: inputs.update({name: arguments})
+
+    hooks = [getattr(model, name).register_forward_pre_hook(keep(name)) for name in ("conv1", "conv2", "linear")]
+    try:
+        return inputs, forward()
+    finally:
+        for hook in hooks:
+            hook.remove()
+
+
+def _double(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().numpy().astype(np.float64)
