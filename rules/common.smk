@@ -64,13 +64,21 @@ def module_of(wildcards):
 TRAINING_PATH = [
     "graph.py",
     "metrics.py",
+    "optim.py",
     "tasks.py",
     "training.py",
     "methods/base.py",
-    *(
-        f"nn/{name}.py"
-        for name in ["attention", "conv", "csr", "exponential", "kernels", "models", "parallel", "reorder", "scaling"]
-    ),
+    "nn/attention.py",
+    "nn/columns.py",
+    "nn/conv.py",
+    "nn/csr.py",
+    "nn/exponential.py",
+    "nn/kernels.py",
+    "nn/models.py",
+    "nn/operator.py",
+    "nn/parallel.py",
+    "nn/reorder.py",
+    "nn/scaling.py",
 ]
 
 

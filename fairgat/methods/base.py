@@ -11,6 +11,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from fairgat.config import Model
 from fairgat.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
+from fairgat.optim import Adam
 from fairgat.tasks import LinkTask, NodeTask
 
 
@@ -78,10 +79,10 @@ class Method(ABC):
         self.optimizer.step()
         return {"loss": loss.item()}
 
-    def adam(self, parameters) -> torch.optim.Adam:
+    def adam(self, parameters) -> Adam:
         """Adam with the protocol's learning rate and weight decay."""
         training = self.task.training
-        return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
+        return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
 class NodeMethod(Method):

@@ -17,6 +17,7 @@ import torch
 from torch import Tensor
 
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
 
 try:
@@ -56,7 +57,7 @@ def attend(
     )  # fmt: skip
 
 
-@torch.library.custom_op("fairgat::segment_attention", mutates_args=())
+@operator
 def segment_attention(
     x: Tensor, score_source: Tensor, score_target: Tensor,
     rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
@@ -80,13 +81,13 @@ def segment_attention(
     return out, alpha
 
 
-@segment_attention.register_fake
+@fake(segment_attention)
 def _(x, score_source, score_target, rowptr, middle, source, *_):
     heads = score_target.size(0)
     return x.new_empty(rowptr.size(0) - 1, heads, x.size(2)), x.new_empty(heads, source.size(0))
 
 
-@torch.library.custom_op("fairgat::segment_attention_backward", mutates_args=())
+@operator
 def segment_attention_backward(
     grad: Tensor, extra: Tensor | None, alpha: Tensor, x: Tensor, score_source: Tensor, score_target: Tensor,
     rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
@@ -123,7 +124,7 @@ def segment_attention_backward(
     return grad_x, grad_source, grad_target
 
 
-@segment_attention_backward.register_fake
+@fake(segment_attention_backward)
 def _(grad, extra, alpha, x, score_source, score_target, *rest):
     needs_x = rest[-1]
     grad_x = torch.empty_like(x, memory_format=torch.contiguous_format) if needs_x else x.new_empty(0)
@@ -149,7 +150,7 @@ def _backward(ctx, grad, extra):
     return grad_x if ctx.needs_input_grad[0] else None, grad_source, grad_target, *(None,) * 10
 
 
-segment_attention.register_autograd(_backward, setup_context=_setup_context)
+gradient(segment_attention, _backward, _setup_context)
 
 
 def _fused(x: Tensor) -> bool:

@@ -127,47 +127,45 @@ def forward(
 @_jit
 def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, grad_x, grad_alpha):
     """By source: grad_x[j] = sum_i alpha[e] * grad[i], and grad_alpha[e] = <grad[i], x[j]> from the same reads."""
-    heads, width = grad.shape[1], grad.shape[2]
     zero = grad.dtype.type(0)
     for j in range(begin, end):
-        lo, hi = tptr[j], tptr[j + 1]
         for k in range(x.shape[1]):
-            for f in range(width):
-                grad_x[j, k, f] = 0
-        for h in range(heads):
+            for f in range(x.shape[2]):
+                grad_x[j, k, f] = zero
+        for h in range(grad.shape[1]):
             k = h if x.shape[1] > 1 else 0
-            e = lo
-            while e + 4 <= hi:
+            values, out, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
+            e = tptr[j]
+            while e + 4 <= tptr[j + 1]:
                 t0, t1, t2, t3 = tedge[e], tedge[e + 1], tedge[e + 2], tedge[e + 3]
-                a0, a1, a2, a3 = alpha[h, t0], alpha[h, t1], alpha[h, t2], alpha[h, t3]
+                a0, a1, a2, a3 = weights[t0], weights[t1], weights[t2], weights[t3]
                 if factor is not None:
                     a0 *= factor[h, t0]
                     a1 *= factor[h, t1]
                     a2 *= factor[h, t2]
                     a3 *= factor[h, t3]
-                i0, i1, i2, i3 = ttarget[e], ttarget[e + 1], ttarget[e + 2], ttarget[e + 3]
+                r0, r1 = grad[ttarget[e], h], grad[ttarget[e + 1], h]
+                r2, r3 = grad[ttarget[e + 2], h], grad[ttarget[e + 3], h]
                 d0, d1, d2, d3 = zero, zero, zero, zero
-                for f in range(width):
-                    v = x[j, k, f]
-                    g0, g1, g2, g3 = grad[i0, h, f], grad[i1, h, f], grad[i2, h, f], grad[i3, h, f]
+                for f in range(values.size):
+                    v, g0, g1, g2, g3 = values[f], r0[f], r1[f], r2[f], r3[f]
                     d0 += v * g0
                     d1 += v * g1
                     d2 += v * g2
                     d3 += v * g3
-                    grad_x[j, k, f] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
-                grad_alpha[h, t0], grad_alpha[h, t1], grad_alpha[h, t2], grad_alpha[h, t3] = d0, d1, d2, d3
+                    out[f] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
+                products[t0], products[t1], products[t2], products[t3] = d0, d1, d2, d3
                 e += 4
-            while e < hi:
-                t0, i0 = tedge[e], ttarget[e]
-                a0 = alpha[h, t0]
+            while e < tptr[j + 1]:
+                t0, r0 = tedge[e], grad[ttarget[e], h]
+                a0 = weights[t0]
                 if factor is not None:
                     a0 *= factor[h, t0]
                 d0 = zero
-                for f in range(width):
-                    g0 = grad[i0, h, f]
-                    d0 += x[j, k, f] * g0
-                    grad_x[j, k, f] += a0 * g0
-                grad_alpha[h, t0] = d0
+                for f in range(values.size):
+                    d0 += values[f] * r0[f]
+                    out[f] += a0 * r0[f]
+                products[t0] = d0
                 e += 1
 
 

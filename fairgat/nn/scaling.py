@@ -7,6 +7,8 @@ variance, and Z is read twice and written once for normalisation, scaling, bias 
 import torch
 from torch import Tensor
 
+from fairgat.nn.operator import fake, gradient, operator
+
 try:
     from fairgat.nn import columns
 except ImportError:  # Numba is not there, or does not know this Python
@@ -46,8 +48,6 @@ def attention_scores(c: Tensor, att: Tensor, eta: float | None = None) -> tuple[
     Returns:
         scores (2, H, N), and with `eta` the (H, C) factors eta / sqrt(var(c) + eps) that S3 gives to C.
     """
-    if eta is None and att.size(1) == 1:
-        return (att[:, 0] @ c[:, 0].t())[:, None], None
     scores, gain, _, _ = scores_of_scaled(c, att, 0.0 if eta is None else eta, eta is not None)
     return scores, None if eta is None else gain
 
@@ -55,7 +55,7 @@ def attention_scores(c: Tensor, att: Tensor, eta: float | None = None) -> tuple[
 # ------------------------------------------------------------------------------------------------- bias and ReLU
 
 
-@torch.library.custom_op("fairgat::add_bias", mutates_args=())
+@operator
 def add_bias(x: Tensor, bias: Tensor, relu: bool) -> Tensor:
     """ReLU(x + bias) for x (N, F) and bias (F,), or x + bias."""
     if not _fused(x):
@@ -65,12 +65,12 @@ def add_bias(x: Tensor, bias: Tensor, relu: bool) -> Tensor:
     return y
 
 
-@add_bias.register_fake
+@fake(add_bias)
 def _(x, bias, relu):
     return _like(x)
 
 
-@torch.library.custom_op("fairgat::add_bias_backward", mutates_args=())
+@operator
 def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tensor]:
     """Gradients of x (N, F) and bias (F,)."""
     if not _fused(grad):
@@ -81,7 +81,7 @@ def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tens
     return grad_x, torch.from_numpy(total).to(grad.dtype)
 
 
-@add_bias_backward.register_fake
+@fake(add_bias_backward)
 def _(grad, y, relu):
     return _like(grad), grad.new_empty(grad.size(1))
 
@@ -95,13 +95,13 @@ def _add_bias_gradient(ctx, grad):
     return *add_bias_backward(grad, *ctx.saved_tensors, ctx.relu), None
 
 
-add_bias.register_autograd(_add_bias_gradient, setup_context=_add_bias_setup)
+gradient(add_bias, _add_bias_gradient, _add_bias_setup)
 
 
 # ------------------------------------------------------------------------------- normalisation, bias and ReLU: Z
 
 
-@torch.library.custom_op("fairgat::normalise", mutates_args=())
+@operator
 def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scale` with eta: y (N, F), and mean and variance (F,) of x."""
     mean, variance = _moments(x)
@@ -114,12 +114,12 @@ def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> 
     return y, mean, variance
 
 
-@normalise.register_fake
+@fake(normalise)
 def _(x, gain, bias, eta, relu):
     return _like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
-@torch.library.custom_op("fairgat::normalise_backward", mutates_args=())
+@operator
 def normalise_backward(
     grad: Tensor, y: Tensor, x: Tensor, gain: Tensor, mean: Tensor, variance: Tensor, eta: float, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
@@ -143,7 +143,7 @@ def normalise_backward(
     return grad_x, grad_factor * eta * EPS * root**3, grad_bias
 
 
-@normalise_backward.register_fake
+@fake(normalise_backward)
 def _(grad, y, x, gain, *_):
     return _like(x), torch.empty_like(gain), torch.empty_like(gain)
 
@@ -158,13 +158,13 @@ def _normalise_gradient(ctx, grad, *_):
     return *normalise_backward(grad, *ctx.saved_tensors, *ctx.settings), None, None
 
 
-normalise.register_autograd(_normalise_gradient, setup_context=_normalise_setup)
+gradient(normalise, _normalise_gradient, _normalise_setup)
 
 
 # ------------------------------------------------------------------------------------------- attention scores: C
 
 
-@torch.library.custom_op("fairgat::scores_of_scaled", mutates_args=())
+@operator
 def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """The operator behind `attention_scores`: scores (2, H, N), and gain, mean and variance (H, C) of c's columns."""
     if scaled:
@@ -176,12 +176,12 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     return scores.contiguous(), gain, mean, variance
 
 
-@scores_of_scaled.register_fake
+@fake(scores_of_scaled)
 def _(c, att, eta, scaled):
     return c.new_empty(2, c.size(1), c.size(0)), *(c.new_empty(c.shape[1:]) for _ in range(3))
 
 
-@torch.library.custom_op("fairgat::scores_of_scaled_backward", mutates_args=())
+@operator
 def scores_of_scaled_backward(
     grad: Tensor, grad_gain: Tensor | None, c: Tensor, att: Tensor, gain: Tensor, mean: Tensor, variance: Tensor,
     eta: float, scaled: bool,
@@ -206,7 +206,7 @@ def scores_of_scaled_backward(
     return grad_c, grad_scaled * gain
 
 
-@scores_of_scaled_backward.register_fake
+@fake(scores_of_scaled_backward)
 def _(grad, grad_gain, c, att, *_):
     return _like(c), _like(att)
 
@@ -225,7 +225,7 @@ def _scores_gradient(ctx, grad, grad_gain, *_):
     return *scores_of_scaled_backward(grad, grad_gain, c, att, *rest, *ctx.settings), None, None
 
 
-scores_of_scaled.register_autograd(_scores_gradient, setup_context=_scores_setup)
+gradient(scores_of_scaled, _scores_gradient, _scores_setup)
 
 
 def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
