@@ -11,6 +11,8 @@ rule download:
         manifest=results("data/raw/{dataset}/manifest.json"),
     log:
         results("logs/download/{dataset}.log"),
+    benchmark:
+        results("benchmarks/download/{dataset}.tsv")
     localrule: True  # compute nodes often have no internet
     conda:
         ENV

@@ -36,6 +36,8 @@ rule statistics:
         stats=results("data/graphs/{dataset}.stats.json"),
     log:
         results("logs/statistics/{dataset}.log"),
+    benchmark:
+        results("benchmarks/statistics/{dataset}.tsv")
     localrule: True
     conda:
         ENV
@@ -62,6 +64,8 @@ rule split:
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
     log:
         results("logs/split/{task}/{dataset}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/split/{task}/{dataset}/split-{split}.tsv")
     localrule: True
     conda:
         ENV

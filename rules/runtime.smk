@@ -13,6 +13,8 @@ rule runtime:
         runtime=results("runtime/{dataset}.json"),
     log:
         results("logs/runtime/{dataset}.log"),
+    benchmark:
+        results("benchmarks/runtime/{dataset}.tsv")
     priority: -1
     conda:
         ENV

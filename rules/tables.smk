@@ -73,6 +73,8 @@ rule all_tables:
         ),
     log:
         results("logs/all_tables.log"),
+    benchmark:
+        results("benchmarks/all_tables.tsv")
     conda:
         ENV
     threads: 1
