@@ -10,10 +10,10 @@ from typing import Annotated
 import torch
 from pydantic import Field
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, cosine_similarity
+from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 from torch.nn.utils.parametrizations import spectral_norm
 
-from fairgat.config import Model
+from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.nn.attention import attend
@@ -34,6 +34,8 @@ class Settings(Model):
     """Probability with which a view drops an edge, each direction apart."""
     feature_noise_rate: Rate = 0.1
     """Probability with which a view adds its noise to a feature column."""
+    projector_width: Count = 16
+    """Width between the projector's two layers."""
     accumulate: bool = True
     """Whether the classifier's step also has the encoder's gradient of the similarity, which the authors' code does
     not clear."""
@@ -46,11 +48,9 @@ class NodeClassification(NodeMethod):
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
         self.features = torch.cat([task.sensitive.float()[:, None], task.features], dim=1)  # (N, 1 + F)
-        hidden = task.training.hidden
-        self.projector = nn.Sequential(
-            _linear(hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True), _linear(hidden), nn.BatchNorm1d(hidden)
-        )
-        self.predictor = nn.Sequential(_linear(hidden), nn.BatchNorm1d(hidden), nn.ReLU(inplace=True), _linear(hidden))
+        hidden, width = task.training.hidden, settings.projector_width
+        self.projector = nn.Sequential(*_block(hidden, width), _linear(width, hidden), nn.BatchNorm1d(hidden))
+        self.predictor = nn.Sequential(*_block(hidden, hidden), _linear(hidden, hidden))
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
@@ -116,7 +116,8 @@ class NodeClassification(NodeMethod):
 
 def distance(predicted: Tensor, projected: Tensor) -> Tensor:
     """D: the mean negative cosine of rows (n, hidden); no gradient passes through the second argument."""
-    return -cosine_similarity(predicted, projected.detach()).mean()
+    direction = normalize(projected.detach())
+    return -((predicted * direction).sum(1) / predicted.norm(dim=1).clamp_min(1e-8)).mean()
 
 
 def rows_of(graph: CSRGraph, nodes: Tensor) -> tuple[Tensor, CSRGraph]:
@@ -137,19 +138,21 @@ def attend_rows(conv: GATConv, x: Tensor, rows: CSRGraph, nodes: Tensor, keep: T
     """
     weight = conv.lin.weight.view(conv.heads, conv.out_channels, -1)  # (H, C, F)
     directions = torch.einsum("khc,hcf->khf", torch.cat([conv.att_src, conv.att_dst]), weight)  # W^T a, per head
-    to_source, to_target = (x @ directions.flatten(0, 1).t()).t().view(2, conv.heads, -1)
+    to_source, to_target = (directions.flatten(0, 1) @ x.t()).view(2, conv.heads, -1)  # (H, N) each
     factor = None
     if conv.training and conv.dropout:
         factor = torch.dropout(x.new_ones(conv.heads, rows.num_edges), conv.dropout, train=True)
     slope = conv.negative_slope
-    s, _ = attend(
-        x[:, None, :], to_source.contiguous(), to_target[:, nodes], rows, 0.0, slope, keep, factor
-    )  # (n, H, F)
-    return scale(torch.einsum("nhf,hcf->nhc", s, weight).flatten(1), conv.bias, relu=True)
+    s, _ = attend(x[:, None, :], to_source, to_target[:, nodes], rows, 0.0, slope, keep, factor)  # (n, H, F)
+    return scale(torch.cat([s[:, h] @ weight[h].t() for h in range(conv.heads)], 1), conv.bias, relu=True)
 
 
-def _linear(width: int) -> nn.Linear:
-    layer = nn.Linear(width, width)
+def _block(inputs: int, outputs: int) -> list[nn.Module]:
+    return [_linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU(inplace=True)]
+
+
+def _linear(inputs: int, outputs: int) -> nn.Linear:
+    layer = nn.Linear(inputs, outputs)
     glorot_(layer.weight)
     nn.init.zeros_(layer.bias)
     return spectral_norm(layer)
