@@ -6,6 +6,7 @@ from dataclasses import asdict
 import numpy as np
 import torch
 from scipy.sparse import csr_matrix
+from scipy.special import expit
 from torch import Tensor, nn
 
 from fairgat.methods.base import Method
@@ -44,8 +45,8 @@ def measure(method: Method) -> list[LayerTerms]:
                 "before": second,
             }
             logit = linear_terms("logit", out=_double(logits), **arrays)
-            probability = _double(logits.sigmoid())
-            return [first, second, logit, linear_terms("probability", out=probability, activation="sigmoid", **arrays)]
+            probability = linear_terms("probability", out=expit(_double(logits)), activation="sigmoid", **arrays)
+            return [first, second, logit, probability]
     finally:
         model.train(training)
 
