@@ -1,7 +1,6 @@
 """`fairgat train`: the workflow's training job for one cell and split, alone, with a progress bar."""
 
 import argparse
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -128,13 +127,8 @@ def _flag(name: str) -> str:
 def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, seed: int) -> tuple[Path, Path]:
     """The graph's and the split's file, made where they are missing."""
     name, entry = arguments.dataset, settings.datasets[arguments.dataset]
-    graph_file = results / "data" / "graphs" / f"{name}.npz"
+    graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
     split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
-    if not graph_file.exists():
-        print(f"preparing {name}", file=sys.stderr)
-        raw = results / "data" / "raw" / name
-        datasets.acquire(name, entry, raw, arguments.data_mirror or settings.data_mirror)
-        datasets.prepare(name, entry, raw, seed).save(graph_file)
     if not split_file.exists():
         splits.save(
             split_file, splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)

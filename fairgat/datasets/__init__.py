@@ -128,6 +128,25 @@ def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) ->
     return graph
 
 
+def graph_file(
+    config: Config, name: str, results: str | Path, data_mirror: str | None = None, seed: int | None = None
+) -> Path:
+    """The file of a data set's graph under `results`, made where it is missing.
+
+    Args:
+        data_mirror, seed: in place of the configuration's.
+
+    Raises:
+        DataError: as `acquire` and `prepare`.
+    """
+    path = Path(results) / "data" / "graphs" / f"{name}.npz"
+    if not path.exists():
+        raw = Path(results) / "data" / "raw" / name
+        acquire(name, config.datasets[name], raw, data_mirror or config.data_mirror)
+        prepare(name, config.datasets[name], raw, config.seed if seed is None else seed).save(path)
+    return path
+
+
 def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, int]:
     """Counts that only the raw files can tell, from sources that have a `facts(name, folder, options)`."""
     source = source_of(name, settings)

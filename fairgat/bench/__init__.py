@@ -1,0 +1,1 @@
+"""Benchmarks of the attention layers: `fairgat bench attention` and `fairgat bench scale`."""

@@ -1,0 +1,139 @@
+"""Time and memory of one training epoch beside PyTorch Geometric's GATConv, on one graph, in one run.
+
+Epochs of all networks take turns, so that a machine that slows down slows all of them; each ratio is the median over
+the turns of the ratio within a turn.
+"""
+
+import statistics
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fairgat import machine
+from fairgat.bench import isolated
+from fairgat.bench.networks import OURS, PEERS, epoch
+from fairgat.graph import Graph
+from fairgat.nn import bandwidth_order
+
+EAGER = PEERS[0]
+
+
+def measure(
+    graph_file: str | Path,
+    hidden: int,
+    threads: list[int],
+    pairs: int,
+    peers: Sequence[str] = PEERS,
+    warmup: int = 2,
+) -> dict[str, Any]:
+    """All figures of `fairgat bench attention`.
+
+    Args:
+        graph_file: a graph's `.npz`; its nodes are renumbered for all networks alike.
+        hidden: width of both layers.
+        threads: numbers of CPU threads to measure with.
+        pairs: turns that count.
+        peers: what to compare with; `EAGER` is always among them.
+        warmup: turns before them.
+    """
+    graph = Graph.load(graph_file)
+    networks = list(dict.fromkeys([*OURS, EAGER, *peers]))
+    rows = []
+    for count in threads:
+        timed = isolated.run(_times, str(graph_file), networks, hidden, count, pairs, warmup)
+        baseline = timed["seconds"][EAGER]
+        for name, seconds in timed["seconds"].items():
+            memory = isolated.run(_memory, str(graph_file), name, hidden, count)
+            rows.append(
+                {
+                    "network": name,
+                    "threads": count,
+                    "milliseconds": 1000 * statistics.median(seconds),
+                    "speed-up": _ratio(baseline, seconds),
+                    "times GAT": _ratio(seconds, timed["seconds"]["GAT"]),
+                    "memory_gib": memory,
+                    "seconds": seconds,
+                }
+            )
+        rows += [{"network": name, "threads": count, "failure": reason} for name, reason in timed["failures"].items()]
+    copy_rate = {str(count): isolated.run(_copy_rate, count) for count in threads}
+    moved = bytes_moved(graph.num_nodes, graph.num_edges + graph.num_nodes, graph.num_features, hidden)
+    for row in rows:
+        if row["network"] == "GAT":
+            row["bandwidth_share"] = moved / (copy_rate[str(row["threads"])] * row["milliseconds"] / 1000)
+    return {
+        "graph": {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features},
+        "hidden": hidden,
+        "pairs": pairs,
+        "rows": rows,
+        "bytes_moved": moved,
+        "copy_bytes_per_second": copy_rate,
+        "machine": machine.describe(),
+    }
+
+
+def bytes_moved(nodes: int, edges: int, features: int, hidden: int) -> int:
+    """Bytes that one GAT epoch reads and writes at the least, each gathered row counted every time it is gathered.
+
+    Layer 1 aggregates `features` columns, layer 2 `hidden`, each once forward and once backward; attention weights and
+    indices pass four times; and about 14 passes of (N, hidden) go to matrix products, bias and ReLU. Caches make the
+    true traffic to memory smaller.
+    """
+    gathered = 2 * edges * (features + hidden)
+    per_edge = 2 * 4 * 2 * edges
+    dense = 14 * nodes * hidden
+    return 4 * (gathered + per_edge + dense)
+
+
+def _times(graph_file: str, networks: list[str], hidden: int, threads: int, pairs: int, warmup: int) -> dict[str, Any]:
+    torch.set_num_threads(threads)
+    graph = Graph.load(graph_file)
+    graph = graph.permute(bandwidth_order(graph.edge_index, graph.num_nodes))
+    epochs, failures = {}, {}
+    for name in networks:
+        try:
+            run = epoch(name, graph, hidden)
+            for _ in range(warmup):
+                run()
+            epochs[name] = run
+        except Exception as error:  # torch.compile without a compiler, torch_geometric not installed
+            failures[name] = f"{type(error).__name__}: {error}".splitlines()[0]
+    seconds: dict[str, list[float]] = {name: [] for name in epochs}
+    for _ in range(pairs):
+        for name, run in epochs.items():
+            started = time.perf_counter()
+            run()
+            seconds[name].append(time.perf_counter() - started)
+    return {"seconds": seconds, "failures": failures}
+
+
+def _memory(graph_file: str, name: str, hidden: int, threads: int) -> float:
+    """Peak memory of two epochs in GiB, less what the process held before the first."""
+    torch.set_num_threads(threads)
+    graph = Graph.load(graph_file)
+    graph = graph.permute(bandwidth_order(graph.edge_index, graph.num_nodes))
+    run = epoch(name, graph, hidden)
+    before = isolated.peak_gib()
+    run()
+    run()
+    return isolated.peak_gib() - before
+
+
+def _copy_rate(threads: int) -> float:
+    """Bytes read and written per second by a copy far larger than the caches."""
+    torch.set_num_threads(threads)
+    source = torch.ones(1 << 26)
+    target = torch.empty_like(source)
+    seconds = []
+    for _ in range(7):
+        started = time.perf_counter()
+        target.copy_(source)
+        seconds.append(time.perf_counter() - started)
+    return 2 * source.nbytes / statistics.median(seconds)
+
+
+def _ratio(above: list[float], below: list[float]) -> float:
+    return statistics.median(a / b for a, b in zip(above, below, strict=True))

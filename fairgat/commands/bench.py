@@ -1,0 +1,120 @@
+"""`fairgat bench`: the attention layers against PyTorch Geometric's, and how they grow."""
+
+import argparse
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairgat import config, datasets, files
+from fairgat.errors import FairGATError, nearest
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Declare `bench attention` and `bench scale`."""
+    parser = subparsers.add_parser("bench", help="time the attention layers against PyTorch Geometric's")
+    kinds = parser.add_subparsers(dest="kind", required=True)
+    attention = kinds.add_parser("attention", help="one graph: time and memory of an epoch beside torch_geometric's")
+    attention.add_argument("--dataset", default="recidivism", help="whose graph (default: recidivism)")
+    attention.add_argument("--hidden", type=int, default=128)
+    attention.add_argument("--threads", type=int, nargs="+", default=[1, 2])
+    attention.add_argument("--pairs", type=int, default=9, help="turns of which the median counts (default: 9)")
+    attention.add_argument("--eager-only", action="store_true", help="leave torch.compile out: it takes a minute")
+    attention.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+    attention.add_argument("--results-dir", help="in place of the configuration's")
+    attention.add_argument("--data-mirror", help="in place of the configuration's")
+    attention.set_defaults(run=_attention)
+    scale = kinds.add_parser("scale", help="a generated graph that grows: time, memory and exponent")
+    scale.add_argument("--nodes", type=int, default=1_000_000)
+    scale.add_argument("--edges", type=int, nargs="+", default=[1, 2, 5, 10, 20], help="millions of directed edges")
+    scale.add_argument("--features", type=int, default=64)
+    scale.add_argument("--hidden", type=int, default=64)
+    scale.add_argument("--threads", type=int, default=2)
+    scale.add_argument("--limit-gib", type=float, default=16, help="memory that a process may take (default: 16)")
+    scale.set_defaults(run=_scale)
+    for kind in (attention, scale):
+        kind.add_argument("--json", action="store_true", help="print everything as JSON")
+        kind.add_argument("--output", type=Path, metavar="FILE", help="write the JSON here, too")
+
+
+def _attention(arguments: argparse.Namespace) -> None:
+    from fairgat.bench import attention
+
+    if arguments.pairs < 1 or arguments.hidden < 1 or min(arguments.threads) < 1:
+        raise FairGATError("--pairs, --hidden and --threads count from 1")
+    settings = config.load_files(*arguments.config)
+    if arguments.dataset not in settings.datasets:
+        raise FairGATError(
+            f"--dataset {arguments.dataset!r} is unknown; {nearest(arguments.dataset, settings.datasets)}"
+        )
+    results = Path(arguments.results_dir or settings.results_dir)
+    graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
+    peers = [attention.EAGER] if arguments.eager_only else attention.PEERS
+    result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)
+    _say(arguments, result, _attention_table)
+
+
+def _scale(arguments: argparse.Namespace) -> None:
+    from fairgat.bench import scale
+
+    edges = [count * 1_000_000 for count in arguments.edges]
+    result = scale.measure(
+        arguments.nodes, edges, arguments.features, arguments.hidden, arguments.threads, arguments.limit_gib
+    )
+    _say(arguments, result, _scale_table)
+
+
+def _say(arguments: argparse.Namespace, result: dict[str, Any], table: Any) -> None:
+    if arguments.output:
+        files.write_json(arguments.output, result)
+    if arguments.json:
+        json.dump(result, sys.stdout, indent=2)
+        print()
+    else:
+        print("\n".join(table(result)))
+
+
+def _attention_table(result: dict[str, Any]) -> list[str]:
+    graph = result["graph"]
+    lines = [
+        f"One training epoch, two layers of {result['hidden']} and a linear layer, {graph['nodes']:,} nodes, "
+        f"{graph['edges']:,} directed edges, {graph['features']} features; medians of {result['pairs']} turns.",
+        "",
+        "| network | threads | ms/epoch | speed-up over PyG eager | time / GAT's | memory (GiB) |",
+        "|:--|--:|--:|--:|--:|--:|",
+    ]
+    for row in result["rows"]:
+        if "failure" in row:
+            lines.append(f"| {row['network']} | {row['threads']} | not run: {row['failure']} | | | |")
+            continue
+        lines.append(
+            f"| {row['network']} | {row['threads']} | {row['milliseconds']:.1f} | {row['speed-up']:.1f} | "
+            f"{row['times GAT']:.2f} | {row['memory_gib']:.2f} |"
+        )
+    lines.append("")
+    for row in result["rows"]:
+        if "bandwidth_share" in row:
+            rate = result["copy_bytes_per_second"][str(row["threads"])] / 1e9
+            lines.append(
+                f"Threads {row['threads']}: a GAT epoch moves {result['bytes_moved'] / 1e9:.2f} GB; at the measured "
+                f"copy rate of {rate:.1f} GB/s that takes {row['bandwidth_share']:.0%} of the epoch."
+            )
+    return lines
+
+
+def _scale_table(result: dict[str, Any]) -> list[str]:
+    lines = [
+        f"One training epoch on {result['nodes']:,} nodes, {result['features']} features, {result['hidden']} hidden, "
+        f"{result['threads']} threads.",
+        "",
+        "| network | directed edges | seconds | peak memory of the process (GiB) |",
+        "|:--|--:|--:|--:|",
+    ]
+    for row in result["rows"]:
+        shown = row.get("failure") or f"{row['seconds']:.2f} | {row['memory_gib']:.2f}"
+        lines.append(f"| {row['network']} | {row['edges']:,} | {shown} |" + (" |" if "failure" in row else ""))
+    lines.append("")
+    lines += [
+        f"{name}: time grows as edges^{value:.2f}" for name, value in result["exponents"].items() if value is not None
+    ]
+    return lines

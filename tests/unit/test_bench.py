@@ -1,0 +1,68 @@
+"""The benchmarks on tiny graphs: they run, and say what they measured."""
+
+import json
+
+import pytest
+
+from fairgat import cli
+from fairgat.bench import isolated, scale
+from fairgat.graph import Graph
+
+CONFIG = """
+datasets:
+  demo-social: {task: node_classification}
+methods:
+  gat: {tasks: [node_classification]}
+"""
+
+
+def test_attention(tmp_path, monkeypatch, capsys):
+    pytest.importorskip("torch_geometric")
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    arguments = ["--dataset", "demo-social", "--hidden", "8", "--threads", "1", "--pairs", "2", "--eager-only"]
+    assert cli.main(["bench", "attention", *arguments, "--output", "b.json"]) == 0
+    shown = capsys.readouterr().out
+    result = json.loads((tmp_path / "b.json").read_text())
+    rows = {row["network"]: row for row in result["rows"]}
+    assert {"GAT", "FairGAT", "PyG GAT, eager"} <= set(rows)
+    for row in rows.values():
+        assert "failure" in row or (row["milliseconds"] > 0 and len(row["seconds"]) == 2)
+    assert rows["PyG GAT, eager"]["speed-up"] == 1
+    assert f"{rows['GAT']['milliseconds']:.1f}" in shown
+
+
+def test_scale(capsys):
+    arguments = ["--nodes", "500", "--edges", "0", "0", "--features", "4", "--hidden", "4", "--threads", "1", "--json"]
+    assert cli.main(["bench", "scale", *arguments]) == 0
+    result = json.loads(capsys.readouterr().out)
+    assert [row["edges"] for row in result["rows"]] == [0, 0, 0, 0]
+
+
+def test_the_exponent_is_the_slope():
+    rows = [{"edges": n, "seconds": 3 * n**1.5} for n in (10, 100, 1000)]
+    assert scale.exponent(rows) == pytest.approx(1.5)
+    assert scale.exponent(rows[:1]) is None
+
+
+def test_generated_graphs_are_graphs():
+    graph = scale.random_graph(300, 2000, 3, 0)
+    graph.check()
+    assert isinstance(graph, Graph)
+    assert 1800 <= graph.num_edges <= 2000
+
+
+def hungry() -> int:
+    return len(bytearray(4 * isolated.GIB))
+
+
+def failing() -> None:
+    raise ValueError("no good")
+
+
+def test_running_out_of_memory_ends_only_the_child():
+    with pytest.raises(MemoryError):
+        isolated.run(hungry, limit_gib=1)
+    with pytest.raises(RuntimeError, match="ValueError: no good"):
+        isolated.run(failing)
+    assert isolated.run(len, "abc") == 3
