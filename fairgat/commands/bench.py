@@ -26,7 +26,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     attention.set_defaults(run=_attention)
     scale = kinds.add_parser("scale", help="a generated graph that grows: time, memory and exponent")
     scale.add_argument("--nodes", type=int, default=1_000_000)
-    scale.add_argument("--edges", type=int, nargs="+", default=[1, 2, 5, 10, 20], help="millions of directed edges")
+    scale.add_argument("--edges", type=float, nargs="+", default=[1, 2, 5, 10, 20], help="millions of directed edges")
     scale.add_argument("--features", type=int, default=64)
     scale.add_argument("--hidden", type=int, default=64)
     scale.add_argument("--threads", type=int, default=2)
@@ -57,7 +57,7 @@ def _attention(arguments: argparse.Namespace) -> None:
 def _scale(arguments: argparse.Namespace) -> None:
     from fairgat.bench import scale
 
-    edges = [count * 1_000_000 for count in arguments.edges]
+    edges = [int(count * 1_000_000) for count in arguments.edges]
     result = scale.measure(
         arguments.nodes, edges, arguments.features, arguments.hidden, arguments.threads, arguments.limit_gib
     )
