@@ -35,3 +35,15 @@ rule all:
         figures(),
         provenance(),
     localrule: True
+
+
+onstart:
+    follow_progress()
+
+
+onsuccess:
+    say_what_was_made()
+
+
+onerror:
+    say_what_was_made()

@@ -17,6 +17,7 @@ import fairgat.datasets
 import fairgat.debias.settings
 import fairgat.errors
 import fairgat.reporting.settings
+import fairgat.watch
 
 try:
     CONFIG = fairgat.config.load(config)
@@ -292,3 +293,36 @@ def figures():
 def provenance():
     """The record of where the results come from."""
     return [results("provenance.json"), results("provenance.html")]
+
+
+def jobs_of(*rules):
+    """The jobs of these rules that this run was asked for, done or not."""
+    return [job for job in workflow.dag.jobs if job.rule.name in rules]
+
+
+def follow_progress():
+    """Say from time to time how far the long jobs are."""
+    fairgat.watch.follow(
+        [
+            fairgat.watch.Job(
+                dataset=job.wildcards.dataset,
+                method=f"{job.rule.name} {job.wildcards.method}",
+                benchmark=Path(job.benchmark),
+                pending=workflow.dag.needrun(job),
+            )
+            for job in jobs_of("train", "debias")
+        ]
+    )
+
+
+def say_what_was_made():
+    """The tables' paths, and everything that failed."""
+    text = fairgat.watch.summary(
+        tables=sorted(job.output.md for job in jobs_of("table")),
+        runs=sorted(job.output.metrics for job in jobs_of("train")),
+        failed=sorted(
+            (job.rule.name, job.wildcards.get("dataset", ""), " ".join(job.log)) for job in workflow.scheduler.failed
+        ),
+        skipped=CONFIG.skip,
+    )
+    print(text, file=sys.stderr)
