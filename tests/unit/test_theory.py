@@ -192,6 +192,43 @@ def test_terms_by_hand():
     assert terms.composed == terms.bound
 
 
+def test_terms_with_s3_by_hand():
+    """W~ and c~ contain both of S3's factors."""
+    rng = np.random.default_rng(0)
+    h, attention, eta = rng.normal(size=(4, 2)), rng.dirichlet(np.ones(4), size=4), 0.75
+    terms = theory.attention_terms("", h, h, np.eye(2), [csr_matrix(attention)], np.array([0, 0, 1, 1]), eta)
+    c = eta * h / h.std(0)
+    gain = eta / (attention @ c).std(0)
+
+    def largest(values):
+        return max(np.abs(half - half.mean(0)).max() for half in (values[:2], values[2:]))
+
+    assert terms.delta_c == pytest.approx(largest(c))
+    assert terms.delta_c_effective == pytest.approx(largest(gain * c))
+    assert terms.delta_z == pytest.approx(largest(gain * (attention @ c)))
+    assert terms.sigma_max == 1
+    assert terms.sigma_effective == pytest.approx(max(gain * eta / h.std(0)))
+
+
+def test_the_worst_head_counts():
+    """The first head alone carries something, and it gives inter-edges nothing: the disparity passes unchanged."""
+    h, sensitive = np.array([[1.0], [3.0]]), np.array([0, 1])
+    heads = [csr_matrix(np.eye(2)), csr_matrix(np.full((2, 2), 0.5))]
+    terms = theory.attention_terms("", h, np.array([[1.0, 0], [3, 0]]), np.array([[1.0], [0.0]]), heads, sensitive)
+    assert terms.delta_out == terms.bound == 2
+
+
+@pytest.mark.parametrize(("eta", "scale"), [(None, 0.1), (0.02, 0.1), (0.02, 1e-4)])
+def test_lemma_1_is_nearly_attained_by_a_sigmoid(eta, scale):
+    """Around 0 the sigmoid's slope is 1/4; S3's factor belongs to the weight."""
+    sensitive = np.array([0, 0, 1, 1])
+    h = scale * (2 * sensitive[:, None] - 1.0)
+    z = h if eta is None else eta * h / h.std()
+    terms = theory.linear_terms("fc", h, 1 / (1 + np.exp(-z)), np.eye(1), sensitive, eta, "sigmoid")
+    assert terms.delta_out == pytest.approx(np.ptp(z) / 4, rel=1e-2)
+    assert terms.bound == terms.bound_sharp == pytest.approx(terms.delta_out, rel=1e-2)
+
+
 def test_bounds_compose():
     first = theory.attention_terms(
         "1", np.array([[1.0], [3.0]]), np.array([[1.0], [3.0]]), np.eye(1), [csr_matrix(np.eye(2))], np.array([0, 1])
