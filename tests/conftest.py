@@ -1,6 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,3 +17,12 @@ def data_mirror() -> Path:
     if not folder.is_dir():
         pytest.skip(f"the real data files are not at hand: no folder {folder} (set FAIRGAT_DATA_MIRROR)")
     return folder
+
+
+@pytest.fixture
+def double() -> Iterator[None]:
+    """PyTorch makes float64 tensors, so that a test compares formulas and not rounding."""
+    torch = pytest.importorskip("torch")
+    torch.set_default_dtype(torch.float64)
+    yield
+    torch.set_default_dtype(torch.float32)

@@ -75,7 +75,7 @@ class NodeClassification(NodeMethod):
 
     def estimate_sensitive(self) -> Tensor:
         """(N,) the sensitive attribute where it is known, elsewhere f_E's probability of 1."""
-        sensitive, settings = self.task.sensitive.float(), self.settings
+        sensitive, settings = self.task.sensitive.to(self.task.features.dtype), self.settings
         if settings.sensitive_known == "all":
             return sensitive
         known = self.task.train
@@ -138,5 +138,6 @@ def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> Tensor:
     """(N, N) sparse D^-1/2 (A + I) D^-1/2."""
     loops = torch.arange(num_nodes)
     edges = torch.cat([edge_index, torch.stack([loops, loops])], dim=1)
-    root = torch.bincount(edges[1], minlength=num_nodes).float().rsqrt()
-    return torch.sparse_coo_tensor(edges, root[edges[0]] * root[edges[1]], (num_nodes, num_nodes)).coalesce()
+    root = torch.bincount(edges[1], minlength=num_nodes).rsqrt()
+    values, size = root[edges[0]] * root[edges[1]], (num_nodes, num_nodes)
+    return torch.sparse_coo_tensor(edges, values, size, check_invariants=False).coalesce()

@@ -1,0 +1,77 @@
+"""FairDrop's draws, and one step on the kept edges over dense matrices."""
+
+import copy
+
+import pytest
+import torch
+from dense import LINK, adam, adjacency, bce, layer, make, small_graph
+from scipy.stats import chisquare
+
+DRAWS = 400
+
+
+@pytest.mark.parametrize("delta", [0.0, 0.05, 0.16, 0.35])
+def test_keep_probabilities(delta):
+    method = make("fairdrop", small_graph(), LINK, delta=delta)
+    inter = torch.from_numpy(method.task.graph.inter_edges)
+    kept = sum(method.draw().long() for _ in range(DRAWS))
+    for kind, probability in [(inter, 0.5 + delta), (~inter, 0.5 - delta)]:
+        total, positive = DRAWS * int(kind.sum()), int(kept[kind].sum())
+        expected = [total * probability, total * (1 - probability)]
+        assert chisquare([positive, total - positive], expected).pvalue > 0.001
+        # every edge alone, too: the counts of single edges scatter as a binomial's
+        counts = kept[kind].double()
+        statistic = ((counts - DRAWS * probability) ** 2).sum() / (DRAWS * probability * (1 - probability))
+        assert abs(statistic - len(counts)) < 5 * (2 * len(counts)) ** 0.5
+
+
+def test_delta_of_a_half_keeps_the_inter_edges_alone():
+    method = make("fairdrop", small_graph(), LINK, delta=0.5)
+    assert torch.equal(method.draw(), torch.from_numpy(method.task.graph.inter_edges))
+
+
+def test_a_step_takes_messages_and_positives_from_the_kept_edges(double, monkeypatch):
+    method = make("fairdrop", small_graph(), LINK)
+    task, model = method.task, copy.deepcopy(method.model)
+    non_edges = task.sample_non_edges()
+    monkeypatch.setattr(task, "sample_non_edges", lambda: non_edges)
+    method.update(None)
+    kept = task.edge_index[:, method.kept]
+    assert 0 < kept.size(1) < task.edge_index.size(1)
+    matrix = adjacency(kept, task.graph.num_nodes)
+    optimizer = adam(model.parameters(), LINK)
+    z = layer(model.conv2, layer(model.conv1, task.features, matrix).relu(), matrix)
+    scores = z @ z.t()
+    logits = torch.cat([scores[kept[0], kept[1]], scores[non_edges[0], non_edges[1]]])
+    labels = torch.cat([torch.ones(kept.size(1)), torch.zeros(non_edges.size(1))])
+    bce(logits, labels).backward()
+    optimizer.step()
+    torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
+
+
+def test_evaluation_takes_every_training_edge(double):
+    method = make("fairdrop", small_graph(), LINK)
+    method.update(None)
+    matrix, model = adjacency(method.task.edge_index, method.task.graph.num_nodes), method.model
+    with torch.no_grad():
+        z = layer(model.conv2, layer(model.conv1, method.task.features, matrix).relu(), matrix)
+    torch.testing.assert_close(method.forward(), z)
+
+
+def test_draws_before_epoch_1_and_every_10th(monkeypatch):
+    method = make("fairdrop", small_graph(), LINK)
+    drawn = []
+    draw = method.draw
+    monkeypatch.setattr(method, "draw", lambda: drawn.append(method.epoch) or draw())
+    for _ in range(31):
+        method.update(method.forward())
+    assert drawn == [1, 10, 20, 30]
+
+
+def test_with_every_edge_kept_it_is_gat(double, monkeypatch):
+    fair, plain = (make(name, small_graph(), LINK) for name in ("fairdrop", "gat"))
+    monkeypatch.setattr(fair, "draw", lambda: torch.ones(fair.task.graph.num_edges, dtype=torch.bool))
+    for _ in range(10):
+        fair.update(fair.forward())
+        plain.update(plain.forward())
+    torch.testing.assert_close(fair.forward(), plain.forward().detach(), rtol=0, atol=1e-5)

@@ -1,0 +1,80 @@
+"""FairGNN against its equations over dense matrices."""
+
+import copy
+
+import pytest
+import torch
+from dense import adam, adjacency, bce, layer, make, small_graph
+from torch import nn
+
+from fairgat.methods.fairgnn import SensitiveEstimator, absolute_covariance
+
+SETTINGS = {"adversary_weight": 0.7, "covariance_weight": 3.0, "estimator_epochs": 5}
+
+
+def test_two_epochs_of_the_alternating_game(double):
+    method = make("fairgnn", small_graph(), **SETTINGS)
+    task, s = method.task, method.sensitive.double()
+    matrix, labels, train = adjacency(task.edge_index, len(s)), task.labels.double(), task.train
+    model, adversary = copy.deepcopy(method.model), copy.deepcopy(method.adversary)
+    optimizer, adversary_optimizer = adam(model.parameters()), adam(adversary.parameters())
+    for _ in range(2):
+        h = layer(model.conv2, layer(model.conv1, task.features, matrix).relu(), matrix).relu()
+        logits = h @ model.linear.weight[0] + model.bias
+        y = logits.sigmoid()
+        covariance = ((s * y).mean() - s.mean() * y.mean()).abs()
+        reads = h @ adversary.weight[0] + adversary.bias
+        loss = bce(logits[train], labels[train]) + 3.0 * covariance - 0.7 * bce(reads, s)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        adversary_loss = bce(h.detach() @ adversary.weight[0] + adversary.bias, s)
+        adversary_optimizer.zero_grad()
+        adversary_loss.backward()
+        adversary_optimizer.step()
+        losses = method.update(method.forward())
+        assert losses["loss"] == pytest.approx(loss.item(), abs=1e-7)
+        assert losses["adversary_loss"] == pytest.approx(adversary_loss.item(), abs=1e-7)
+    for ours, theirs in [(method.model, model), (method.adversary, adversary)]:
+        torch.testing.assert_close(ours.state_dict(), theirs.state_dict(), rtol=1e-6, atol=1e-7)
+
+
+def test_the_estimator_is_two_graph_convolutions(double):
+    method = make("fairgnn", small_graph(), **SETTINGS)
+    x, edges = method.task.features, method.task.edge_index
+    estimator = SensitiveEstimator(x, edges, 7, 0.5).eval()
+    nn.init.normal_(estimator.conv1.bias)
+    nn.init.normal_(estimator.conv2.bias)
+    a = adjacency(edges, len(x)).double()
+    root = torch.diag(a.sum(1) ** -0.5)
+    a = root @ a @ root
+    h = (a @ x @ estimator.conv1.weight.t() + estimator.conv1.bias).relu()
+    h = a @ h @ estimator.conv2.weight.t() + estimator.conv2.bias
+    torch.testing.assert_close(estimator(), estimator.linear(h).squeeze(1))
+
+
+def test_what_is_known_is_kept_and_the_rest_is_a_probability(double):
+    graph = small_graph()
+    for known, count in [("all", 40), ("train", 16), (4, 4)]:
+        method = make("fairgnn", graph, **SETTINGS | {"sensitive_known": known})
+        true = method.task.sensitive.float()
+        exact = method.sensitive == true
+        assert exact.sum() == count
+        assert exact[method.task.train].sum() == min(count, 16)
+        assert ((method.sensitive >= 0) & (method.sensitive <= 1)).all()
+
+
+def test_without_its_terms_it_is_gat():
+    graph = small_graph()
+    fair = make("fairgnn", graph, **SETTINGS | {"adversary_weight": 0.0, "covariance_weight": 0.0})
+    plain = make("gat", graph)
+    for _ in range(10):
+        fair.update(fair.forward())
+        plain.update(plain.forward())
+    torch.testing.assert_close(fair.forward(), plain.forward(), rtol=0, atol=1e-5)
+
+
+def test_covariance_of_independent_variables_is_zero():
+    s, y = torch.tensor([0.0, 0, 1, 1]), torch.tensor([0.2, 0.8, 0.2, 0.8])
+    assert absolute_covariance(s, y) == 0
+    assert absolute_covariance(s, s) == pytest.approx(0.25)

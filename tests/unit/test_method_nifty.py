@@ -1,0 +1,172 @@
+"""NIFTY against its two views over dense matrices, with exact spectral norms."""
+
+import copy
+
+import pytest
+import torch
+from dense import adam, adjacency, bce, layer, make, small_graph
+
+from fairgat.methods.nifty import attend_rows, distance, rows_of
+from fairgat.nn import CSRGraph, GATConv
+
+SETTINGS = {"similarity_weight": 0.6, "edge_drop_rate": 0.2, "feature_noise_rate": 0.5, "projector_width": 4}
+
+
+def weight_of(linear):
+    """W / sigma(W); the gradient passes through sigma, as in PyTorch's parametrization."""
+    original = linear.parametrizations.weight.original
+    return original / torch.linalg.matrix_norm(original, 2)
+
+
+def originals(*modules):
+    return [parameter for module in modules for parameter in module.parameters()]
+
+
+def settle(module):
+    """Let the power iterations converge, so that they may be compared with exact singular values."""
+    for part in module.modules():
+        if torch.nn.utils.parametrize.is_parametrized(part):
+            for _ in range(100):
+                _ = part.weight
+
+
+def linear(module, x):
+    return x @ weight_of(module).t() + (0 if module.bias is None else module.bias)
+
+
+def batch_norm(module, x):
+    return (x - x.mean(0)) / (x.var(0, correction=0) + 1e-5).sqrt() * module.weight + module.bias
+
+
+def cosine(a, b):
+    return ((a * b).sum(1) / (a.norm(dim=1) * b.norm(dim=1))).mean()
+
+
+class Dense:
+    """The method's own parameters, copied, with every pass written out."""
+
+    def __init__(self, method, views):
+        self.model, self.projector, self.predictor = map(
+            copy.deepcopy, (method.model, method.projector, method.predictor)
+        )
+        self.task = method.task
+        n = self.task.graph.num_nodes
+        csr = self.task.plain_csr
+        edges = csr.edge_index[:, csr.permutation]
+        self.views = [(x, adjacency(edges[:, kept], n)) for x, kept in views]
+
+    def encode(self, x, matrix):
+        for conv in (self.model.conv1, self.model.conv2):
+            x = layer(conv, x, matrix, weight_of(conv.lin)).relu()
+        return x[self.task.train]
+
+    def project(self, h):
+        first, norm, _, second, last = self.projector
+        return batch_norm(last, linear(second, batch_norm(norm, linear(first, h)).relu()))
+
+    def predict(self, p):
+        first, norm, _, second = self.predictor
+        return linear(second, batch_norm(norm, linear(first, p)).relu())
+
+    def similarity(self):
+        p1, p2 = (self.project(self.encode(*view)) for view in self.views)
+        d1, d2 = -cosine(self.predict(p1), p2.detach()), -cosine(self.predict(p2), p1.detach())
+        return 0.6 * (d1 / 2 + d2 / 2)
+
+    def classification(self):
+        labels = self.task.labels[self.task.train].double()
+        logits = [linear(self.model.linear, self.encode(*v)).squeeze(1) + self.model.bias for v in self.views]
+        return 0.4 * (bce(logits[0], labels) / 2 + bce(logits[1], labels) / 2)
+
+
+@pytest.mark.parametrize("accumulate", [True, False])
+def test_an_epoch(double, monkeypatch, accumulate):
+    method = make("nifty", small_graph(), accumulate=accumulate, **SETTINGS)
+    for module in (method.model, method.projector, method.predictor):
+        settle(module)
+    views = [method.view(flip=False), method.view(flip=True)]
+    dense = Dense(method, views)
+    monkeypatch.setattr(method, "view", lambda flip: views[flip])
+    losses = method.update(None)
+
+    convolutions = [dense.model.conv1, dense.model.conv2]
+    first = adam(originals(*convolutions, dense.projector, dense.predictor))
+    second = adam(originals(dense.model))
+    similarity = dense.similarity()
+    similarity.backward()
+    first.step()
+    if not accumulate:
+        second.zero_grad()
+    classification = dense.classification()
+    classification.backward()
+    second.step()
+    assert losses["loss"] == pytest.approx(similarity.item() + classification.item(), abs=1e-4)
+    for ours, theirs in [(method.model, dense.model), (method.projector, dense.projector)]:
+        ours, theirs = dict(ours.named_parameters()), dict(theirs.named_parameters())
+        for name in ours:
+            torch.testing.assert_close(ours[name], theirs[name], rtol=0, atol=2e-4, msg=name)
+
+
+def test_views(double):
+    method = make("nifty", small_graph(), **SETTINGS)
+    csr, n = method.task.plain_csr, method.task.graph.num_nodes
+    dropped, noisy = 0, 0
+    for _ in range(200):
+        for flip in (False, True):
+            x, kept = method.view(flip)
+            sensitive = method.task.sensitive.double()
+            assert torch.equal(x[:, 0], 1 - sensitive if flip else sensitive)
+            noise = x[:, 1:] - method.task.features
+            assert torch.allclose(noise, noise[0].expand_as(noise))  # the same for every node
+            values = noise[0][noise[0].abs() > 1e-12]
+            assert torch.allclose(values, values[:1].expand_as(values))  # and for every picked column
+            assert kept[csr.permutation >= csr.num_edges - n].all()  # self-loops stay
+            dropped, noisy = dropped + int((~kept).sum()), noisy + len(values)
+    assert dropped / (400 * (csr.num_edges - n)) == pytest.approx(0.2, abs=0.01)
+    assert noisy / (400 * 5) == pytest.approx(0.5, abs=0.05)
+
+
+def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):
+    method = make("nifty", small_graph(), **SETTINGS)
+    settle(method.model)
+    model, n = method.model, method.task.graph.num_nodes
+    x = torch.cat([method.task.sensitive[:, None], method.task.features], dim=1)
+    matrix = adjacency(method.task.edge_index, n)
+    for conv in (model.conv1, model.conv2):
+        x = layer(conv, x, matrix, weight_of(conv.lin)).relu()
+    torch.testing.assert_close(method.forward(), linear(model.linear, x).squeeze(1).detach() + model.bias.detach())
+
+
+def test_distance_passes_no_gradient_to_its_target(double):
+    a, b = torch.randn(2, 9, 4).requires_grad_()
+    a, b = a.detach().requires_grad_(), b.detach().requires_grad_()
+    value = distance(a, b)
+    assert value.item() == pytest.approx(-cosine(a, b).item())
+    value.backward()
+    assert b.grad is None
+    torch.testing.assert_close(a.grad, torch.autograd.grad(-cosine(a, b), a)[0])
+
+
+@pytest.mark.parametrize("heads", [1, 2])
+def test_rows_of_a_layer_are_the_layers_rows(double, heads):
+    graph = small_graph()
+    edges, n = torch.from_numpy(graph.edge_index), graph.num_nodes
+    csr = CSRGraph.from_edge_index(edges, n)
+    nodes = torch.arange(0, n, 3)
+    keep = torch.rand(csr.num_edges) < 0.7
+    keep |= csr.permutation >= edges.size(1)
+    conv, x = GATConv(6, 4, heads), torch.randn(n, 6)
+    torch.nn.init.normal_(conv.bias)
+    into, rows = rows_of(csr, nodes)
+    results = []
+    for compute in (
+        lambda x: attend_rows(conv, x, rows, nodes, keep[into]),
+        lambda x: conv(x, csr, keep=keep, relu=True)[nodes],
+    ):
+        conv.zero_grad()
+        inputs = x.clone().requires_grad_()
+        out = compute(inputs)
+        (out * torch.arange(out.numel()).view_as(out)).sum().backward()
+        results.append([out, inputs.grad, *(p.grad.clone() for p in conv.parameters())])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)
