@@ -85,17 +85,17 @@ def _aggregate(lo, hi, h, source, factor, x, alpha, out):
             a1 *= factor[h, e + 1]
             a2 *= factor[h, e + 2]
             a3 *= factor[h, e + 3]
-        j0, j1, j2, j3 = source[e], source[e + 1], source[e + 2], source[e + 3]
+        r0, r1, r2, r3 = x[source[e], k], x[source[e + 1], k], x[source[e + 2], k], x[source[e + 3], k]
         for f in range(out.size):
-            out[f] += (a0 * x[j0, k, f] + a1 * x[j1, k, f]) + (a2 * x[j2, k, f] + a3 * x[j3, k, f])
+            out[f] += (a0 * r0[f] + a1 * r1[f]) + (a2 * r2[f] + a3 * r3[f])
         e += 4
     while e < hi:
         a0 = alpha[e]
         if factor is not None:
             a0 *= factor[h, e]
-        j0 = source[e]
+        r0 = x[source[e], k]
         for f in range(out.size):
-            out[f] += a0 * x[j0, k, f]
+            out[f] += a0 * r0[f]
         e += 1
 
 
@@ -172,31 +172,28 @@ def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, 
 @_jit
 def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
     """By target: grad_alpha[e] = <grad[i], x[j]>, where the features need no gradient."""
-    heads, width = grad.shape[1], grad.shape[2]
     zero = grad.dtype.type(0)
     for i in range(begin, end):
-        lo, hi = rowptr[i], rowptr[i + 1]
-        for h in range(heads):
+        for h in range(grad.shape[1]):
             k = h if x.shape[1] > 1 else 0
-            e = lo
-            while e + 4 <= hi:
-                j0, j1, j2, j3 = source[e], source[e + 1], source[e + 2], source[e + 3]
+            row, products = grad[i, h], grad_alpha[h]
+            e = rowptr[i]
+            while e + 4 <= rowptr[i + 1]:
+                r0, r1, r2, r3 = x[source[e], k], x[source[e + 1], k], x[source[e + 2], k], x[source[e + 3], k]
                 d0, d1, d2, d3 = zero, zero, zero, zero
-                for f in range(width):
-                    g = grad[i, h, f]
-                    d0 += g * x[j0, k, f]
-                    d1 += g * x[j1, k, f]
-                    d2 += g * x[j2, k, f]
-                    d3 += g * x[j3, k, f]
-                grad_alpha[h, e], grad_alpha[h, e + 1] = d0, d1
-                grad_alpha[h, e + 2], grad_alpha[h, e + 3] = d2, d3
+                for f in range(row.size):
+                    g = row[f]
+                    d0 += g * r0[f]
+                    d1 += g * r1[f]
+                    d2 += g * r2[f]
+                    d3 += g * r3[f]
+                products[e], products[e + 1], products[e + 2], products[e + 3] = d0, d1, d2, d3
                 e += 4
-            while e < hi:
-                j0 = source[e]
-                d0 = zero
-                for f in range(width):
-                    d0 += grad[i, h, f] * x[j0, k, f]
-                grad_alpha[h, e] = d0
+            while e < rowptr[i + 1]:
+                r0, d0 = x[source[e], k], zero
+                for f in range(row.size):
+                    d0 += row[f] * r0[f]
+                products[e] = d0
                 e += 1
 
 
