@@ -43,6 +43,11 @@ lint: env ## Check style and the workflow's form
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/snakemake --lint
 
+bench: env ## Time the attention layers and write docs/performance.md (about ten minutes, with the machine to itself)
+	$(BIN)/fairgat bench attention $(ARGS) --output results/bench/attention.json
+	$(BIN)/fairgat bench scale --output results/bench/scale.json
+	$(BIN)/python -m fairgat.bench.page docs/performance.md results/bench/attention.json results/bench/scale.json
+
 format: env ## Put all code into form
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgat import config, datasets, files
+from fairgat.bench import tables
 from fairgat.errors import FairGATError, nearest
 
 
@@ -51,7 +52,7 @@ def _attention(arguments: argparse.Namespace) -> None:
     graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
     peers = [attention.EAGER] if arguments.eager_only else attention.PEERS
     result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)
-    _say(arguments, result, _attention_table)
+    _say(arguments, result, tables.attention)
 
 
 def _scale(arguments: argparse.Namespace) -> None:
@@ -61,7 +62,7 @@ def _scale(arguments: argparse.Namespace) -> None:
     result = scale.measure(
         arguments.nodes, edges, arguments.features, arguments.hidden, arguments.threads, arguments.limit_gib
     )
-    _say(arguments, result, _scale_table)
+    _say(arguments, result, tables.scale)
 
 
 def _say(arguments: argparse.Namespace, result: dict[str, Any], table: Any) -> None:
@@ -72,49 +73,3 @@ def _say(arguments: argparse.Namespace, result: dict[str, Any], table: Any) -> N
         print()
     else:
         print("\n".join(table(result)))
-
-
-def _attention_table(result: dict[str, Any]) -> list[str]:
-    graph = result["graph"]
-    lines = [
-        f"One training epoch, two layers of {result['hidden']} and a linear layer, {graph['nodes']:,} nodes, "
-        f"{graph['edges']:,} directed edges, {graph['features']} features; medians of {result['pairs']} turns.",
-        "",
-        "| network | threads | ms/epoch | speed-up over PyG eager | time / GAT's | memory (GiB) |",
-        "|:--|--:|--:|--:|--:|--:|",
-    ]
-    for row in result["rows"]:
-        if "failure" in row:
-            lines.append(f"| {row['network']} | {row['threads']} | not run: {row['failure']} | | | |")
-            continue
-        lines.append(
-            f"| {row['network']} | {row['threads']} | {row['milliseconds']:.1f} | {row['speed-up']:.1f} | "
-            f"{row['times GAT']:.2f} | {row['memory_gib']:.2f} |"
-        )
-    lines.append("")
-    for row in result["rows"]:
-        if "bandwidth_share" in row:
-            rate = result["copy_bytes_per_second"][str(row["threads"])] / 1e9
-            lines.append(
-                f"Threads {row['threads']}: a GAT epoch moves {result['bytes_moved'] / 1e9:.2f} GB; at the measured "
-                f"copy rate of {rate:.1f} GB/s that takes {row['bandwidth_share']:.0%} of the epoch."
-            )
-    return lines
-
-
-def _scale_table(result: dict[str, Any]) -> list[str]:
-    lines = [
-        f"One training epoch on {result['nodes']:,} nodes, {result['features']} features, {result['hidden']} hidden, "
-        f"{result['threads']} threads.",
-        "",
-        "| network | directed edges | seconds | peak memory of the process (GiB) |",
-        "|:--|--:|--:|--:|",
-    ]
-    for row in result["rows"]:
-        shown = row.get("failure") or f"{row['seconds']:.2f} | {row['memory_gib']:.2f}"
-        lines.append(f"| {row['network']} | {row['edges']:,} | {shown} |" + (" |" if "failure" in row else ""))
-    lines.append("")
-    lines += [
-        f"{name}: time grows as edges^{value:.2f}" for name, value in result["exponents"].items() if value is not None
-    ]
-    return lines

@@ -1,0 +1,63 @@
+"""docs/performance.md and its plot, from the results of both benchmarks (`make bench`)."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from fairgat import files
+from fairgat.bench import tables
+
+_BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
+
+
+def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
+    """Put the measured part between the page's two marks, and draw `performance.svg` beside it."""
+    text = page.read_text(encoding="utf-8")
+    before, _, rest = text.partition(_BEGIN)
+    _, _, after = rest.partition(_END)
+    machine = attention["machine"]
+    described = (
+        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
+        f"{machine['system']}; Python {machine['python']}, PyTorch {machine['torch']}."
+    )
+    measured = [
+        _BEGIN,
+        described,
+        "",
+        "## One graph, beside PyTorch Geometric",
+        "",
+        *tables.attention(attention),
+        "",
+        "## Growth",
+        "",
+        *tables.scale(scale),
+        "",
+        "![Milliseconds per epoch, and seconds against edges](performance.svg)",
+        _END,
+    ]
+    files.write_text(page, before + "\n".join(measured) + after)
+    _draw(page.with_suffix(".svg"), attention, scale)
+
+
+def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
+    from fairgat.reporting.style import WIDTH, plt
+
+    figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
+    rows = [row for row in attention["rows"] if "milliseconds" in row]
+    names = [f"{row['network']}, {row['threads']} thr." for row in rows]
+    left.barh(names[::-1], [row["milliseconds"] for row in rows][::-1], color="#0072B2")
+    left.set(xscale="log", xlabel="ms per epoch")
+    for name, colour, marker in zip(scale["exponents"], ("#0072B2", "#000000"), "os", strict=True):
+        measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
+        right.plot(
+            [row["edges"] for row in measured], [row["seconds"] for row in measured],
+            color=colour, marker=marker, label=name,
+        )  # fmt: skip
+    right.set(xscale="log", yscale="log", xlabel="directed edges", ylabel="seconds per epoch")
+    right.legend(frameon=False)
+    figure.savefig(path, metadata={"Date": None})
+    plt.close(figure)
+
+
+if __name__ == "__main__":
+    write(Path(sys.argv[1]), files.read_json(sys.argv[2]), files.read_json(sys.argv[3]))
