@@ -4,6 +4,7 @@ import numpy as np
 from numba import njit
 
 TILE = 64
+MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have
 BIN_BITS = 12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
 
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
@@ -54,7 +55,7 @@ def histogram(bits):
     counts = np.zeros(1 << (32 - BIN_BITS), dtype=np.int64)
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):
-            counts[bits[i, j] >> BIN_BITS] += 1
+            counts[(bits[i, j] & MAGNITUDE) >> BIN_BITS] += 1
     return counts
 
 
@@ -64,7 +65,7 @@ def collect(bits, first, source, target):
     count = 0
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):
-            if bits[i, j] >> BIN_BITS >= first:
+            if (bits[i, j] & MAGNITUDE) >> BIN_BITS >= first:
                 source[count] = i
                 target[count] = j
                 count += 1

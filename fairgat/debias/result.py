@@ -59,8 +59,8 @@ class Debiased:
         edges = len(removed) - removed.sum() + added.sum()
         if threshold * self.highest < self.floor or edges > self.limit:
             raise CalledOff(
-                f"the debiased graph would have more than {self.limit} edges, {self.limit / len(removed):g} times "
-                "those of the data set; raise the threshold or max_density_factor"
+                f"the debiased graph would have more than {self.limit} edges (undirected; the data set has "
+                f"{len(removed)}), the limit set by max_density_factor; raise it or the threshold"
             )
         return added, removed
 
