@@ -43,6 +43,7 @@ wildcard_constraints:
     cell=fairgat.cells.PATTERN,
     split=r"\d+",
     table="|".join(TABLES),
+    figure="|".join(fairgat.reporting.settings.FIGURES),
     format="md|tex",
 
 
@@ -73,19 +74,33 @@ TRAINING_PATH = [
     "nn/columns.py",
     "nn/conv.py",
     "nn/csr.py",
+    "nn/decode.py",
     "nn/exponential.py",
     "nn/kernels.py",
     "nn/models.py",
     "nn/operator.py",
+    "nn/pairs.py",
     "nn/parallel.py",
     "nn/reorder.py",
     "nn/scaling.py",
 ]
 
+THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]
+
 
 def cell_settings(wildcards):
     """The method's settings with the cell's hyperparameters."""
     return CONFIG.methods[wildcards.method].settings | fairgat.cells.from_path(wildcards.cell)
+
+
+def theory_every(wildcards):
+    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+    return CONFIG.training.theory_every if wildcards.task == "node_classification" else 0
+
+
+def theory_in_training(wildcards):
+    """What measures the terms, where training jobs do: editing it must not train anew otherwise."""
+    return package(*THEORY) if theory_every(wildcards) else []
 
 
 def debiases(method):
@@ -288,6 +303,39 @@ def figures():
         figure=fairgat.reporting.settings.figures(CONFIG),
         format=["pdf", "png", "svg"],
     )
+
+
+def models_of(wildcards):
+    """model.npz of every cell and split of a method on a data set."""
+    paths = metrics_of("node_classification", wildcards.dataset, wildcards.method)
+    return [path.replace("metrics.json", "model.npz") for path in paths]
+
+
+def theory_debiased(wildcards):
+    """The debiased graphs of a method that needs them."""
+    if not debiases(wildcards.method):
+        return []
+    folder = results(f"data/debiased/{wildcards.dataset}/{wildcards.method}")
+    return [f"{folder}/split-{k}.npz" for k in range(CONFIG.splits.count)]
+
+
+def theory_measures():
+    """The measures of every method in the table."""
+    known = CONFIG.methods_of("node_classification")
+    return [
+        results(f"theory/{dataset}/{method}.csv")
+        for dataset in CONFIG.datasets_of("node_classification")
+        for method in CONFIG.tables.theory
+        if method in known
+    ]
+
+
+def theory():
+    """The table and the figure of the theory, where there is something to measure."""
+    if not theory_measures():
+        return []
+    tables = expand(results("tables/theory.{format}"), format=["md", "tex", "html", "csv"])
+    return [*tables, *expand(results("figures/theory.{format}"), format=["pdf", "png", "svg"])]
 
 
 def provenance():

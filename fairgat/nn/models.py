@@ -8,6 +8,7 @@ from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
 
 from fairgat.nn.conv import POWER_ITERATIONS, GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.decode import dot_product
 from fairgat.nn.scaling import EPS
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
@@ -85,4 +86,4 @@ class LinkEncoder(nn.Module):
     @staticmethod
     def decode(z: Tensor, edges: Tensor) -> Tensor:
         """(m,) logits of the links edges (2, m) between embeddings z (N, hidden)."""
-        return (z[edges[0]] * z[edges[1]]).sum(1)
+        return dot_product(z, edges)
