@@ -23,6 +23,7 @@ include: "rules/runtime.smk"
 include: "rules/tables.smk"
 include: "rules/audit.smk"
 include: "rules/figures.smk"
+include: "rules/theory.smk"
 include: "rules/provenance.smk"
 
 
@@ -33,6 +34,7 @@ rule all:
         bias_reports(),
         audit(),
         figures(),
+        theory(),
         provenance(),
     localrule: True
 

@@ -152,6 +152,8 @@ class Tasks(Model):
 
     threads: Count = 1
     """CPU threads of one training job. Fixed here, so that results don't depend on `--cores`."""
+    theory_every: Annotated[int, Field(ge=0)] = 0
+    """Epochs between two measurements of Theorem 1's terms in history.csv of node classification; 0 for none."""
     node_classification: NodeTraining = NodeTraining()
     """Of node classification."""
     link_prediction: LinkTraining = LinkTraining()
@@ -197,6 +199,8 @@ class Tables(Model):
     """Seconds per epoch."""
     link_prediction: Names = []
     """Link prediction."""
+    theory: Names = []
+    """Methods whose trained models the theory is measured on: node classification."""
 
 
 class Config(Model):

@@ -24,6 +24,7 @@ from fairgat.methods.base import Method
 from fairgat.tasks import LinkTask, NodeTask
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
+Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
 
 
 class Diverged(FairGATError):
@@ -42,7 +43,7 @@ class Fit:
     seconds: list[float] = field(default_factory=list)
 
 
-def fit(method: Method, progress: Progress | None = None) -> Fit:
+def fit(method: Method, progress: Progress | None = None, observe: Observer | None = None) -> Fit:
     """Train for the protocol's epochs; the epoch with the best validation score is kept.
 
     The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own.
@@ -62,6 +63,8 @@ def fit(method: Method, progress: Progress | None = None) -> Fit:
                 raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
             score = task.validate(judged)
             row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
+            if observe is not None:
+                row |= observe(epoch, method)
             result.history.append(row)
             if result.key is None or score.key > result.key or keep_last:
                 result.epoch, result.key, result.output = epoch, score.key, judged.clone()
@@ -125,6 +128,7 @@ def run(
     directory: str | Path,
     progress: Progress | None = None,
     debiased: str | Path | None = None,
+    theory_every: int = 0,
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
@@ -142,6 +146,8 @@ def run(
         directory: where to write.
         progress: called after every epoch.
         debiased: the file of `fairgat.debias`, for a method that needs it.
+        theory_every: epochs between two measurements of Theorem 1's terms in history.csv of a node classifier; 0 for
+            none.
 
     Returns:
         The content of metrics.json.
@@ -163,7 +169,7 @@ def run(
             job_seed,
             debiased,
         )
-        result = fit(method, progress)
+        result = fit(method, progress, _observer(cell.task, theory_every))
         metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
@@ -181,6 +187,14 @@ def run(
     return metrics
 
 
+def _observer(task: str, theory_every: int) -> Observer | None:
+    if not theory_every or task != NodeTask.name:
+        return None
+    from fairgat import theory  # off the training path unless asked for
+
+    return theory.every(theory_every)
+
+
 def versions() -> dict[str, str]:
     """The versions that decide a result's digits."""
     packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba")}
@@ -191,7 +205,8 @@ def _csv(rows: list[dict[str, float]]) -> str:
     if not rows:
         return "epoch\n"
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(rows[0]), lineterminator="\n")
+    columns = dict.fromkeys(name for row in rows for name in row)  # not every epoch is measured in full
+    writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)
     return text.getvalue()

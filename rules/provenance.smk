@@ -8,7 +8,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 
 rule provenance:
     input:
-        results=[*tables(), *audit(), *figures()],
+        results=[*tables(), *audit(), *figures(), *theory()],
         package=package("reporting/provenance.py", "reporting/render.py"),
     output:
         json=report(

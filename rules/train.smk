@@ -8,6 +8,7 @@ rule train:
         debiased=debiased_of,
         module=module_of,
         package=package(*TRAINING_PATH),
+        theory=theory_in_training,
     output:
         metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
         history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
@@ -29,6 +30,7 @@ rule train:
         training=lambda wildcards: getattr(CONFIG.training, wildcards.task).model_dump(),
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,
+        theory_every=theory_every,
     message:
         "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"
     script:

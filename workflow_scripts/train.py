@@ -21,5 +21,6 @@ with logged(snakemake):
         directory=Path(snakemake.output.metrics).parent,
         progress=log_lines(params.training["epochs"]),
         debiased=snakemake.input.debiased or None,
+        theory_every=params.theory_every,
     )
     print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})

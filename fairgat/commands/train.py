@@ -73,6 +73,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
+        theory_every=settings.training.theory_every,
     )
     if "failure" in metrics:
         raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")

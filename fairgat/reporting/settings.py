@@ -15,6 +15,7 @@ TASK_OF_TABLE = {
     "ablation": "node_classification",
     "runtime": "node_classification",
     "link_prediction": "link_prediction",
+    "theory": "node_classification",
 }
 # Figure → its kind (a function of figures.py) and its task; None where it draws both.
 FIGURES = {
@@ -41,7 +42,7 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
     settings: dict[str, Any] = {"datasets": [_dataset(config, name) for name in _datasets(config, task)]}
     if task:
         settings["methods"] = [_method(config, name, task) for name in getattr(config.tables, table)]
-    if table in ("comparison", "ablation", "link_prediction"):
+    if table in ("comparison", "ablation", "link_prediction", "theory"):
         settings["rule"] = config.selection.rule
     if table == "dataset_statistics":
         settings["alpha_chi_max"] = sorted(_grid_values(config, "alpha_chi_max"))

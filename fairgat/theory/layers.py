@@ -70,6 +70,8 @@ class LayerTerms:
     """As `bound`, composed."""
     composed_sharp: float
     """As `bound_sharp`, composed."""
+    statistical_parity: float | None = None
+    """Delta_SP over all nodes of the decisions that cut at one half; for the layer that gives probabilities."""
 
 
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:

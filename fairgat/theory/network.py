@@ -1,7 +1,7 @@
 """The terms of every layer of a network: what goes into each is recorded, and its attention asked for."""
 
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 
 import numpy as np
 import torch
@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
-from fairgat.theory.layers import LayerTerms, attention_terms, linear_terms
+from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
 
 Observer = Callable[[int, Method], dict[str, float]]
 
@@ -46,7 +46,8 @@ def measure(method: Method) -> list[LayerTerms]:
             }
             logit = linear_terms("logit", out=_double(logits), **arrays)
             probability = linear_terms("probability", out=expit(_double(logits)), activation="sigmoid", **arrays)
-            return [first, second, logit, probability]
+            parity = disparity(_double(logits > 0), arrays["sensitive"])
+            return [first, second, logit, replace(probability, statistical_parity=parity)]
     finally:
         model.train(training)
 

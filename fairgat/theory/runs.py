@@ -1,0 +1,115 @@
+"""The terms of trained models: a finished run is built again from its files and measured."""
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fairgat import cells, files, methods, splits, training
+from fairgat.config import NodeTraining
+from fairgat.errors import DataError
+from fairgat.graph import Graph, load_npz
+from fairgat.methods.base import Method
+from fairgat.theory.layers import LayerTerms
+from fairgat.theory.network import measure
+
+COLUMNS = ("dataset", "method", "cell", "split", *(field.name for field in fields(LayerTerms)))
+
+
+@dataclass(frozen=True)
+class Job:
+    """One method on one data set.
+
+    `module`, `settings` (without the cell's hyperparameters), `training` and `seed` are those of its training jobs.
+    """
+
+    dataset: str
+    method: str
+    module: str
+    settings: Mapping[str, Any]
+    training: Mapping[str, Any]
+    seed: int
+
+    def trained(
+        self, graph: Graph, split: int, indices: str | Path, cell: str, model: str | Path, debiased: str | Path | None
+    ) -> Method:
+        """The method as training left it at its selected epoch.
+
+        Args:
+            graph: the data set.
+            split: number of the split.
+            indices: the split's file.
+            cell: path of the hyperparameter cell.
+            model: model.npz of that run.
+            debiased: the file of `fairgat.debias`, for a method that needs it.
+
+        Raises:
+            DataError: the model's arrays are not those of this method.
+        """
+        method = training.build(
+            self.module,
+            methods.settings(self.module, {**self.settings, **cells.from_path(cell)}),
+            graph,
+            splits.load(indices),
+            NodeTraining(**self.training),
+            training.seed_of(self.seed, self.dataset, split),
+            debiased,
+        )
+        arrays = load_npz(model)
+        try:
+            method.model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        except RuntimeError as error:
+            raise DataError(f"{model} does not fit {self.method} on {self.dataset}: {error}") from None
+        return method
+
+
+def measure_selected(
+    job: Job,
+    graph: str | Path,
+    split_files: Sequence[str | Path],
+    selection: str | Path,
+    models: Sequence[str | Path],
+    debiased: Sequence[str | Path] = (),
+) -> list[dict[str, Any]]:
+    """Every term of the selected cell, one row per split and layer (COLUMNS), in that order.
+
+    Args:
+        job: the method on its data set.
+        graph: the graph's file.
+        split_files: the file of each split.
+        selection: the method's selection JSON.
+        models: model.npz of (at least) the selected cell on every split, at the paths that training gave them.
+        debiased: the debiased graph of each split, for a method that needs it.
+
+    Returns:
+        No rows where no cell was selected, or the theory does not cover the data set: more than two groups.
+
+    Raises:
+        DataError: a file is missing or malformed.
+    """
+    cell, whole = files.read_json(selection)["winner"], Graph.load(graph)
+    if cell is None or set(whole.sensitive) != {0, 1}:
+        return []
+    paths, rows = [str(path) for path in models], []
+    for split, indices in enumerate(split_files):
+        end = f"/{job.method}/{cell}/split-{split}/model.npz"
+        model = next((path for path in paths if path.endswith(end)), None)
+        if model is None:
+            raise DataError(f"no model.npz of {job.method} on {job.dataset}, cell {cell}, split {split}")
+        method = job.trained(whole, split, indices, cell, model, debiased[split] if debiased else None)
+        identity = {"dataset": job.dataset, "method": job.method, "cell": cell, "split": split}
+        rows += [{**identity, **asdict(terms)} for terms in measure(method)]
+    return rows
+
+
+def write(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Write rows as CSV with COLUMNS; absent terms are empty."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    files.write_text(path, text.getvalue())
