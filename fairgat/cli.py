@@ -12,6 +12,7 @@ from fairgat.errors import FairGATError
 COMMANDS = {
     "train": ("fairgat.commands.train", "train one cell on one split, with a progress bar"),
     "evaluate": ("fairgat.commands.evaluate", "compute a finished run's metrics again from its predictions"),
+    "audit": ("fairgat.commands.audit", "compare results with the published numbers and claims"),
     "bench": ("fairgat.commands.bench", "time the attention layers against PyTorch Geometric's"),
     "data": ("fairgat.datasets.commands", "where the raw data files come from, and how to supply them by hand"),
 }

@@ -226,6 +226,11 @@ def table_settings(wildcards):
     return fairgat.reporting.settings.table_settings(CONFIG, wildcards.table)
 
 
+def title_of(wildcards):
+    """What the report calls a table or a figure."""
+    return {kind: name.replace("_", " ").capitalize() for kind, name in wildcards.items()}
+
+
 def tables():
     """All tables, in every format, and the document that holds them all."""
     return [
@@ -263,6 +268,8 @@ def methods_timed():
 def audit():
     """The audit's files."""
     names = [
+        "counts.csv",
+        "headline.txt",
         "paper_vs_reproduced.csv",
         "paper_vs_reproduced.md",
         "paper_vs_reproduced.html",

@@ -4,7 +4,7 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import audit, audit_pages, paper, runtime, tables
+    from fairgat.reporting import audit, audit_pages, headline, paper, runtime, tables
     from fairgat.reporting.render import render
     from fairgat.selection import RULES
 
@@ -13,6 +13,9 @@ with logged(snakemake):
     seconds = runtime.medians({entry["dataset"]: entry for entry in map(read_json, snakemake.input.runtimes)})
     frame = audit.compare(paper.load(), by_rule, RULES, settings["ddof"])
     write_text(snakemake.output.csv, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    counts = headline.counts(frame, by_rule, seconds, RULES)
+    write_text(snakemake.output.counts, counts.to_csv(index=False, lineterminator="\n"))
+    write_text(snakemake.output.headline, headline.sentences(counts, settings["rule"]) + "\n")
     numbers = audit_pages.verdicts(frame, settings)
     claims = audit_pages.claim_page(paper.load(), by_rule, seconds, settings["rule"])
     write_text(snakemake.output.md, render(numbers, "md"))
