@@ -7,6 +7,15 @@ BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
+# The report is made when the run has ended, so not in a dry run.
+REPORT = $(if $(filter -n --dry-run,$(ARGS)),,--report $(1)/report.html --report-after-run)
+# What is said at the end.
+define CLOSING
+@echo
+@echo "The report, one page with everything in it: $(1)/report.html"
+@echo "The tables (Markdown, LaTeX, HTML, CSV):    $(1)/tables/"
+@echo "Does the paper hold?                        $(BIN)/fairgat audit --results-dir $(1)"
+endef
 
 .PHONY: help env demo paper test lint format bench schema lock clean
 
@@ -24,15 +33,12 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	touch $@
 
 demo: env ## Run the whole workflow on small generated data sets, in a few minutes
-	$(SNAKEMAKE) --configfile config.demo.yaml $(ARGS)
-	@echo
-	@echo "The tables are in results/demo/tables/ (Markdown, LaTeX, HTML, CSV); begin with"
-	@echo "    results/demo/tables/comparison.md"
+	$(SNAKEMAKE) --configfile config.demo.yaml $(call REPORT,results/demo) $(ARGS)
+	$(call CLOSING,results/demo)
 
 paper: env ## Run the paper's whole experiment
-	$(SNAKEMAKE) $(ARGS)
-	@echo
-	@echo "The tables are in results/tables/ (Markdown, LaTeX, HTML, CSV)"
+	$(SNAKEMAKE) $(call REPORT,results) $(ARGS)
+	$(call CLOSING,results)
 
 test: env lint ## Run all tests
 	$(BIN)/pytest $(ARGS)

@@ -12,7 +12,7 @@ rule figure:
             results("figures/{figure}.svg"),
             caption="report/figure.rst",
             category="Figures",
-            labels={"figure": "{figure}"},
+            labels=title_of,
         ),
     log:
         results("logs/figures/{figure}.log"),

@@ -3,6 +3,8 @@
 import json
 import re
 
+from fairgat import cli
+
 TABLES = ("comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters")
 
 
@@ -76,3 +78,26 @@ def test_a_wrong_configuration_is_explained_before_anything_runs(fresh):
     assert "only_method: unknown key; did you mean 'only_methods'?" in run.stdout
     assert "Traceback" not in run.stdout
     assert not (fresh.folder / "results").exists()
+
+
+def test_the_report_is_one_page_that_needs_no_network(finished):
+    run = finished.snakemake("--report", "results/demo/report.html")
+    assert run.returncode == 0, run.stdout[-5000:]
+    page = (finished.folder / "results/demo/report.html").read_text(encoding="utf-8")
+    assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?(https?:)?//", page)
+    results = json.loads(re.search(r"var results = (\{.*\});", page)[1])
+    for table in TABLES:
+        for form in ("html", "md", "tex", "csv"):
+            assert results[f"results/demo/tables/{table}.{form}"]["caption"]
+    assert "Of the paper's 7 claims" in page
+
+
+def test_the_audit_can_be_asked_for(finished, capsys):
+    assert cli.main(["audit", "--results-dir", str(finished.folder / "results/demo")]) == 0
+    assert "not run" in capsys.readouterr().out
+
+
+def test_a_run_ends_with_the_paths_of_its_tables(finished):
+    run = finished.snakemake("--forcerun", "table", "--", "results/demo/tables/comparison.md")
+    assert run.returncode == 0
+    assert run.stdout.split("Tables (as Markdown")[1].splitlines()[1].strip() == "results/demo/tables/comparison.md"
