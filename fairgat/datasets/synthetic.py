@@ -4,6 +4,7 @@ Nobody is in them: every node, edge and label follows from the seed.
 """
 
 import zlib
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from fairgat.datasets._source import File, scaled
 from fairgat.graph import Graph, symmetrise
 
 NAMES = ("demo-social", "demo-citation")
+_SUBJECTS = 5  # per class of demo-citation: articles cite their own subject, so that citations can be predicted
 
 
 class Options(Model):
@@ -49,23 +51,33 @@ def _social(options: Options, rng: np.random.Generator) -> Graph:
     features = rng.normal(size=(count, 20))
     features[:, :10] += 0.35 * (2 * labels[:, None] - 1)
     features[:, 10:15] += 0.8 * (2 * sensitive[:, None] - 1)
-    edges = _edges(sensitive, options, rng, alike=labels)
+    edges = _edges(sensitive, options, rng, lambda u, v: np.where(labels[u] == labels[v], 0.75, 0.25))
     return Graph(scaled(features, "min_max"), labels, sensitive, edges)
 
 
 def _citation(options: Options, rng: np.random.Generator) -> Graph:
     count, words = options.nodes or 400, 120
-    classes = rng.integers(options.classes, size=count)
-    topic = np.arange(words) * options.classes // words
-    chance = np.where(topic[None, :] == classes[:, None], 0.15, 0.03)
+    subjects = rng.integers(_SUBJECTS * options.classes, size=count)
+    classes = subjects // _SUBJECTS
+    topic = np.arange(words) * options.classes * _SUBJECTS // words
+    chance = np.where(topic[None, :] == subjects[:, None], 0.8, 0.01)
     features = (rng.random((count, words)) < chance).astype(np.float64)
-    return Graph(scaled(features, "row"), classes, classes.copy(), _edges(classes, options, rng))
+
+    def weight(u: np.ndarray, v: np.ndarray) -> np.ndarray:
+        # Of the edges inside a class, nine in ten are inside a subject; a fifth of the pairs are.
+        inside = np.where(subjects[u] == subjects[v], 0.9 * _SUBJECTS, 0.1 * _SUBJECTS / (_SUBJECTS - 1))
+        return np.where(classes[u] == classes[v], inside, 1.0)
+
+    return Graph(scaled(features, "row"), classes, classes.copy(), _edges(classes, options, rng, weight))
 
 
 def _edges(
-    groups: np.ndarray, options: Options, rng: np.random.Generator, alike: np.ndarray | None = None
+    groups: np.ndarray,
+    options: Options,
+    rng: np.random.Generator,
+    affinity: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Edges inside a group with probability `homophily`; where `alike` is given, three in four join equal values."""
+    """Edges inside a group with probability `homophily`, each pair of nodes weighted by its affinity."""
     count = len(groups)
     wanted = round(count * options.degree / 2)
     # Candidates by rejection: enough that duplicates and rejections leave about `wanted`.
@@ -73,8 +85,7 @@ def _edges(
     same = groups[pairs[:, 0]] == groups[pairs[:, 1]]
     share = same.mean()
     weight = np.where(same, options.homophily / share, (1 - options.homophily) / (1 - share) if share < 1 else 0.0)
-    if alike is not None:
-        weight *= np.where(alike[pairs[:, 0]] == alike[pairs[:, 1]], 0.75, 0.25)
+    weight *= affinity(pairs[:, 0], pairs[:, 1])
     keep = (rng.random(len(pairs)) < weight / weight.max()) & (pairs[:, 0] != pairs[:, 1])
     _, first = np.unique(np.sort(pairs[keep], axis=1), axis=0, return_index=True)
     chosen = pairs[keep][np.sort(first)][:wanted]
