@@ -106,3 +106,13 @@ def test_a_run_ends_with_the_paths_of_its_tables(finished):
     run = finished.snakemake("--forcerun", "table", "--", "results/demo/tables/comparison.md")
     assert run.returncode == 0
     assert run.stdout.split("Tables (as Markdown")[1].splitlines()[1].strip() == "results/demo/tables/comparison.md"
+
+
+def test_another_threshold_does_not_debias_again(finished):
+    planned = finished.planned("--config", "methods={'edits': {'grid': {'threshold': [0.3, 0.4]}}}")
+    trained = [line for line in planned if line.startswith("Train ")]
+    assert trained
+    assert all("edits (threshold~0.4)" in line for line in trained)
+    assert not any(line.startswith("Debias ") for line in planned)
+    planned = finished.planned("--config", "methods={'edits': {'settings': {'debias': {'momentum': 0.5}}}}")
+    assert any(line.startswith("Debias ") for line in planned)
