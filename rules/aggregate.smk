@@ -13,6 +13,7 @@ rule aggregate:
         results("logs/aggregate/{task}.log"),
     benchmark:
         results("benchmarks/aggregate/{task}.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

@@ -49,6 +49,7 @@ rule audit:
         results("logs/audit.log"),
     benchmark:
         results("benchmarks/audit.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

@@ -52,6 +52,11 @@ def results(path):
     return f"{RESULTS}/{path}"
 
 
+def growing(amount):
+    """A resource that grows with every attempt: what died for want of it gets twice as much, then three times."""
+    return lambda wildcards, attempt: amount * attempt
+
+
 def package(*paths):
     """Files of the package, as inputs: editing them re-runs the rules that read them, and no others."""
     return [str(BASE / "fairgat" / path) for path in paths]

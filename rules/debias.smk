@@ -18,8 +18,8 @@ rule debias:
         ENV
     threads: CONFIG.training.threads
     resources:
-        mem_mb=5000,  # two dense N x N matrices: 2.9 GB on Recidivism
-        runtime=60,
+        mem_mb=growing(5000),  # two dense N x N matrices: 2.9 GB on Recidivism
+        runtime=growing(60),
     params:
         settings=debias_settings,
         threads=CONFIG.training.threads,
@@ -44,8 +44,8 @@ rule bias:
         ENV
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=15,
+        mem_mb=growing(2000),
+        runtime=growing(15),
     params:
         module=lambda wildcards: CONFIG.module(wildcards.method),
         cells=debiased_cells,

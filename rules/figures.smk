@@ -18,6 +18,7 @@ rule figure:
         results("logs/figures/{figure}.log"),
     benchmark:
         results("benchmarks/figures/{figure}.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

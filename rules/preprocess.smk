@@ -16,8 +16,8 @@ rule preprocess:
         ENV
     threads: 1
     resources:
-        mem_mb=4000,
-        runtime=30,
+        mem_mb=growing(4000),
+        runtime=growing(30),
     params:
         settings=dataset_settings,
         seed=CONFIG.seed,

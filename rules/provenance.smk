@@ -25,6 +25,7 @@ rule provenance:
         ),
     log:
         results("logs/provenance.log"),
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

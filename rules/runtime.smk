@@ -21,8 +21,8 @@ rule runtime:
     # All cores, though few are used: nothing else may run beside a measurement.
     threads: workflow.cores or 1
     resources:
-        mem_mb=6000,
-        runtime=60,
+        mem_mb=growing(6000),
+        runtime=growing(60),
     params:
         methods=timed_methods,
         training=CONFIG.training.node_classification.model_dump(),

@@ -15,8 +15,8 @@ rule select:
         ENV
     threads: 1
     resources:
-        mem_mb=2000,
-        runtime=15,
+        mem_mb=growing(500),
+        runtime=growing(2),
     params:
         rule=CONFIG.selection.rule,
         tolerance=CONFIG.selection.tolerance,

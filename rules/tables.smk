@@ -50,6 +50,7 @@ rule table:
         results("logs/tables/{table}.log"),
     benchmark:
         results("benchmarks/tables/{table}.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1
@@ -80,6 +81,7 @@ rule all_tables:
         results("logs/all_tables.log"),
     benchmark:
         results("benchmarks/all_tables.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

@@ -20,8 +20,8 @@ rule theory:
         ENV
     threads: 1
     resources:
-        mem_mb=2500,
-        runtime=15,
+        mem_mb=growing(2500),
+        runtime=growing(15),
     params:
         module=lambda wildcards: CONFIG.module(wildcards.method),
         settings=lambda wildcards: CONFIG.methods[wildcards.method].settings,
@@ -68,6 +68,7 @@ rule theory_table:
         results("logs/tables/theory.log"),
     benchmark:
         results("benchmarks/tables/theory.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1
@@ -99,6 +100,7 @@ rule theory_figure:
         results("logs/figures/theory.log"),
     benchmark:
         results("benchmarks/figures/theory.tsv")
+    localrule: True  # seconds of work: not worth a queue
     conda:
         ENV
     threads: 1

@@ -22,8 +22,8 @@ rule train:
         ENV
     threads: CONFIG.training.threads
     resources:
-        mem_mb=2500,
-        runtime=60,
+        mem_mb=growing(2500),
+        runtime=growing(20),
     params:
         module=lambda wildcards: CONFIG.module(wildcards.method),
         settings=cell_settings,
