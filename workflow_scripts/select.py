@@ -3,6 +3,9 @@
 from _log import logged
 
 with logged(snakemake):
+    from pathlib import Path
+
+    from fairgat import finished
     from fairgat.files import write_json
     from fairgat.records import read_all
     from fairgat.selection import select
@@ -16,3 +19,5 @@ with logged(snakemake):
             published=snakemake.params.published,
         ),
     )
+    for path in snakemake.input.metrics:
+        finished.forget(Path(path).parent)

@@ -5,22 +5,32 @@ from pathlib import Path
 from _log import logged
 
 with logged(snakemake):
-    from fairgat import training
-    from fairgat.progress import log_lines
+    from fairgat import finished
 
     wildcards, params = snakemake.wildcards, snakemake.params
-    metrics = training.run(
-        training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
-        module=params.module,
-        settings=params.settings,
-        training=params.training,
-        threads=params.threads,
-        seed=params.seed,
-        graph=snakemake.input.graph,
-        split=snakemake.input.split,
-        directory=Path(snakemake.output.metrics).parent,
-        progress=log_lines(params.training["epochs"]),
-        debiased=snakemake.input.debiased or None,
-        theory_every=params.theory_every,
-    )
-    print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})
+    batched = snakemake.resources.get("keep_finished")  # the cluster profile says so
+    made_from = finished.key(snakemake.input, [dict(wildcards.items()), dict(params.items())]) if batched else ""
+
+    if batched and finished.restore(made_from, snakemake.output):
+        print("Put back: this cell had finished when the batch that it was in got lost.")
+    else:
+        from fairgat import training
+        from fairgat.progress import log_lines
+
+        metrics = training.run(
+            training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
+            module=params.module,
+            settings=params.settings,
+            training=params.training,
+            threads=params.threads,
+            seed=params.seed,
+            graph=snakemake.input.graph,
+            split=snakemake.input.split,
+            directory=Path(snakemake.output.metrics).parent,
+            progress=log_lines(params.training["epochs"]),
+            debiased=snakemake.input.debiased or None,
+            theory_every=params.theory_every,
+        )
+        print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})
+        if batched:
+            finished.keep(made_from, snakemake.output)
