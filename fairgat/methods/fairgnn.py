@@ -15,6 +15,7 @@ from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import GATConv, NodeClassifier
 from fairgat.nn.conv import glorot_
+from fairgat.optim import Adam
 from fairgat.tasks import NodeTask
 
 
@@ -84,7 +85,7 @@ class NodeClassification(NodeMethod):
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
         )
-        optimizer = torch.optim.Adam(
+        optimizer = Adam(
             estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
         )
         for _ in range(settings.estimator_epochs):
