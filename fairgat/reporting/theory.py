@@ -178,7 +178,7 @@ def figure(settings: Settings, measures: pd.DataFrame) -> Figure:
     """
     datasets = [entry for entry in settings["datasets"] if not entry["reason"]]
     looks = style.looks(entry for entry in settings["methods"] if not entry["reason"])
-    drawn, axes = style.panels(datasets, ("disparity", "looseness"), columns=2, height=2.3)
+    drawn, axes = style.panels(datasets, ("disparity", "looseness"), columns=2, height=2.5)
     for (dataset, panel), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             mine = measures[(measures["dataset"] == dataset) & (measures["method"] == method)]
@@ -204,9 +204,7 @@ def figure(settings: Settings, measures: pd.DataFrame) -> Figure:
         ax.set_xticks(range(len(LAYERS)), list(LAYERS.values()))
         ax.grid(axis="x", visible=False)
         ax.set_ylabel(
-            "δ (filled) and corrected bound (hollow)"
-            if panel == "disparity"
-            else "bound / δ: sharp, corrected (marker), printed"
+            "δ (filled), corrected bound (hollow)" if panel == "disparity" else "sharp, corrected, printed bound / δ"
         )
     style.legend(drawn, looks.values())
     return drawn

@@ -123,6 +123,22 @@ def test_normalisation_undoes_spectral_normalisation():
     assert terms.delta_out <= terms.bound + 1e-9
 
 
+def test_power_iteration_can_miss_the_new_leading_direction():
+    """S2's singular vectors carry over from step to step; one orthogonal to the new leading one stays where it is."""
+    conv = FairGATConv(2, 2, alpha_chi=0.5, eta=None).double().train()
+    original = conv.lin.parametrizations.weight.original
+
+    def sigma_max():
+        _ = conv.lin.weight  # a training step's iterations
+        return torch.linalg.matrix_norm(conv.lin.weight.detach(), 2).item()
+
+    with torch.no_grad():
+        original.copy_(torch.diag(torch.tensor([1.0, 0.0])))
+        assert sigma_max() == pytest.approx(1)
+        original.copy_(torch.diag(torch.tensor([1.0, 2.0])))
+        assert sigma_max() == pytest.approx(2)
+
+
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 2))
 def test_with_s3_no_training_makes_the_bound_small(seed, eta):
