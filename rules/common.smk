@@ -92,6 +92,7 @@ TRAINING_PATH = [
     "nn/parallel.py",
     "nn/reorder.py",
     "nn/scaling.py",
+    "nn/spectral.py",
 ]
 
 THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]

@@ -2,14 +2,13 @@
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
+from torch.nn.utils.parametrize import is_parametrized
 
+from fairgat.nn import spectral
 from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.scaling import EPS, attention_scores, scale
-
-POWER_ITERATIONS = 5  # per training step; the singular vectors carry over, so a few keep sigma within 1e-3
 
 
 class GATConv(nn.Module):
@@ -77,7 +76,8 @@ class GATConv(nn.Module):
 
     def reset_parameters(self) -> None:
         """Glorot initialisation of the weights, zeros for the bias."""
-        for weight in (self.lin.weight, self.att_src, self.att_dst):
+        lin = self.lin.parametrizations.weight.original if is_parametrized(self.lin) else self.lin.weight
+        for weight in (lin, self.att_src, self.att_dst):
             glorot_(weight)
         if self.res is not None:
             glorot_(self.res.weight)
@@ -224,7 +224,7 @@ class FairGATConv(GATConv):
         self.eta = eta
         self.center = center and eta is not None
         if spectral_norm:
-            spectral_norm_(self.lin, n_power_iterations=POWER_ITERATIONS)
+            spectral.spectral_norm(self.lin)
 
     def forward(
         self,

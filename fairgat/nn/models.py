@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.parametrizations import spectral_norm as spectral_norm_
 
-from fairgat.nn.conv import POWER_ITERATIONS, GATConv, glorot_
+from fairgat.nn import spectral
+from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.decode import dot_product
 from fairgat.nn.scaling import EPS
@@ -44,7 +44,7 @@ class NodeClassifier(nn.Module):
         self.eta = eta
         self.center = center
         if spectral_norm:
-            spectral_norm_(self.linear, n_power_iterations=POWER_ITERATIONS)
+            spectral.spectral_norm(self.linear)
 
     def embed(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N, hidden) representations after the second attention layer."""
