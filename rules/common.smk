@@ -383,7 +383,7 @@ def follow_progress():
 def say_what_was_made():
     """The tables' paths, and everything that failed."""
     text = fairgat.watch.summary(
-        tables=sorted(job.output.md for job in jobs_of("table")),
+        tables=sorted(job.output.md for job in jobs_of("table", "theory_table")),
         runs=sorted(job.output.metrics for job in jobs_of("train")),
         failed=sorted(
             (job.rule.name, job.wildcards.get("dataset", ""), " ".join(job.log)) for job in workflow.scheduler.failed
