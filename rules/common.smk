@@ -29,10 +29,6 @@ try:
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-# Snakemake gives a batch of cells in a cluster job no profile: one that fails must not stop the others there either.
-if workflow.remote_exec:
-    workflow.execution_settings.keep_going = True
-
 RESULTS = CONFIG.results_dir
 ENV = "../envs/fairgat.yaml"
 TASKS = ["node_classification", "link_prediction"]
