@@ -21,6 +21,8 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status. Errors for people are printed without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
+    # Before torch is imported: threads that wait for the next matrix product shall leave the cores to our kernels.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     parser = argparse.ArgumentParser(prog="fairgat", description=__doc__.partition("\n")[0])
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

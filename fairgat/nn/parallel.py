@@ -49,7 +49,16 @@ def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
 
 
 def _run(kernel: Callable, threads: int, bounds: list[int], arguments: tuple) -> None:
-    pool = _pool(threads)
     ranges = [(begin, end) for begin, end in itertools.pairwise(bounds) if begin < end]
-    for job in [pool.submit(kernel, begin, end, *arguments) for begin, end in ranges]:
-        job.result()
+    taken = itertools.count()  # next() is atomic
+
+    def work() -> None:
+        while (k := next(taken)) < len(ranges):
+            kernel(*ranges[k], *arguments)
+
+    # This thread works too: the others may be slow to start where OpenMP's still spin after a matrix product.
+    others = [_pool(threads - 1).submit(work) for _ in range(threads - 1)]
+    work()
+    for other in others:
+        if not other.cancel():
+            other.result()
