@@ -17,7 +17,7 @@ define CLOSING
 @echo "Does the paper hold?                        $(BIN)/fairgat audit --results-dir $(1)"
 endef
 
-.PHONY: help env demo paper test lint format bench schema lock clean
+.PHONY: help env demo paper test test-cluster lint format bench schema lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -42,6 +42,9 @@ paper: env ## Run the paper's whole experiment
 
 test: env lint ## Run all tests
 	$(BIN)/pytest $(ARGS)
+
+test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
+	$(BIN)/pytest tests/cluster $(ARGS)
 
 lint: env ## Check style and the workflow's form
 	$(BIN)/ruff check .

@@ -1,0 +1,114 @@
+"""A Slurm of two nodes on this machine, and the workflow run through profiles/slurm in a copy of the repository."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache", "*.egg-info")
+
+
+def until(condition: Callable[[], object], seconds: float = 120) -> object:
+    """The first true value of the condition."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.1)
+    return value
+
+
+def output_of(*command: str) -> str:
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+class Slurm:
+    """What Slurm itself says."""
+
+    completed = Path("/run/slurm-test/log/jobcomp.txt")
+
+    def start(self) -> bool:
+        """Whether it had to be started."""
+        return "already up" not in output_of("bash", str(HERE / "slurm/start.sh"))
+
+    def stop(self) -> None:
+        subprocess.run(["bash", str(HERE / "slurm/stop.sh")], check=True)
+
+    def records(self) -> dict[str, dict[str, str]]:
+        """Every job that has ended, by its number."""
+        text = self.completed.read_text() if self.completed.exists() else ""
+        entries = [dict(re.findall(r"(\w+)=(\S*)", line)) for line in text.splitlines()]
+        return {entry["JobId"]: entry for entry in entries}
+
+    def running(self) -> dict[str, str]:
+        """The node of each running job, by its number."""
+        return dict(line.split() for line in output_of("squeue", "-h", "-t", "R", "-o", "%i %N").splitlines())
+
+    def processes(self, job: str, script: str = "") -> list[psutil.Process]:
+        """The processes of a job; with `script`, those that execute it."""
+        found = []
+        for process in psutil.process_iter():
+            try:
+                if process.environ().get("SLURM_JOB_ID") == job and any(
+                    argument.endswith(script) for argument in process.cmdline()
+                ):
+                    found.append(process)
+            except psutil.Error:
+                continue
+        return found
+
+
+class Repository:
+    """A copy of the repository, and runs in it."""
+
+    def __init__(self, folder: Path, kernels: Path) -> None:
+        self.folder = folder
+        self.environment = {**os.environ, "NUMBA_CACHE_DIR": str(kernels)}
+        if not folder.exists():
+            shutil.copytree(ROOT, folder, ignore=_LEFT_OUT)
+
+    def start(self, *arguments: str, **options) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, "-m", "snakemake", *arguments],
+            cwd=self.folder,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            **options,
+        )
+
+    def run(self, *arguments: str, **options) -> tuple[int, str]:
+        """Exit status and everything said."""
+        process = self.start(*arguments, **options)
+        said, _ = process.communicate(timeout=1200)
+        return process.returncode, said
+
+    def tables(self, results: str) -> dict[str, bytes]:
+        """Every table and summary of a run but the runtime table: that one is measured."""
+        files = [path for part in ("tables", "summary") for path in (self.folder / results / part).iterdir()]
+        return {path.name: path.read_bytes() for path in files if path.stem not in ("runtime", "all_tables")}
+
+
+@pytest.fixture(scope="session")
+def slurm() -> Iterator[Slurm]:
+    """A running Slurm; ended afterwards, unless it ran before."""
+    slurm = Slurm()
+    ours = slurm.start()
+    yield slurm
+    if ours:
+        slurm.stop()
+
+
+@pytest.fixture(scope="session")
+def repository(tmp_path_factory) -> Repository:
+    folder = tmp_path_factory.mktemp("cluster")
+    return Repository(folder / "repository", kernels=folder / "kernels")

@@ -1,0 +1,185 @@
+"""What may happen to a run on a cluster. After each, the tables are byte for byte those of an undisturbed local run."""
+
+import contextlib
+import errno
+import os
+import re
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+from conftest import HERE, Repository, Slurm, output_of, until
+
+TABLES = ("comparison", "hyperparameters", "dataset_statistics")
+RESULTS = "results/faults"
+OVERLAYS = ("--configfile", "config.demo.yaml", str(HERE / "faults.yaml"))
+PROFILE = ("--profile", "profiles/slurm", "--cores", "1", "--slurm-init-seconds-before-status-checks", "5")
+# What the profile says for the batch, to which a test adds: on the command line it replaces the profile's.
+KEEP = ("--set-resources", "train:keep_finished=1", "select:runtime=0")
+
+
+def targets(results: str) -> list[str]:
+    return ["--config", f"results_dir={results}", "--", *(f"{results}/tables/{table}.md" for table in TABLES)]
+
+
+@dataclass
+class Run:
+    """A run with two cells in one batch."""
+
+    slurm: Slurm
+    repository: Repository
+    before: set[str] = field(default_factory=set)
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        self.before = set(self.slurm.records()) | set(self.slurm.running())
+        return self.repository.start(*PROFILE, *arguments, *OVERLAYS, *targets(RESULTS))
+
+    def finish(self, process: subprocess.Popen) -> str:
+        said, _ = process.communicate(timeout=600)
+        assert process.returncode == 0, said[-6000:]
+        return said
+
+    def cells(self) -> list[Path]:
+        folder = self.repository.folder / RESULTS / "runs/node_classification/demo-social/gat/default"
+        return sorted(folder.glob("split-*/metrics.json"))
+
+    def batch(self) -> str:
+        """The number of the Slurm job that trains, while it runs."""
+
+        def training() -> str | None:
+            jobs = [job for job in self.slurm.running() if job not in self.before]
+            return next((job for job in jobs if self.slurm.processes(job, "train.py")), None)
+
+        return until(training)
+
+    def second_cell(self) -> tuple[str, Path, int]:
+        """Wait until one cell has ended and the other is in training: the batch, the ended cell and its time."""
+        batch = self.batch()
+        first = self.slurm.processes(batch, "train.py")[0].pid
+        until(lambda: any(job.pid != first for job in self.slurm.processes(batch, "train.py")))
+        (finished,) = self.cells()
+        return batch, finished, finished.stat().st_ino
+
+    def states(self) -> list[str]:
+        """How the batches of this run ended, in order."""
+        jobs = {job: entry for job, entry in self.slurm.records().items() if job not in self.before}
+        return [jobs[job]["JobState"] for job in sorted(jobs, key=int)]
+
+
+@pytest.fixture(scope="module")
+def undisturbed(repository) -> dict[str, bytes]:
+    """The tables of a local run."""
+    status, said = repository.run("--cores", "2", *OVERLAYS, *targets("results/undisturbed"))
+    assert status == 0, said[-5000:]
+    return repository.tables("results/undisturbed")
+
+
+@pytest.fixture
+def run(slurm, repository, undisturbed) -> Iterator[Run]:
+    slurm.start()  # all nodes up again, after a test that took one down
+    folder = repository.folder / RESULTS
+    for part in ("runs", "selection", "summary", "tables"):
+        shutil.rmtree(folder / part, ignore_errors=True)
+    yield Run(slurm, repository)
+    assert repository.tables(RESULTS) == undisturbed
+
+
+def test_a_training_job_is_killed(run):
+    process = run.start()
+    batch, finished, made = run.second_cell()
+    for job in run.slurm.processes(batch, "train.py"):
+        job.send_signal(signal.SIGKILL)
+    run.finish(process)
+    assert run.states()[-2:] == ["FAILED", "COMPLETED"]
+    assert finished.stat().st_ino == made  # put back, not trained again
+
+
+def test_a_job_is_cancelled(run):
+    process = run.start()
+    batch, finished, made = run.second_cell()
+    output_of("scancel", batch)
+    run.finish(process)
+    assert run.states()[-2:] == ["CANCELLED", "COMPLETED"]
+    assert finished.stat().st_ino == made
+
+
+def test_a_job_over_its_memory(run):
+    process = run.start(*KEEP, "train:mem_mb=attempt*420")
+    said = run.finish(process)
+    assert run.states()[-1] == "COMPLETED"
+    assert "FAILED" in run.states() or "OUT_OF_MEMORY" in run.states()
+    logs = "".join(path.read_text() for path in run.repository.folder.glob("logs/slurm/group_cells_*/*.log"))
+    assert "Exceeded job memory limit" in logs or "oom" in logs.lower(), said[-3000:]
+
+
+def test_a_job_over_its_time(run):
+    process = run.start(*KEEP, "train:runtime=attempt if attempt == 1 else 20")
+    batch, finished, made = run.second_cell()
+    output_of("scontrol", "update", f"JobId={batch}", "TimeLimit=1")
+    for job in run.slurm.processes(batch, "train.py"):
+        job.suspend()  # it takes for ever
+    run.finish(process)
+    assert run.states()[-2:] == ["TIMEOUT", "COMPLETED"]
+    assert finished.stat().st_ino == made
+
+
+def test_a_node_goes_down(run):
+    process = run.start()
+    batch, finished, made = run.second_cell()
+    node = run.slurm.running()[batch]
+    doomed = [int(Path(f"/run/slurm-test/slurmd.{node}.pid").read_text())]
+    doomed += [job.pid for job in run.slurm.processes(batch)]
+    doomed += [
+        int(pid)
+        for pid in subprocess.run(
+            ["pgrep", "-f", rf"slurmstepd: \[{batch}\."], capture_output=True, text=True, check=False
+        ).stdout.split()
+    ]
+    for pid in doomed:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
+    run.finish(process)
+    assert run.states()[-2:] == ["NODE_FAIL", "COMPLETED"]
+    assert finished.stat().st_ino == made
+
+
+def test_the_run_itself_is_killed_and_started_again(run):
+    process = run.start()
+    _, finished, made = run.second_cell()
+    process.kill()
+    said, _ = process.communicate()
+    # docs/cluster.md: end what it left in the queue, unlock, run again.
+    name = re.search(r"SLURM run ID: (\S+)", said)[1]
+    output_of("scancel", f"--name={name}")
+    until(lambda: not run.slurm.running())
+    assert run.repository.run("--unlock", *OVERLAYS)[0] == 0
+    run.finish(run.start())
+    assert finished.stat().st_ino == made
+
+
+def test_a_disk_that_fills(tmp_path, undisturbed, repository):
+    disk = tmp_path / "disk"
+    disk.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], check=False)
+    if mounted.returncode:
+        pytest.skip("no right to mount a small disk")
+    try:
+        small = Repository(disk / "repository", kernels=tmp_path / "kernels")
+        filler = disk / "filler"
+        with open(filler, "wb") as file:
+            file.truncate(0)
+            os.posix_fallocate(file.fileno(), 0, shutil.disk_usage(disk).free - 200_000)
+        status, said = small.run("--cores", "1", *OVERLAYS, *targets(RESULTS))
+        assert status != 0
+        assert os.strerror(errno.ENOSPC) in said
+        filler.unlink()
+        small.run("--unlock", *OVERLAYS)
+        status, said = small.run("--cores", "1", *OVERLAYS, *targets(RESULTS))
+        assert status == 0, said[-5000:]
+        assert small.tables(RESULTS) == undisturbed
+    finally:
+        subprocess.run(["umount", str(disk)], check=True)
