@@ -7,6 +7,8 @@ BIN := $(VENV)/bin
 SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
+# Where this run writes: $(1), or what ARGS says.
+RESULTS = $(or $(patsubst results_dir=%,%,$(filter results_dir=%,$(ARGS))),$(1))
 # The report is made when the run has ended, so not in a dry run.
 REPORT = $(if $(filter -n --dry-run,$(ARGS)),,--report $(1)/report.html --report-after-run)
 # What is said at the end.
@@ -33,12 +35,12 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	touch $@
 
 demo: env ## Run the whole workflow on small generated data sets, in a few minutes
-	$(SNAKEMAKE) --configfile config.demo.yaml $(call REPORT,results/demo) $(ARGS)
-	$(call CLOSING,results/demo)
+	$(SNAKEMAKE) --configfile config.demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
+	$(call CLOSING,$(call RESULTS,results/demo))
 
 paper: env ## Run the paper's whole experiment
-	$(SNAKEMAKE) $(call REPORT,results) $(ARGS)
-	$(call CLOSING,results)
+	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
+	$(call CLOSING,$(call RESULTS,results))
 
 test: env lint ## Run all tests
 	$(BIN)/pytest $(ARGS)

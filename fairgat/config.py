@@ -79,6 +79,16 @@ class Method(Model):
     published: dict[str, dict[str, Value]] = {}
     """The cell that the paper reports for a data set (`selection.rule: paper`)."""
 
+    @model_validator(mode="after")
+    def _distinct_cells(self) -> "Method":
+        for grid in (self.grid, *self.grids.values()):
+            for name, values in grid.items():
+                if len(set(values)) < len(values):  # 1 and 1.0 are the same
+                    raise ValueError(f"the values of {name} repeat themselves: {values}")
+                if any(isinstance(value, str) and set(value) & set("/~") for value in values):
+                    raise ValueError(f"the values of {name} become paths and must not hold / or ~: {values}")
+        return self
+
 
 class Splits(Model):
     """How nodes and edges are divided, the same for all methods."""

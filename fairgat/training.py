@@ -56,7 +56,7 @@ def fit(method: Method, progress: Progress | None = None, observe: Observer | No
     result, losses = Fit(), {}
     for epoch in range(epochs + 1):
         started = time.perf_counter()
-        output = _forward(method, epoch)
+        output = method.forward()
         if epoch:
             judged = output.detach()
             if not torch.isfinite(judged).all():
@@ -75,13 +75,6 @@ def fit(method: Method, progress: Progress | None = None, observe: Observer | No
             losses = method.update(output)
             result.seconds.append(time.perf_counter() - started)
     return result
-
-
-def _forward(method: Method, epoch: int) -> torch.Tensor:
-    try:
-        return method.forward()
-    except torch.linalg.LinAlgError as error:  # a weight that is no longer finite has no spectral norm
-        raise Diverged(f"a weight matrix was no longer finite after epoch {epoch}: {error}") from None
 
 
 @dataclass(frozen=True)
@@ -180,6 +173,9 @@ def run(
         metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
+    except torch.linalg.LinAlgError as error:  # a weight that is no longer finite has no spectral norm
+        metrics |= {"failure": f"a weight matrix was no longer finite: {error}"}
+    metrics |= {"settings": settings, "training": training}
     metrics["runtime"] = {
         "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
         "seconds": time.perf_counter() - started,

@@ -1,6 +1,7 @@
 # Helpers and constants for every rule file; the rules themselves hold no logic.
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -33,7 +34,6 @@ RESULTS = CONFIG.results_dir
 ENV = "../envs/fairgat.yaml"
 TASKS = ["node_classification", "link_prediction"]
 TABLES = ["comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters"]
-RULES_OF_SELECTION = ["fair", "accuracy", "paper"]
 
 
 wildcard_constraints:
@@ -44,7 +44,6 @@ wildcard_constraints:
     split=r"\d+",
     table="|".join(TABLES),
     figure="|".join(fairgat.reporting.settings.FIGURES),
-    format="md|tex",
 
 
 def results(path):

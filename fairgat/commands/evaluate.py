@@ -63,5 +63,7 @@ def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
 
 
 def _results(directory: Path, written: dict) -> Path:
-    """The results folder that a run's folder lies in."""
-    return directory.resolve().parents[4 + written["cell"].count("/") + 1]
+    """The results folder that a run's folder lies in; a run by hand uses the data of the folder it lies beside."""
+    root = directory.resolve().parents[4 + written["cell"].count("/") + 1]
+    by_hand = root.parent.name == "by-hand" and not (root / "data").exists()
+    return root.parent.parent if by_hand else root

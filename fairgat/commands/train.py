@@ -21,7 +21,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
         help="train one cell on one split",
         description="Train one cell on one split, making the graph and the split if they are not there. "
         "Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
-        "The files are those that the workflow writes.",
+        "The files are those that the workflow writes; with --epochs, --seed or --threads they go to by-hand/.",
     )
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--method", required=True)
@@ -57,10 +57,16 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         protocol["epochs"] = arguments.epochs
     results = Path(arguments.results_dir or settings.results_dir)
     seed = settings.seed if arguments.seed is None else arguments.seed
+    # What the workflow would not have made must not lie where it would take it for its own.
+    given = {name: getattr(arguments, name) for name in ("epochs", "seed", "threads")}
+    deviations = cells.to_path({name: value for name, value in given.items() if value is not None})
+    runs = results if deviations == cells.DEFAULT else results / "by-hand" / deviations
+    if arguments.seed is not None:
+        results = runs
     graph, split = _prepare(settings, arguments, results, seed)
     debiased = _debias(settings, arguments, results, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
-    directory = results / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
     metrics = training.run(
         job,
         module=settings.module(job.method),

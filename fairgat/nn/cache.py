@@ -19,6 +19,8 @@ def csr_of(edge_index: Tensor, num_nodes: int, sensitive: Tensor | None, add_sel
         sensitive: (N,) groups, or None.
         add_self_loops: see `CSRGraph.from_edge_index`.
     """
+    if edge_index.is_inference() or (sensitive is not None and sensitive.is_inference()):
+        return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)  # nobody counts their writes
     version = (edge_index._version, num_nodes, add_self_loops, None if sensitive is None else sensitive._version)
     entries = _cache.setdefault(edge_index, {})
     for key, (groups, graph) in entries.items():

@@ -55,8 +55,13 @@ class GATConv(nn.Module):
         residual: bool = False,
     ) -> None:
         super().__init__()
-        if not isinstance(in_channels, int):
-            raise ValueError(f"in_channels must be one number, got {in_channels!r}: bipartite graphs are not supported")
+        if not isinstance(in_channels, int) or in_channels < 1:
+            raise ValueError(
+                f"in_channels must be one positive number, got {in_channels!r}: "
+                "neither bipartite graphs nor lazy initialisation are supported"
+            )
+        if out_channels < 1 or heads < 1:
+            raise ValueError(f"out_channels and heads must be positive, got {out_channels} and {heads}")
         if edge_dim is not None:
             raise ValueError("edge_dim must be None: edge features are not supported")
         self.in_channels = in_channels
@@ -88,10 +93,12 @@ class GATConv(nn.Module):
         self,
         x: Tensor,
         edge_index: Tensor | CSRGraph,
+        edge_attr: None = None,
+        size: None = None,
+        return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
         relu: bool = False,
-        return_attention_weights: bool | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer.
 
@@ -99,14 +106,24 @@ class GATConv(nn.Module):
             x: (N, F_in) node features.
             edge_index: (2, E), sources above targets, in any order; or a `CSRGraph`. A CSR form is kept for as long
                 as the same tensor is passed.
+            edge_attr, size: must be None; they stand for PyTorch Geometric's edge features and bipartite sizes.
+            return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
             relu: apply ReLU to the output, fused with the bias.
-            return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
+
+        Raises:
+            ValueError: a shape is wrong, or bipartite input or edge features are given.
         """
-        graph = self._graph(x, edge_index, None)
+        graph = self._graph(x, edge_index, None, edge_attr, size)
         return self._forward(x, graph, 0.0, None, False, keep, relu, return_attention_weights)
 
-    def _graph(self, x: Tensor, edge_index: Tensor | CSRGraph, sensitive: Tensor | None) -> CSRGraph:
+    def _graph(
+        self, x: Tensor, edge_index: Tensor | CSRGraph, sensitive: Tensor | None, edge_attr: None, size: None
+    ) -> CSRGraph:
+        if edge_attr is not None:
+            raise ValueError("edge_attr must be None: edge features are not supported")
+        if size is not None or isinstance(x, tuple | list):
+            raise ValueError("x must be one matrix and size None: bipartite graphs are not supported")
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if isinstance(edge_index, CSRGraph):
@@ -231,10 +248,12 @@ class FairGATConv(GATConv):
         x: Tensor,
         edge_index: Tensor | CSRGraph,
         sensitive: Tensor | None = None,
+        edge_attr: None = None,
+        size: None = None,
+        return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
         relu: bool = False,
-        return_attention_weights: bool | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
@@ -244,7 +263,9 @@ class FairGATConv(GATConv):
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        graph = self._graph(x, edge_index, sensitive if fair else None)
+        if sensitive is not None:
+            sensitive = torch.as_tensor(sensitive)
+        graph = self._graph(x, edge_index, sensitive if fair else None, edge_attr, size)
         alpha_chi = self.alpha_chi if fair else 0.0
         return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, return_attention_weights)
 

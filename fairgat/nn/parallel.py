@@ -6,6 +6,7 @@ are divided.
 
 import functools
 import itertools
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 
@@ -19,6 +20,10 @@ _CHUNKS_PER_THREAD = 4  # more chunks than threads, so that uneven rows even out
 @functools.cache
 def _pool(threads: int) -> ThreadPoolExecutor:
     return ThreadPoolExecutor(threads, thread_name_prefix="fairgat")
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pools, but not their threads
+    os.register_at_fork(after_in_child=_pool.cache_clear)
 
 
 def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> None:

@@ -51,6 +51,8 @@ def test_it_is_the_papers_experiment():
         ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),
         ({"datasets": {"cora": {"enabled": False}}}, "datasets.cora: a data set with enabled: false needs a reason"),
         ({"methods": {"gat": {"tasks": ["nodes"]}}}, "methods.gat.tasks.0: expected"),
+        ({"methods": {"fairgat": {"grid": {"eta": [1, 1.0]}}}}, "methods.fairgat: the values of eta repeat themselves"),
+        ({"methods": {"fairgat": {"grid": {"eta": ["a/b"]}}}}, "must not hold / or ~"),
     ],
 )
 def test_wrong_keys_and_values_are_explained(change, expected):

@@ -207,6 +207,23 @@ def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch):
     assert len(built) == 3
 
 
+def test_inference_mode():
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8).eval()
+    expected = layer(features(), edge_index, sensitive).detach()
+    with torch.inference_mode():
+        torch.testing.assert_close(layer(features(), edge_index, sensitive), expected)
+        torch.testing.assert_close(layer(features(), edge_index.clone(), sensitive.clone()), expected)
+
+
+def test_sensitive_may_be_a_list():
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8).eval()
+    torch.testing.assert_close(
+        layer(features(), edge_index, sensitive.tolist()), layer(features(), edge_index, sensitive)
+    )
+
+
 def test_compiled_model_gives_the_same_numbers():
     torch.manual_seed(0)
     edge_index, sensitive = random_graph()
@@ -228,6 +245,11 @@ def test_compiled_model_gives_the_same_numbers():
     [
         (lambda: GATConv((3, 4), 2), "bipartite"),
         (lambda: GATConv(3, 2, edge_dim=4), "edge features"),
+        (lambda: GATConv(-1, 2), "lazy"),
+        (lambda: GATConv(3, 2, heads=0), "positive"),
+        (lambda: GATConv(5, 2)((features(), features()), random_graph()[0]), "bipartite"),
+        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.ones(1)), "edge features"),
+        (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N)), "bipartite"),
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),

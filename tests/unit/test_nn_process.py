@@ -71,3 +71,28 @@ def test_the_same_bits_from_run_to_run_with_two_threads():
         torch.set_num_threads(threads)
     for other in results[1:]:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+FORK = """
+import os, torch
+from fairgat.nn import GATConv
+torch.set_num_threads(2)
+torch.manual_seed(0)
+edges, x, layer = torch.randint(2000, (2, 60_000)), torch.randn(2000, 40), GATConv(40, 8)
+with torch.no_grad():
+    expected = layer(x, edges)
+    child = os.fork()
+    if child == 0:
+        from fairgat.nn.parallel import over_range
+        total = []
+        over_range(lambda begin, end: total.append(end - begin), 1000, 1000)
+        os._exit(0 if sum(total) == 1000 else 1)
+    print(os.waitpid(child, 0)[1])
+"""
+
+
+def test_a_forked_process_has_threads_of_its_own():
+    """As DataLoader's workers are; PyTorch's own parallel loops do not survive a fork, so only ours run there."""
+    process = start(FORK)
+    out, error = process.communicate(timeout=60)
+    assert out.strip() == "0", out + error

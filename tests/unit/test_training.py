@@ -1,6 +1,5 @@
 """The epoch loop and the training job."""
 
-import copy
 import json
 
 import numpy as np
@@ -62,14 +61,29 @@ def test_the_loss_falls(graph, module):
     assert losses[-1] < losses[0]
 
 
-def test_evaluation_reuses_the_training_pass_exactly(graph):
+@pytest.mark.parametrize("dropout", [0.0, 0.5])
+def test_what_is_judged_is_the_model_after_its_updates(graph, dropout):
     """The output judged at epoch e is the model's after e updates, whether or not dropout forces a second pass."""
-    method, other = make(graph), make(graph)
-    judged = training.fit(method).history
-    for row in judged[:3]:
+    protocol = NODE.model_copy(update={"dropout": dropout})
+    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
+    judged = []
+    method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
+    validate = method.task.validate
+    method.task.validate = lambda output: judged.append(output.clone()) or validate(output)
+    training.fit(method)
+    other = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
+    for expected in judged[:4]:
         other.update(other.forward())
-        logits = copy.deepcopy(other).forward().detach()
-        assert row["validation_accuracy"] == other.task.validate(logits).metrics["accuracy"]
+        other.model.eval()
+        with torch.no_grad():
+            torch.testing.assert_close(other.embed(), expected)
+
+
+def test_all_methods_see_the_same_split(graph):
+    tasks = [make(graph, module=module).task for module in ("gat", "fairgat", "fairgnn", "nifty")]
+    for task in tasks[1:]:
+        for part, nodes in task.split.items():
+            assert np.array_equal(task.order[nodes], tasks[0].order[tasks[0].split[part]])
 
 
 def test_predictions_are_in_the_data_sets_own_order(graph):
@@ -135,8 +149,10 @@ def test_same_seed_same_bytes(job, tmp_path):
     assert job("c", seed=1)["seed"] != first["seed"]
 
 
-def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path):
-    metrics = job("a", training=NODE.model_dump() | {"learning_rate": 1e20})
+@pytest.mark.parametrize("module", ["gat", "fairgat", "fairgnn", "nifty"])
+def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module):
+    protocol = NODE.model_dump() | {"learning_rate": 1e20}
+    metrics = job("a", module=module, settings={}, training=protocol)
     assert "no longer finite" in metrics["failure"]
     assert "test" not in metrics
     assert json.loads((tmp_path / "a" / "metrics.json").read_text())["failure"] == metrics["failure"]
@@ -178,6 +194,16 @@ def test_train_and_evaluate_on_the_command_line(project, capsys, dataset):
     metrics.write_text(json.dumps(content))
     assert cli.main(["evaluate", str(metrics.parent)]) == 1
     assert "test accuracy" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("option", ["--epochs", "--seed", "--threads"])
+def test_a_run_with_other_settings_stays_out_of_the_workflows_way(project, option):
+    arguments = ["train", "--dataset", "demo-social", "--method", "gat", "--quiet", option, "2"]
+    assert cli.main(arguments) == 0
+    (metrics,) = project.rglob("metrics.json")
+    assert metrics.is_relative_to(project / "results/by-hand" / f"{option.removeprefix('--')}~2")
+    assert json.loads(metrics.read_text())["training"]["epochs"] == (2 if option == "--epochs" else 3)
+    assert cli.main(["evaluate", str(metrics.parent)]) == 0
 
 
 @pytest.mark.parametrize(
