@@ -12,10 +12,11 @@ rule audit:
             "reporting/claims.yaml",
             "reporting/decisions.yaml",
             "reporting/headline.py",
-            "reporting/paper.yaml",
-            "reporting/render.py",
             "reporting/templates/table.md.j2",
             "reporting/templates/table.html.j2",
+            "selection.py",
+            *RENDERING,
+            *REPORTING,
         ),
     output:
         counts=results("audit/counts.csv"),

@@ -58,7 +58,7 @@ def growing(amount):
 
 def package(*paths):
     """Files of the package, as inputs: editing them re-runs the rules that read them, and no others."""
-    return [str(BASE / "fairgat" / path) for path in paths]
+    return [str(BASE / "fairgat" / path) for path in dict.fromkeys(paths)]
 
 
 def module_of(wildcards):
@@ -91,6 +91,23 @@ TRAINING_PATH = [
 ]
 
 THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]
+
+# What turns a table into text; each rule adds the templates of its formats.
+RENDERING = ["reporting/escape.py", "reporting/model.py", "reporting/render.py"]
+
+# What tables and figures of results have in common.
+RESULTS_SHOWN = ["records.py", "reporting/labels.py", "reporting/model.py", "reporting/results.py"]
+
+# What the paper's tables are built with, which figures and the audit read from as well.
+REPORTING = [
+    *RESULTS_SHOWN,
+    "reporting/hyperparameters.py",
+    "reporting/paper.py",
+    "reporting/paper.yaml",
+    "reporting/runtime.py",
+    "reporting/statistics.py",
+    "reporting/tables.py",
+]
 
 
 def cell_settings(wildcards):

@@ -6,7 +6,7 @@ rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-{split}.npz"),
-        package=package("debias/fit.py", "debias/kernels.py", "debias/result.py"),
+        package=package("debias/fit.py", "debias/kernels.py", "debias/result.py", "nn/parallel.py"),
     output:
         debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),
         timing=results("data/debiased/{dataset}/{method}/split-{split}.timing.json"),
@@ -35,7 +35,7 @@ rule bias:
         graph=results("data/graphs/{dataset}.npz"),
         debiased=rules.debias.output.debiased,
         timing=rules.debias.output.timing,
-        package=package("debias/bias.py"),
+        package=package("debias/bias.py", "debias/result.py"),
     output:
         report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
     log:

@@ -4,7 +4,7 @@
 rule figure:
     input:
         unpack(figure_sources),
-        package=package("reporting/figures.py", "reporting/style.py", "reporting/labels.py", "reporting/paper.yaml"),
+        package=package("reporting/figures.py", "reporting/style.py", *REPORTING),
     output:
         pdf=results("figures/{figure}.pdf"),
         png=results("figures/{figure}.png"),

@@ -9,7 +9,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 rule provenance:
     input:
         results=[*tables(), *audit(), *figures(), *theory()],
-        package=package("reporting/provenance.py", "reporting/render.py"),
+        package=package("machine.py", "reporting/provenance.py", "reporting/templates/table.html.j2", *RENDERING),
     output:
         json=report(
             results("provenance.json"),

@@ -5,17 +5,11 @@ rule table:
     input:
         unpack(table_sources),
         package=package(
-            "reporting/tables.py",
-            "reporting/results.py",
-            "reporting/runtime.py",
-            "reporting/statistics.py",
-            "reporting/hyperparameters.py",
-            "reporting/labels.py",
-            "reporting/render.py",
-            "reporting/paper.yaml",
             "reporting/templates/table.md.j2",
             "reporting/templates/table.tex.j2",
             "reporting/templates/table.html.j2",
+            *RENDERING,
+            *REPORTING,
         ),
     output:
         md=report(
@@ -68,7 +62,7 @@ rule table:
 rule all_tables:
     input:
         tables=expand(results("tables/{table}.tex"), table=TABLES),
-        package=package("reporting/templates/all_tables.tex.j2"),
+        package=package("reporting/templates/all_tables.tex.j2", *RENDERING),
     output:
         report(
             results("tables/all_tables.tex"),

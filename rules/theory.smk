@@ -38,11 +38,12 @@ rule theory_table:
         measures=theory_measures(),
         package=package(
             "reporting/theory.py",
-            "reporting/labels.py",
-            "reporting/render.py",
+            "reporting/style.py",
             "reporting/templates/table.md.j2",
             "reporting/templates/table.tex.j2",
             "reporting/templates/table.html.j2",
+            *RENDERING,
+            *RESULTS_SHOWN,
         ),
     output:
         md=results("tables/theory.md"),
@@ -86,7 +87,7 @@ rule theory_table:
 rule theory_figure:
     input:
         measures=theory_measures(),
-        package=package("reporting/theory.py", "reporting/style.py"),
+        package=package("reporting/theory.py", "reporting/style.py", *RESULTS_SHOWN),
     output:
         pdf=results("figures/theory.pdf"),
         png=results("figures/theory.png"),
