@@ -15,7 +15,8 @@ with logged(snakemake):
     write_text(snakemake.output.csv, frame.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
     counts = headline.counts(frame, by_rule, seconds, RULES)
     write_text(snakemake.output.counts, counts.to_csv(index=False, lineterminator="\n"))
-    write_text(snakemake.output.headline, headline.sentences(counts, settings["rule"]) + "\n")
+    said = [headline.sentences(counts, settings["rule"]), headline.meaning(frame, settings["rule"])]
+    write_text(snakemake.output.headline, "\n\n".join(said) + "\n")
     numbers = audit_pages.verdicts(frame, settings)
     claims = audit_pages.claim_page(paper.load(), by_rule, seconds, settings["rule"])
     write_text(snakemake.output.md, render(numbers, "md"))

@@ -35,6 +35,24 @@ def counts(
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def meaning(frame: pd.DataFrame, rule: str) -> str:
+    """What `reproduced` means under one selection rule, and how large the differences are that it can hide.
+
+    Args:
+        frame: as `fairgat.reporting.audit.compare` gives it.
+        rule: the selection rule.
+    """
+    found = frame[(frame["rule"] == rule) & (frame["verdict"] == "reproduced")]
+    text = "Reproduced means that no significant difference was shown, not that there is none"
+    if found.empty:
+        return f"{text}."
+    half = ((found["ci_high"] - found["ci_low"]) / 2).median()
+    return (
+        f"{text}: the 95 % interval of such a difference reaches {half:.2g} percentage points to either side in the "
+        "median."
+    )
+
+
 def sentences(table: pd.DataFrame, rule: str) -> str:
     """The counts under one selection rule in words, as paragraphs."""
     return "\n\n".join(

@@ -6,7 +6,7 @@ from fairgat.reporting import audit, headline, paper
 
 
 @pytest.fixture
-def counts():
+def by_rule():
     """The paper's own GAT rows as if they were ours, under every rule."""
     rows = [
         (rule, dataset, "gat", metric, value.mean / 100, value.std / 100, 5)
@@ -14,8 +14,16 @@ def counts():
         for dataset, methods in paper.load()["comparison"].items()
         for metric, value in methods["gat"].items()
     ]
-    by_rule = pd.DataFrame(rows, columns=["rule", "dataset", "method", "metric", "mean", "std", "n_splits"])
-    frame = audit.compare(paper.load(), by_rule, selection.RULES)
+    return pd.DataFrame(rows, columns=["rule", "dataset", "method", "metric", "mean", "std", "n_splits"])
+
+
+@pytest.fixture
+def frame(by_rule):
+    return audit.compare(paper.load(), by_rule, selection.RULES)
+
+
+@pytest.fixture
+def counts(frame, by_rule):
     return headline.counts(frame, by_rule, {}, selection.RULES)
 
 
@@ -30,6 +38,13 @@ def test_the_headline_names_what_was_found(counts):
     assert "9 reproduced" in text
     assert "not run" in text
     assert "Of the paper's 7 claims" in text
+
+
+def test_the_headline_says_what_reproduced_means(frame):
+    found = frame[(frame["rule"] == "fair") & (frame["verdict"] == "reproduced")]
+    half = (found["ci_high"] - found["difference"]).median()
+    assert f"{half:.2g} percentage points" in headline.meaning(frame, "fair")
+    assert headline.meaning(frame[:0], "fair").endswith("none.")
 
 
 def test_audit_prints_headline_counts_and_paths(counts, tmp_path, capsys):
