@@ -40,7 +40,7 @@ def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
 
 
 def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
-    from fairgat.reporting.style import WIDTH, plt
+    from fairgat.reporting.style import WIDTH, plt, save
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     rows = [row for row in attention["rows"] if "milliseconds" in row]
@@ -55,8 +55,7 @@ def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="directed edges", ylabel="seconds per epoch")
     right.legend(frameon=False)
-    figure.savefig(path, metadata={"Date": None})
-    plt.close(figure)
+    save(figure, {"svg": path})
 
 
 if __name__ == "__main__":

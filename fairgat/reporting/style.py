@@ -12,6 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat.files import replacing
+
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
 # Okabe & Ito (2008), distinguishable with every common colour blindness.
@@ -121,7 +123,7 @@ def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:
     """Write a figure once per format (`pdf`, `png`, `svg` → path), without dates: equal figures, equal bytes."""
     for form, path in paths.items():
-        Path(path).parent.mkdir(parents=True, exist_ok=True)
         metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[form]
-        figure.savefig(path, format=form, metadata=metadata)
+        with replacing(path) as file:
+            figure.savefig(file, format=form, metadata=metadata)
     plt.close(figure)
