@@ -367,6 +367,33 @@ def theory():
     return [*tables, *expand(results("figures/theory.{format}"), format=["pdf", "png", "svg"])]
 
 
+def benchmarks():
+    """The benchmark file of every job of this run, in the folder of all benchmarks and named after what it makes."""
+    made = {
+        "tables/": [*tables(), *theory()],
+        "figures/": [*figures(), *theory()],
+        "theory/": theory_measures(),
+        "runs/": [str(Path(path).parent) for task in TASKS for path in all_metrics_of(task)],
+        "selection/": [path for task in TASKS for path in selections_of(task)],
+        "data/debiased/": bias_reports(),
+        "data/splits/": [p for task in TASKS for name in CONFIG.datasets_of(task) for p in splits_of(task, name)],
+    }
+    folders = {
+        "runs/": ["train/"],
+        "selection/": ["select/"],
+        "data/debiased/": ["debias/", "bias/"],
+        "data/splits/": ["split/"],
+    }
+    names = {"audit", "all_tables", *(f"aggregate/{task}" for task in TASKS)}
+    names |= {f"{rule}/{name}" for rule in ("download", "preprocess", "statistics") for name in datasets_run()}
+    names |= {f"runtime/{name}" for name in CONFIG.datasets_of("node_classification")}
+    for prefix, paths in made.items():
+        within = [path.removeprefix(results(prefix)) for path in paths if path.startswith(results(prefix))]
+        within = [re.sub(r"[.](csv|html|json|md|npz|pdf|png|svg|tex)$", "", path) for path in within]
+        names |= {folder + path for folder in folders.get(prefix, [prefix]) for path in within}
+    return sorted(f"{name}.tsv" for name in names)
+
+
 def provenance():
     """The record of where the results come from."""
     return [results("provenance.json"), results("provenance.html")]

@@ -40,6 +40,8 @@ rule bias:
         report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
     log:
         results("logs/bias/{dataset}/{method}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/bias/{dataset}/{method}/split-{split}.tsv")
     conda:
         ENV
     threads: 1

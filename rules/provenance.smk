@@ -8,7 +8,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 
 rule provenance:
     input:
-        results=[*tables(), *audit(), *figures(), *theory()],
+        results=[*tables(), *bias_reports(), *audit(), *figures(), *theory()],
         package=package("machine.py", "reporting/provenance.py", "reporting/templates/table.html.j2", *RENDERING),
     output:
         json=report(
@@ -34,6 +34,7 @@ rule provenance:
         runtime=15,
     params:
         benchmarks=results("benchmarks"),
+        jobs=benchmarks(),
         config={"seed": CONFIG.seed, "splits": CONFIG.splits.count, "selection_rule": CONFIG.selection.rule},
     message:
         "Recording where the results come from"

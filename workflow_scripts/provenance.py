@@ -16,6 +16,7 @@ with logged(snakemake):
         machine.describe(),
         snakemake.params.config,
         snakemake.params.benchmarks,
+        snakemake.params.jobs,
     )
     write_json(snakemake.output.json, content)
     write_text(snakemake.output.html, render(provenance.page(content), "html"))

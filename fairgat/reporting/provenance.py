@@ -14,7 +14,12 @@ PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic",
 
 
 def collect(
-    command: str, source: str | Path, machine: Mapping[str, Any], config: Mapping[str, Any], benchmarks: str | Path
+    command: str,
+    source: str | Path,
+    machine: Mapping[str, Any],
+    config: Mapping[str, Any],
+    benchmarks: str | Path,
+    jobs: Iterable[str],
 ) -> dict[str, Any]:
     """The content of provenance.json.
 
@@ -24,6 +29,7 @@ def collect(
         machine: as `fairgat.machine.describe` gives it.
         config: the settings that decide results beside the code, such as the seed.
         benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
+        jobs: this run's files in that folder; those of other settings may lie beside them.
     """
     return {
         "command": command,
@@ -31,7 +37,7 @@ def collect(
         "machine": dict(machine),
         "versions": versions(PACKAGES),
         "config": dict(config),
-        "rules": costs(benchmarks),
+        "rules": costs(benchmarks, jobs),
     }
 
 
@@ -60,14 +66,17 @@ def versions(packages: Iterable[str]) -> dict[str, str]:
     return found
 
 
-def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
+def costs(benchmarks: str | Path, jobs: Iterable[str]) -> dict[str, dict[str, float]]:
     """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
 
-    Rules without a benchmark file are missing. Jobs shorter than Snakemake's sampling interval have no memory.
+    `jobs` are the benchmark files to read, as paths in the folder `benchmarks`; those that are missing are left out.
+    Jobs shorter than Snakemake's sampling interval have no memory.
     """
     found: dict[str, dict[str, float]] = {}
-    for path in sorted(Path(benchmarks).rglob("*.tsv")):
-        rule = path.relative_to(benchmarks).parts[0].removesuffix(".tsv")
+    for job in sorted(jobs):
+        path, rule = Path(benchmarks, job), Path(job).parts[0].removesuffix(".tsv")
+        if not path.is_file():  # made elsewhere, or before there were benchmarks
+            continue
         entry = found.setdefault(rule, {"jobs": 0, "wall_seconds": 0.0, "cpu_seconds": 0.0, "peak_mb": 0.0})
         with open(path, encoding="utf-8", newline="") as file:
             for row in csv.DictReader(file, delimiter="\t"):

@@ -5,6 +5,7 @@ import pytest
 from fairgat.reporting import provenance
 from fairgat.reporting.render import render
 
+JOBS = ["train/a/split-0.tsv", "train/a/split-1.tsv", "audit.tsv", "select/not/yet.tsv"]
 HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
 
 
@@ -13,6 +14,7 @@ def benchmarks(tmp_path):
     for name, text in {
         "train/a/split-0.tsv": "1.5\t0:00:01\t100.0\t1.25\n",
         "train/a/split-1.tsv": "2.5\t0:00:02\t300.0\t2.0\n",
+        "train/of-other-settings/split-0.tsv": "9.5\t0:00:09\t900.0\t9.0\n",
         "audit.tsv": "0.2\t0:00:00\tNA\tNA\n",
     }.items():
         path = tmp_path / name
@@ -21,8 +23,8 @@ def benchmarks(tmp_path):
     return tmp_path
 
 
-def test_costs_are_summed_per_rule(benchmarks):
-    assert provenance.costs(benchmarks) == {
+def test_costs_of_this_run_are_summed_per_rule(benchmarks):
+    assert provenance.costs(benchmarks, JOBS) == {
         "audit": {"jobs": 1, "wall_seconds": 0.2, "cpu_seconds": 0.0, "peak_mb": 0.0},
         "train": {"jobs": 2, "wall_seconds": 4.0, "cpu_seconds": 3.2, "peak_mb": 300.0},
     }
@@ -47,7 +49,7 @@ def test_commit(tmp_path):
 
 
 def test_page(benchmarks, tmp_path):
-    content = provenance.collect("snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks)
+    content = provenance.collect("snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks, JOBS)
     html = render(provenance.page(content), "html")
     for text in ("snakemake --cores 2", "P &lt;1&gt;", "not a git checkout", ">7<", ">train<", ">300<"):
         assert text in html
