@@ -35,6 +35,7 @@ def build(settings: Mapping[str, Any], stats: Mapping[str, Any]) -> Table:
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
         _attention(settings["alpha_chi_max"], social, stats),
+        _inter_shares(citation, stats),
     ]
     return Table(
         name="dataset_statistics",
@@ -42,7 +43,8 @@ def build(settings: Mapping[str, Any], stats: Mapping[str, Any]) -> Table:
         explanation=(
             "✓ equal to the paper's, ✗ different. Edges are directed; those of citation networks are the training "
             "graph's. Fair attention: the share of each group's nodes that have an inter-edge, and the attention on "
-            "inter-edges that follows from it for each of its upper limits."
+            "inter-edges that follows from it for each of its upper limits; "
+            "on citation networks the attention is the limit itself."
         ),
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
@@ -97,3 +99,17 @@ def _attention(grid: list[float], datasets: list[Mapping[str, Any]], stats: Mapp
         values += [counts["alpha_chi"][str(value)] for value in grid]
         rows.append(Row([Cell(dataset["title"]), *(Cell(f"{value:.4f}") for value in values)]))
     return Panel("stacked", header, [Block("Fair attention", rows)] if rows else [])
+
+
+def _inter_shares(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """R_chi of every group of the citation networks, which differ in how many groups they have."""
+    shares = {
+        dataset["title"]: stats[dataset["name"]]["counts"]["r_chi"] for dataset in datasets if dataset["name"] in stats
+    }
+    groups = sorted({group for share in shares.values() for group in share}, key=int)
+    rows = [
+        Row([Cell(title), *(Cell(f"{share[group]:.4f}" if group in share else DASH) for group in groups)])
+        for title, share in shares.items()
+    ]
+    header = ["Nodes with inter-edges", *(Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups)]
+    return Panel("stacked", header, [Block("Nodes with inter-edges", rows)] if rows else [])

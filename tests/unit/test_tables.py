@@ -212,6 +212,8 @@ def test_statistics_mark_every_number(config):
     assert "paper" not in entries(table, NASTY)  # nothing to compare with
     attention = {str(row.cells[0].text): [str(c.text) for c in row.cells[1:]] for row in table.panels[2].blocks[0].rows}
     assert attention["Recidivism"] == ["0.9000", "0.6000", "0.2500", "0.6667"]
+    shares = {str(row.cells[0].text): [str(c.text) for c in row.cells[1:]] for row in table.panels[3].blocks[0].rows}
+    assert shares["Cora"] == ["0.9000", "0.6000"]
 
 
 def test_hyperparameters_show_the_papers_and_ours(config):
