@@ -51,6 +51,11 @@ def results(path):
     return f"{RESULTS}/{path}"
 
 
+def all_cores(wildcards):
+    """What --cores says; asked for a job and not while reading the rules, where --unlock comes without it."""
+    return workflow.cores
+
+
 def growing(amount):
     """A resource that grows with every attempt: what died for want of it gets twice as much, then three times."""
     return lambda wildcards, attempt: amount * attempt

@@ -19,7 +19,7 @@ rule runtime:
     conda:
         ENV
     # All cores, though few are used: nothing else may run beside a measurement.
-    threads: workflow.cores or 1
+    threads: all_cores
     resources:
         mem_mb=growing(6000),
         runtime=growing(60),

@@ -57,8 +57,10 @@ class Slurm:
         found = []
         for process in psutil.process_iter():
             try:
-                if process.environ().get("SLURM_JOB_ID") == job and any(
-                    argument.endswith(script) for argument in process.cmdline()
+                ours = process.environ().get("SLURM_JOB_ID") == job
+                # not the shell that a script is started from, whose command ends alike
+                if ours and (
+                    not script or (process.name().startswith("python") and process.cmdline()[-1].endswith(script))
                 ):
                     found.append(process)
             except psutil.Error:

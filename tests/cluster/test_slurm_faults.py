@@ -33,10 +33,21 @@ class Run:
     slurm: Slurm
     repository: Repository
     before: set[str] = field(default_factory=set)
+    process: subprocess.Popen | None = None
 
     def start(self, *arguments: str) -> subprocess.Popen:
         self.before = set(self.slurm.records()) | set(self.slurm.running())
-        return self.repository.start(*PROFILE, *arguments, *OVERLAYS, *targets(RESULTS))
+        self.process = self.repository.start(*PROFILE, *arguments, *OVERLAYS, *targets(RESULTS))
+        return self.process
+
+    def clear(self) -> None:
+        """End what a test left behind that failed half-way."""
+        if self.process is not None and self.process.poll() is None:
+            self.process.kill()
+            self.process.communicate()
+        for job in set(self.slurm.running()) - self.before:
+            output_of("scancel", job)
+        shutil.rmtree(self.repository.folder / ".snakemake/locks", ignore_errors=True)
 
     def finish(self, process: subprocess.Popen) -> str:
         said, _ = process.communicate(timeout=600)
@@ -59,9 +70,10 @@ class Run:
     def second_cell(self) -> tuple[str, Path, int]:
         """Wait until one cell has ended and the other is in training: the batch, the ended cell and its time."""
         batch = self.batch()
-        first = self.slurm.processes(batch, "train.py")[0].pid
-        until(lambda: any(job.pid != first for job in self.slurm.processes(batch, "train.py")))
-        (finished,) = self.cells()
+        (finished,) = until(self.cells)
+        until(
+            lambda: any(job.create_time() > finished.stat().st_mtime for job in self.slurm.processes(batch, "train.py"))
+        )
         return batch, finished, finished.stat().st_ino
 
     def states(self) -> list[str]:
@@ -84,7 +96,9 @@ def run(slurm, repository, undisturbed) -> Iterator[Run]:
     folder = repository.folder / RESULTS
     for part in ("runs", "selection", "summary", "tables"):
         shutil.rmtree(folder / part, ignore_errors=True)
-    yield Run(slurm, repository)
+    run = Run(slurm, repository)
+    yield run
+    run.clear()
     assert repository.tables(RESULTS) == undisturbed
 
 
@@ -156,7 +170,7 @@ def test_the_run_itself_is_killed_and_started_again(run):
     name = re.search(r"SLURM run ID: (\S+)", said)[1]
     output_of("scancel", f"--name={name}")
     until(lambda: not run.slurm.running())
-    assert run.repository.run("--unlock", *OVERLAYS)[0] == 0
+    assert run.repository.run("--unlock")[0] == 0
     run.finish(run.start())
     assert finished.stat().st_ino == made
 
@@ -177,7 +191,7 @@ def test_a_disk_that_fills(tmp_path, undisturbed, repository):
         assert status != 0
         assert os.strerror(errno.ENOSPC) in said
         filler.unlink()
-        small.run("--unlock", *OVERLAYS)
+        small.run("--unlock")
         status, said = small.run("--cores", "1", *OVERLAYS, *targets(RESULTS))
         assert status == 0, said[-5000:]
         assert small.tables(RESULTS) == undisturbed
