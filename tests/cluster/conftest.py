@@ -60,7 +60,8 @@ class Slurm:
                 ours = process.environ().get("SLURM_JOB_ID") == job
                 # not the shell that a script is started from, whose command ends alike
                 if ours and (
-                    not script or (process.name().startswith("python") and process.cmdline()[-1].endswith(script))
+                    not script
+                    or (process.name().startswith("python") and "".join(process.cmdline()[-1:]).endswith(script))
                 ):
                     found.append(process)
             except psutil.Error:
