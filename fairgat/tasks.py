@@ -144,9 +144,9 @@ class LinkTask(_Task):
         auc = area_under_roc(self._probabilities(z, "validation"), self._labels["validation"])
         return Score((auc,), {"auc": auc})
 
-    def evaluate(self, z: Tensor) -> dict[str, dict[str, float]]:
-        """Validation and test metrics at the cut-off that the protocol chooses."""
-        chosen_on = "test" if self.training.protocol == "fairdrop" else "validation"
+    def evaluate(self, z: Tensor, protocol: str | None = None) -> dict[str, dict[str, float]]:
+        """Validation and test metrics at the cut-off that the protocol chooses; the configured one unless named."""
+        chosen_on = "test" if (protocol or self.training.protocol) == "fairdrop" else "validation"
         probabilities, labels = self._probabilities(z, chosen_on), self._labels[chosen_on]
         # max() keeps the first of equals, as the notebook does
         cutoff = max(self.training.cutoffs, key=lambda value: ((probabilities >= value) == labels).mean())

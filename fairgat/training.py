@@ -31,20 +31,28 @@ class Diverged(FairGATError):
     """Training ran into NaN or infinity."""
 
 
+@dataclass(frozen=True)
+class Kept:
+    """An epoch that a protocol may report, and the model's output after it."""
+
+    epoch: int
+    output: torch.Tensor
+
+
 @dataclass
 class Fit:
     """What training one model gave: its state at the selected epoch, and the way there."""
 
     epoch: int = 0
-    key: tuple[float, ...] | None = None
     output: torch.Tensor | None = None
     weights: dict[str, np.ndarray] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol of `LinkTraining`
     history: list[dict[str, float]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
 
 def fit(method: Method, progress: Progress | None = None, observe: Observer | None = None) -> Fit:
-    """Train for the protocol's epochs; the epoch with the best validation score is kept.
+    """Train for the protocol's epochs; the one with the best validation score is selected, or as the protocol says.
 
     The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own.
 
@@ -52,8 +60,8 @@ def fit(method: Method, progress: Progress | None = None, observe: Observer | No
         Diverged: the model's output is no longer finite.
     """
     task, epochs = method.task, method.task.training.epochs
-    keep_last = getattr(task.training, "protocol", None) == "fairdrop"
-    result, losses = Fit(), {}
+    protocol = getattr(task.training, "protocol", "validation")
+    result, losses, best = Fit(), {}, None
     for epoch in range(epochs + 1):
         started = time.perf_counter()
         output = method.forward()
@@ -66,14 +74,18 @@ def fit(method: Method, progress: Progress | None = None, observe: Observer | No
             if observe is not None:
                 row |= observe(epoch, method)
             result.history.append(row)
-            if result.key is None or score.key > result.key or keep_last:
-                result.epoch, result.key, result.output = epoch, score.key, judged.clone()
+            improved = best is None or score.key > best
+            result.kept["fairdrop"] = Kept(epoch, judged)
+            if improved:
+                best, result.kept["validation"] = score.key, Kept(epoch, judged.clone())
+            if improved or protocol == "fairdrop":
                 result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
             if progress is not None:
                 progress(epoch, row)
         if epoch < epochs:
             losses = method.update(output)
             result.seconds.append(time.perf_counter() - started)
+    result.epoch, result.output = result.kept[protocol].epoch, result.kept[protocol].output
     return result
 
 
@@ -132,8 +144,9 @@ def run(
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
-    A run that diverges, or that its method calls off, leaves a metrics.json with the reason under `failure`, so that
-    the selection goes on with the other cells.
+    A link-prediction run reports what either protocol gives under `protocols`, too. A run that diverges, or that its
+    method calls off, leaves a metrics.json with the reason under `failure`, so that the selection goes on with the
+    other cells.
 
     Args:
         cell: which job this is.
@@ -171,6 +184,11 @@ def run(
         )
         result = fit(method, progress, _observer(cell.task, theory_every))
         metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
+        if isinstance(method.task, LinkTask):
+            metrics["protocols"] = {
+                name: {"epoch": kept.epoch, **method.task.evaluate(kept.output, name)}
+                for name, kept in sorted(result.kept.items())
+            }
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # a weight that is no longer finite has no spectral norm

@@ -117,6 +117,25 @@ def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph)
     assert metrics["accuracy"] == best
 
 
+def test_a_link_job_reports_both_protocols(graph, tmp_path):
+    graph.save(tmp_path / "graph.npz")
+    splits.save(tmp_path / "split.npz", splits.make(graph, "link_prediction", Splits(), 0, "test", 0))
+    metrics = {}
+    for protocol in ("validation", "fairdrop"):
+        metrics[protocol] = training.run(
+            training.Cell("link_prediction", "test", "gat", "default", 0),
+            module="gat", settings={}, training=LINK.model_dump() | {"protocol": protocol}, threads=1, seed=0,
+            graph=tmp_path / "graph.npz", split=tmp_path / "split.npz", directory=tmp_path / protocol,
+        )  # fmt: skip
+    assert metrics["validation"]["protocols"] == metrics["fairdrop"]["protocols"]
+    for protocol, content in metrics.items():
+        chosen = content["protocols"][protocol]
+        assert chosen == {part: content[part] for part in ("epoch", "validation", "test")}
+    both = metrics["validation"]["protocols"]
+    assert both["fairdrop"]["epoch"] == LINK.epochs
+    assert both["fairdrop"]["epoch"] != both["validation"]["epoch"]
+
+
 @pytest.fixture
 def job(graph, tmp_path):
     graph.save(tmp_path / "graph.npz")
