@@ -5,6 +5,7 @@ import io
 import math
 import statistics
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fairgat.errors import DataError
@@ -12,6 +13,7 @@ from fairgat.records import FAIRNESS, UTILITY, Record
 
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n_splits", "paper_mean", "paper_std")
 COLUMNS_BY_RULE = ("rule", *COLUMNS, "cell")
+COLUMNS_BY_PROTOCOL = ("protocol", *COLUMNS_BY_RULE)
 
 Published = Mapping[tuple[str, str, str], tuple[float, float]]
 
@@ -64,6 +66,23 @@ def summarise(
                         "cell": winner["cell"],
                     }
                 )
+    return rows
+
+
+def summarise_protocols(
+    selections: Sequence[Mapping[str, Any]], records: Iterable[Record], ddof: int, published: Published
+) -> list[dict[str, Any]]:
+    """`summarise` under each protocol of link prediction, with the keys of COLUMNS_BY_PROTOCOL.
+
+    The cells are the same under all protocols: those selected on validation scores under the configured one. What
+    differs is the epoch and the cut-off of the test scores.
+    """
+    records = list(records)
+    names = dict.fromkeys(name for record in records for name in record.protocols)
+    rows = []
+    for protocol in names:
+        judged = [replace(record, test=record.protocols.get(protocol, {})) for record in records]
+        rows += [{"protocol": protocol, **row} for row in summarise(selections, judged, ddof, published)]
     return rows
 
 

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fairgat.errors import DataError
@@ -29,6 +29,8 @@ class Record:
     validation: Mapping[str, float]
     test: Mapping[str, float]
     failure: str | None = None
+    protocols: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    """Test scores of a link-prediction run under each protocol (`fairgat.config.LinkTraining`)."""
 
 
 def read(path: str | Path) -> Record:
@@ -50,8 +52,9 @@ def read(path: str | Path) -> Record:
     if not failure:
         failure = _unusable(scores, needed)
     if failure:
-        scores = {"validation": {}, "test": {}}
-    return Record(**identity, **scores, failure=failure)
+        return Record(**identity, validation={}, test={}, failure=failure)
+    protocols = {name: scored["test"] for name, scored in (content.get("protocols") or {}).items()}
+    return Record(**identity, **scores, protocols=protocols)
 
 
 def read_all(paths: Iterable[str | Path]) -> list[Record]:

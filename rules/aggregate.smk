@@ -27,3 +27,29 @@ rule aggregate:
         "Averaging the test metrics of {wildcards.task} over the splits"
     script:
         "../workflow_scripts/aggregate.py"
+
+
+rule aggregate_protocols:
+    input:
+        selections=selections_of("link_prediction"),
+        metrics=all_metrics_of("link_prediction"),
+        package=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
+    output:
+        summary=results("summary/link_prediction_by_protocol.csv"),
+    log:
+        results("logs/aggregate/protocols.log"),
+    benchmark:
+        results("benchmarks/aggregate/protocols.tsv")
+    localrule: True  # seconds of work: not worth a queue
+    conda:
+        ENV
+    threads: 1
+    resources:
+        mem_mb=2000,
+        runtime=15,
+    params:
+        ddof=CONFIG.aggregation.ddof,
+    message:
+        "Averaging link prediction's test metrics under both protocols"
+    script:
+        "../workflow_scripts/aggregate_protocols.py"

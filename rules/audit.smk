@@ -4,6 +4,7 @@
 rule audit:
     input:
         by_rule=expand(results("summary/{task}_by_rule.csv"), task=TASKS),
+        by_protocol=results("summary/link_prediction_by_protocol.csv"),
         runtimes=expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification")),
         package=package(
             "reporting/audit.py",
@@ -31,6 +32,12 @@ rule audit:
             caption="report/audit.rst",
             category="Audit",
             labels={"audit": "Number by number", "format": "CSV"},
+        ),
+        protocols=report(
+            results("audit/protocols.csv"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "Link prediction under both protocols", "format": "CSV"},
         ),
         md=results("audit/paper_vs_reproduced.md"),
         html=report(

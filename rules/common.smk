@@ -297,6 +297,7 @@ def audit():
     names = [
         "counts.csv",
         "headline.txt",
+        "protocols.csv",
         "paper_vs_reproduced.csv",
         "paper_vs_reproduced.md",
         "paper_vs_reproduced.html",

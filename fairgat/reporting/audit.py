@@ -80,6 +80,31 @@ def compare(paper: Mapping[str, Any], by_rule: pd.DataFrame, rules: Iterable[str
     return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
+def compare_protocols(
+    paper: Mapping[str, Any],
+    by_rule: pd.DataFrame,
+    by_protocol: pd.DataFrame,
+    rules: Iterable[str],
+    ddof: int = 1,
+) -> pd.DataFrame:
+    """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
+
+    A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
+    that is configured for it.
+
+    Args:
+        by_protocol: rows of `link_prediction_by_protocol.csv` (fractions).
+        paper, by_rule, rules, ddof: as for `compare`.
+    """
+    others = by_rule[~by_rule["dataset"].isin(paper["link_prediction"])]
+    rules, frames = list(rules), []
+    for protocol, rows in by_protocol.groupby("protocol", sort=True):
+        frame = compare(paper, pd.concat([others, rows.drop(columns="protocol")]), rules, ddof)
+        frame = frame[frame["table"] == "link_prediction"]
+        frames.append(frame.assign(protocol=protocol)[["protocol", *COLUMNS]])
+    return pd.concat(frames) if frames else pd.DataFrame(columns=["protocol", *COLUMNS])
+
+
 def _row(rule: str, entry: Mapping[str, Any], ours: tuple[float, float, int] | None, ddof: int) -> dict[str, Any]:
     published: Published = entry["published"]
     row = dict.fromkeys(COLUMNS) | {

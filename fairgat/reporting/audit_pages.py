@@ -13,11 +13,12 @@ _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
 
 
-def verdicts(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     """Paper against reproduction, number by number, under the rendered rule, with counts for every rule.
 
     Args:
         frame: as `fairgat.reporting.audit.compare` gives it.
+        protocols: as `fairgat.reporting.audit.compare_protocols` gives it.
         settings: as `fairgat.reporting.settings.audit_settings` gives them.
     """
     counts = [
@@ -28,6 +29,7 @@ def verdicts(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     panels = [
         Panel("stacked", ["", *audit.VERDICTS], [Block("Cells chosen by", counts)], title="Verdicts"),
         *(_numbers(name, shown, settings) for name in audit.TABLES),
+        *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
         _decisions(settings["decisions"]),
     ]
     return Table(
@@ -65,22 +67,67 @@ def _numbers(name: str, frame: pd.DataFrame, settings: Mapping[str, Any]) -> Pan
     return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
 
 
-def _line(method: str, line: Any, group: int) -> Row:
-    def number(form: str, *values: float) -> str:
-        return "–" if any(pd.isna(value) for value in values) else form.format(*values)
+def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
+    """Link prediction with a column per protocol; nothing where it was not run."""
+    names = list(dict.fromkeys(frame["protocol"]))
+    blocks = []
+    for dataset, group in frame.groupby("dataset", sort=False):
+        entry = settings["datasets"].get(dataset)
+        if not entry or entry["reason"]:
+            continue
+        rows = []
+        for number, (method, measures) in enumerate(group.groupby("method", sort=False)):
+            shown = settings["methods"].get(method, {}).get("title") or labels.PAPER[method]
+            for k, (_, lines) in enumerate(measures.groupby("metric", sort=False)):
+                lines = list(lines.itertuples())
+                cells = [Cell(shown if k == 0 else ""), *_published(lines[0])]
+                for line in lines:
+                    cells += [_ours(line), _verdict(line)]
+                rows.append(Row(cells, group=number))
+        blocks.append(Block(entry["title"], rows))
+    if not blocks:
+        return []
+    text = (
+        "validation: the epoch of best validation AUC, the cut-off that is best on validation. fairdrop: what the "
+        "notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the test set. The "
+        "hyperparameter cells are the same for both."
+    )
+    header = ["", "Metric", "Paper", *(column for name in names for column in (f"Ours ({name})", "Verdict"))]
+    return [
+        Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), "llr" + "rl" * len(names))
+    ]
 
-    ours = number("{:.2f}", line.mean)
+
+def _published(line: Any) -> list[Cell]:
+    return [
+        Cell(str(labels.metric(line.metric)).removesuffix(" (%)")),
+        Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
+    ]
+
+
+def _ours(line: Any) -> Cell:
+    return Cell(_number("{:.2f}", line.mean), std="" if pd.isna(line.std) else f"{line.std:.2f}")
+
+
+def _verdict(line: Any) -> Cell:
+    return Cell(line.verdict, bold=line.verdict in ("better", "worse"))
+
+
+def _number(form: str, *values: float) -> str:
+    return "–" if any(pd.isna(value) for value in values) else form.format(*values)
+
+
+def _line(method: str, line: Any, group: int) -> Row:
     return Row(
         [
             Cell(method),
-            Cell(str(labels.metric(line.metric)).removesuffix(" (%)")),
-            Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
-            Cell(ours, std="" if pd.isna(line.std) else f"{line.std:.2f}"),
-            Cell(number("{:+.2f}", line.difference)),
-            Cell(number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)),
-            Cell(number("{:.3g}", line.p)),
-            Cell(number("{:.3g}", line.p_holm)),
-            Cell(line.verdict, bold=line.verdict in ("better", "worse")),
+            *_published(line),
+            _ours(line),
+            Cell(_number("{:+.2f}", line.difference)),
+            Cell(_number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)),
+            Cell(_number("{:.3g}", line.p)),
+            Cell(_number("{:.3g}", line.p_holm)),
+            _verdict(line),
         ],
         group=group,
     )

@@ -3,7 +3,7 @@ import io
 import statistics
 
 import pytest
-from reporting_fixtures import NODE, metrics, scores, write
+from reporting_fixtures import LINK, NODE, metrics, scores, write
 
 from fairgat import aggregation, records, selection
 from fairgat.errors import DataError
@@ -53,6 +53,23 @@ def test_published_numbers_stand_beside(run):
     row = next(row for row in table if row["metric"] == "accuracy")
     assert (row["paper_mean"], row["paper_std"]) == (0.95, 0.01)
     assert next(row for row in table if row["metric"] == "statistical_parity")["paper_mean"] is None
+
+
+def test_protocols_share_the_cells_and_differ_in_the_scores(tmp_path):
+    contents = []
+    for cell, validation in (("x~1", 0.9), ("x~2", 0.8)):
+        for k in range(2):
+            content = metrics("cora", "m", cell, k, scores(LINK, validation, 0.1), task=LINK)
+            judged = {"validation": validation, "fairdrop": validation + 0.01 * k}
+            content["protocols"] = {name: {"test": scores(LINK, value, 0.3)} for name, value in judged.items()}
+            contents.append(content)
+    found = records.read_all(write(tmp_path, contents))
+    table = aggregation.summarise_protocols([selection.select(found, "fair", 0.01, None)], found, 1, {})
+    accuracy = {row["protocol"]: row for row in table if row["rule"] == "accuracy" and row["metric"] == "accuracy"}
+    assert {row["cell"] for row in accuracy.values()} == {"x~1"}
+    assert accuracy["validation"]["mean"] == pytest.approx(0.9)
+    assert accuracy["fairdrop"]["mean"] == pytest.approx(0.905)
+    assert accuracy["fairdrop"]["n_splits"] == 2
 
 
 def test_csv_has_exactly_these_columns_and_is_deterministic(run):

@@ -207,7 +207,8 @@ def test_verdict_page(config):
     rows = [("recidivism", "gat", "accuracy", 97.0, 0.2)]
     frame = audit.compare(paper.load(), summary(rows), selection.RULES)
     settings = audit_settings(config)
-    text = render(audit_pages.verdicts(frame, settings), "md")
+    protocols = audit.compare_protocols(paper.load(), summary(rows), by_protocol([]), selection.RULES)
+    text = render(audit_pages.verdicts(frame, protocols, settings), "md")
     assert "**pokec-z**: not run (no files)" in text
     assert "**Pokec-n**: not run (not in this configuration)" in text
     line = next(line for line in text.splitlines() if line.startswith("| GAT "))
@@ -215,6 +216,34 @@ def test_verdict_page(config):
     assert line.rstrip(" |").endswith("**better**")
     assert "selection.rule = fair: " in text
     assert "| fair            |          0 |      1 |     0 |     116 |" in text
+
+
+def by_protocol(rows):
+    frames = [summary([row]).assign(protocol=name) for name, row in rows]
+    return pd.concat(frames) if frames else summary([]).assign(protocol=None)
+
+
+def test_link_prediction_is_audited_under_both_protocols(config):
+    node = ("recidivism", "gat", "accuracy", 97.0, 0.2)
+    cora = {
+        "validation": ("cora", "fairgat", "accuracy", 74.7, 1.0),
+        "fairdrop": ("cora", "fairgat", "accuracy", 90, 1),
+    }
+    by_rule = summary([node, cora["validation"]])
+    protocols = audit.compare_protocols(paper.load(), by_rule, by_protocol(list(cora.items())), selection.RULES)
+    assert set(protocols["dataset"]) == {"cora", "citeseer", "pubmed"}
+    found = protocols[(protocols["rule"] == "fair") & (protocols["mean"].notna())].set_index("protocol")
+    assert found["verdict"].to_dict() == {"fairdrop": "better", "validation": "reproduced"}
+    # The configured protocol is judged as in the main audit, with the same correction.
+    main = audit.compare(paper.load(), by_rule, ["fair"])
+    main = main[(main["dataset"] == "cora") & main["mean"].notna()].iloc[0]
+    assert main["p_holm"] == found.loc["validation", "p_holm"]
+
+    settings = audit_settings(config)
+    settings["datasets"]["cora"] = {"name": "cora", "title": "Cora", "task": "link_prediction", "reason": None}
+    text = render(audit_pages.verdicts(audit.compare(paper.load(), by_rule, ["fair"]), protocols, settings), "md")
+    panel = text[text.index("Link prediction under both protocols") :]
+    assert "90.00 ± 1.00" in next(line for line in panel.splitlines() if "74.70 ± 1.00" in line)
 
 
 def test_misplaced_bold_is_found():

@@ -1,0 +1,17 @@
+"""Average the winners' test metrics of link prediction under both protocols."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat.aggregation import COLUMNS_BY_PROTOCOL, summarise_protocols, to_csv
+    from fairgat.files import read_json, write_text
+    from fairgat.records import read_all
+    from fairgat.reporting.paper import means
+
+    rows = summarise_protocols(
+        list(map(read_json, snakemake.input.selections)),
+        read_all(snakemake.input.metrics),
+        ddof=snakemake.params.ddof,
+        published=means("link_prediction"),
+    )
+    write_text(snakemake.output.summary, to_csv(rows, COLUMNS_BY_PROTOCOL))
