@@ -25,6 +25,7 @@ include: "rules/audit.smk"
 include: "rules/figures.smk"
 include: "rules/theory.smk"
 include: "rules/provenance.smk"
+include: "rules/reference.smk"
 
 
 rule all:

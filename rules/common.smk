@@ -164,6 +164,11 @@ def bias_reports():
     ]
 
 
+def debias_timings():
+    """How long each debiasing took."""
+    return [path.replace(".json", ".timing.json") for path in bias_reports()]
+
+
 def splits_of(task, dataset):
     return expand(
         results("data/splits/{task}/{dataset}/split-{k}.npz"), task=task, dataset=dataset, k=range(CONFIG.splits.count)
@@ -390,7 +395,7 @@ def benchmarks():
         "data/debiased/": ["debias/", "bias/"],
         "data/splits/": ["split/"],
     }
-    names = {"audit", "all_tables", *(f"aggregate/{task}" for task in TASKS)}
+    names = {"audit", "all_tables", "costs", *(f"aggregate/{task}" for task in TASKS), "aggregate/protocols"}
     names |= {f"{rule}/{name}" for rule in ("download", "preprocess", "statistics") for name in datasets_run()}
     names |= {f"runtime/{name}" for name in CONFIG.datasets_of("node_classification")}
     for prefix, paths in made.items():
@@ -400,9 +405,27 @@ def benchmarks():
     return sorted(f"{name}.tsv" for name in names)
 
 
+def costs():
+    """What the training cost, per data set and method."""
+    return expand(results("costs/costs.{format}"), format=["csv", "md", "html"])
+
+
+def titles():
+    """What tables call each data set and method."""
+    return {name: entry.title or name for part in (CONFIG.datasets, CONFIG.methods) for name, entry in part.items()}
+
+
 def provenance():
     """The record of where the results come from."""
     return [results("provenance.json"), results("provenance.html")]
+
+
+def reference_files():
+    """What is published of a run: everything small that a reader may want to see or compare with."""
+    summaries = [*expand(results("summary/{task}{rule}.csv"), task=TASKS, rule=["", "_by_rule"])]
+    summaries += [results("summary/link_prediction_by_protocol.csv"), results("provenance.json")]
+    shown = [*tables(), *audit(), *figures(), *theory(), *costs(), *summaries]
+    return [path for path in shown if not path.endswith((".html", ".png"))]  # .svg and .pdf show the same as .png
 
 
 def jobs_of(*rules):

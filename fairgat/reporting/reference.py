@@ -1,0 +1,102 @@
+"""The published reproduction: what is copied out of a run into `results/reference`, and the README made from it."""
+
+import csv
+import shutil
+from collections.abc import Iterable
+from pathlib import Path
+
+from fairgat.errors import DataError
+from fairgat.files import read_json, write_text
+
+BEGIN = "<!-- Made from results/reference by `snakemake readme`: edits here are lost. -->"
+END = "<!-- end -->"
+LARGEST = 1 << 20  # bytes per file
+FIGURES = {
+    "published": "Published against reproduced results: on the diagonal they agree.",
+    "tradeoff_node_classification": "Accuracy against fairness: every cell of every method, with its Pareto front.",
+}
+
+
+def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:
+    """Copy result files into `folder`, which afterwards holds them and nothing else.
+
+    Args:
+        paths: files under `results`; they keep their place in it.
+        results: the run's results directory.
+        folder: what is published; it appears whole or not at all.
+
+    Raises:
+        DataError: a file is too large to be kept under version control.
+    """
+    folder = Path(folder)
+    fresh = folder.with_name(f".{folder.name}.new")
+    shutil.rmtree(fresh, ignore_errors=True)
+    for path in map(Path, paths):
+        if path.stat().st_size > LARGEST:
+            raise DataError(f"{path} has {path.stat().st_size} bytes: too large for {folder}, which is published")
+        copy = fresh / path.relative_to(results)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    write_seconds(fresh)
+    write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
+    shutil.rmtree(folder, ignore_errors=True)
+    fresh.rename(folder)
+
+
+def write_seconds(folder: Path) -> None:
+    """rules.csv: jobs, seconds and memory of each rule, from provenance.json."""
+    rules = read_json(folder / "provenance.json")["rules"]
+    with open(folder / "rules.csv", "w", encoding="utf-8", newline="") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(["rule", "jobs", "wall_seconds", "cpu_seconds", "peak_mb"])
+        writer.writerows([rule, *entry.values()] for rule, entry in rules.items())
+
+
+def summary(folder: str | Path, link: str) -> str:
+    """What came out, as Markdown: the audit's headline, the comparison table, the claims, two figures, the costs.
+
+    Args:
+        folder: the published results.
+        link: where they lie as seen from the page.
+
+    Raises:
+        DataError: a file is missing.
+    """
+    folder = Path(folder)
+    try:
+        headline = (folder / "audit/headline.txt").read_text(encoding="utf-8").strip()
+        table = (folder / "tables/comparison.md").read_text(encoding="utf-8").strip()
+        claims = _first_grid((folder / "audit/claims.md").read_text(encoding="utf-8"))
+        provenance = read_json(folder / "provenance.json")
+    except FileNotFoundError as error:
+        raise DataError(f"{folder} is not a whole reproduction: {error.filename} does not exist") from None
+    figures = [f"![{caption}]({link}/figures/{name}.svg)\n\n{caption}" for name, caption in FIGURES.items()]
+    machine = provenance["machine"]
+    run = (
+        f"From commit {str(provenance['commit'])[:12]}, `{provenance['command']}`, on {machine['cores']} cores of "
+        f"{machine['processor']}; what each method cost: [costs]({link}/costs/costs.md), what each rule cost: "
+        f"[rules]({link}/rules.csv), versions and seed: [provenance]({link}/provenance.json). All tables: "
+        f"[Markdown and LaTeX]({link}/tables). Number by number: [audit]({link}/audit/paper_vs_reproduced.md)."
+    )
+    title, _, rest = table.partition("\n")
+    parts = [headline, f"**{title.lstrip('# ')}** {rest.strip()}", claims, *figures, run]
+    return "\n\n".join(parts)
+
+
+def insert(readme: str, part: str) -> str:
+    """The text of a README with its generated part replaced.
+
+    Raises:
+        DataError: it has no place for one.
+    """
+    if readme.count(BEGIN) != 1 or END not in readme[readme.index(BEGIN) :]:
+        raise DataError(f"the README needs one line {BEGIN} and one line {END} after it")
+    before, _, rest = readme.partition(BEGIN)
+    return f"{before}{BEGIN}\n\n{part}\n\n{rest[rest.index(END) :]}"
+
+
+def _first_grid(markdown: str) -> str:
+    lines = markdown.splitlines()
+    start = next(k for k, line in enumerate(lines) if line.startswith("|"))
+    stop = next((k for k, line in enumerate(lines[start:], start) if not line.startswith("|")), len(lines))
+    return "\n".join(lines[start:stop])

@@ -1,0 +1,78 @@
+"""The published reproduction and the README made from it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from fairgat.errors import DataError
+from fairgat.reporting import reference
+
+ROOT = Path(__file__).parents[2]
+PUBLISHED = ROOT / "results/reference"
+
+
+@pytest.fixture
+def run(tmp_path):
+    contents = {
+        "audit/headline.txt": "Of the paper's 117 results: 3 reproduced.\n",
+        "audit/claims.md": "# Claims\n\nwords\n\n| # | Claim |\n| - | - |\n| 1 | holds |\n\n| other | grid |\n",
+        "tables/comparison.md": "**Comparative results.**\nwords\n\n| A | B |\n",
+        "costs/costs.md": "costs",
+        "provenance.json": json.dumps(
+            {
+                "commit": "0123456789abcdef",
+                "command": "snakemake --cores 2",
+                "machine": {"cores": 2, "processor": "a processor"},
+                "rules": {"train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}},
+            }
+        ),
+    }
+    paths = []
+    for name, text in contents.items():
+        path = tmp_path / "results" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        paths.append(path)
+    return paths, tmp_path / "results", tmp_path / "results/reference"
+
+
+def test_the_folder_holds_what_was_collected_and_nothing_else(run):
+    paths, results, folder = run
+    (folder / "tables").mkdir(parents=True)
+    (folder / "tables/old.md").touch()
+    reference.collect(paths, results, folder)
+    found = {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    assert found == {str(path.relative_to(results)) for path in paths} | {"README.md", "rules.csv"}
+    assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
+    text = (folder / "README.md").read_text()
+    assert "3 reproduced" in text and "| 1 | holds |" in text and "other" not in text
+    assert "](./figures/published.svg)" in text
+
+
+def test_a_large_file_is_refused_and_the_old_folder_stays(run):
+    paths, results, folder = run
+    reference.collect(paths, results, folder)
+    paths[0].write_text("x" * (reference.LARGEST + 1))
+    with pytest.raises(DataError, match="too large"):
+        reference.collect(paths, results, folder)
+    assert (folder / "README.md").exists()
+
+
+def test_the_readmes_part_is_replaced():
+    text = f"before\n{reference.BEGIN}\nold\n{reference.END}\nafter\n"
+    new = reference.insert(text, "new")
+    assert new == f"before\n{reference.BEGIN}\n\nnew\n\n{reference.END}\nafter\n"
+    assert reference.insert(new, "new") == new
+    with pytest.raises(DataError, match="README"):
+        reference.insert("nothing here", "new")
+
+
+@pytest.mark.skipif(not PUBLISHED.exists(), reason="no reproduction has been published yet")
+def test_the_readme_is_in_step_with_the_published_results():
+    text = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert reference.insert(text, reference.summary(PUBLISHED, "results/reference")) == text
+    own = (PUBLISHED / "README.md").read_text(encoding="utf-8")
+    assert reference.summary(PUBLISHED, ".") in own
+    for name in reference.FIGURES:
+        assert (PUBLISHED / f"figures/{name}.svg").is_file()

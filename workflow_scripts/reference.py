@@ -1,0 +1,8 @@
+"""Collect what is published of a run."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat.reporting.reference import collect
+
+    collect(snakemake.input.files, snakemake.params.results, snakemake.output.folder)
