@@ -1,0 +1,137 @@
+"""FairGAT with one decision taken otherwise, where the paper leaves it open: config.sensitivity.yaml trains these.
+
+Everything else is that of fairgat.py, which does not know of them. `center: true` and FairGAT's ablations are settings
+of FairGAT itself.
+"""
+
+from functools import cached_property
+from typing import Literal
+
+import torch
+from pydantic import model_validator
+from torch import Tensor, nn
+from torch.nn.utils.parametrizations import spectral_norm
+from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
+
+from fairgat.methods import fairgat as original
+from fairgat.methods.base import attention_layer
+from fairgat.nn import CSRGraph, FairGATConv
+from fairgat.nn.attention import attend
+from fairgat.nn.scaling import attention_scores, scale
+
+
+class Settings(original.Settings):
+    """FairGAT's settings, and the decisions that may be taken otherwise, one at a time; the defaults are FairGAT."""
+
+    self_loops: bool = True
+    """Whether a node attends to itself, as by an intra-edge."""
+    one_sided: Literal["whole", "share"] = "whole"
+    """What a node with only one kind of edges gives them: the whole attention, or no more than their share,
+    1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
+    norm: Literal["exact", "power_iteration"] = "exact"
+    """How S2 finds the spectral norm: exactly, or by one power iteration per training pass."""
+    scores: Literal["scaled", "unscaled"] = "scaled"
+    """Whether the attention scores are those of the C that S3 has scaled, or of the C before it."""
+    alpha_chi_cap: Literal["none", "smallest_r_chi"] = "none"
+    """Link prediction: whether alpha_chi may exceed the smallest R_chi of all groups. Node classification has the
+    paper's closed form instead."""
+
+    @model_validator(mode="after")
+    def _one_at_a_time(self) -> "Settings":
+        own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
+        changed = [*self.model_dump(include=own, exclude_defaults=True), *["center"] * self.center]
+        if len(changed) > 1:
+            raise ValueError(f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}")
+        return self
+
+
+class OneSidedShare(FairGATConv):
+    """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
+
+    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+        share = self._share(x, graph, alpha_chi)
+        out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), relu)
+        return out, alpha * share
+
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+        share = self._share(x, graph, alpha_chi)
+        out, alpha = super()._transform_first(x, graph, alpha_chi, eta, keep, _times(share, factor), relu)
+        return out, alpha * share
+
+    def _share(self, x: Tensor, graph: CSRGraph, alpha_chi: float) -> Tensor:
+        """(H, E) what each edge's whole attention is multiplied by: 1 in rows with both kinds of edges."""
+        begin, end = graph.rowptr[:-1], graph.rowptr[1:]
+        share = x.new_ones(graph.num_nodes)
+        share[graph.middle == end] = 1 - alpha_chi  # no inter-edges
+        share[graph.middle == begin] = alpha_chi  # no intra-edges
+        return share.repeat_interleave(end - begin).expand(self.heads, -1)
+
+
+def _times(share: Tensor, factor: Tensor | None) -> Tensor:
+    return share if factor is None else share * factor
+
+
+class UnscaledScores(FairGATConv):
+    """A layer whose attention scores are those of C = X W^T before S3; the scaling of C then cancels in Z's.
+
+    Transforms before it aggregates, whatever the widths.
+
+    Raises:
+        NotImplementedError: the heads are to be averaged, which needs each scaled C.
+    """
+
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+        if not self.concat:
+            raise NotImplementedError("scores of the unscaled C are there for concatenated heads")
+        c = self.lin(x).view(-1, self.heads, self.out_channels)
+        scores, _ = attention_scores(c, torch.cat([self.att_src, self.att_dst]))
+        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+        return scale(z.flatten(1), self.bias, eta, relu=relu and self.res is None), alpha
+
+    _aggregate_first = _transform_first
+
+
+class _Variant:
+    settings: Settings
+
+    def layer(self):
+        """As FairGAT's, with the layer that the variant needs."""
+        conv = FairGATConv
+        if self.settings.one_sided == "share":
+            conv = OneSidedShare
+        elif self.settings.scores == "unscaled":
+            conv = UnscaledScores
+        share = self.alpha_chi() if 1 in self.settings.steps else None
+        return attention_layer(conv, self.task, alpha_chi=share, **self.options())
+
+    def build(self) -> nn.Module:
+        """FairGAT's network from the same initial weights, perhaps with PyTorch's spectral norm in place of ours."""
+        model = super().build()
+        if self.settings.norm == "power_iteration":
+            for layer in [part for part in model.modules() if isinstance(part, nn.Linear) and is_parametrized(part)]:
+                remove_parametrizations(layer, "weight", leave_parametrized=False)
+                spectral_norm(layer)
+        return model
+
+    def embed(self) -> Tensor:
+        return super().embed() if self.settings.self_loops else self.model(self.task.features, self.loopless_csr)
+
+    @cached_property
+    def loopless_csr(self) -> CSRGraph:
+        """The training graph without self-loops, cut into intra- and inter-edges where S1 is taken."""
+        sensitive = self.task.sensitive if 1 in self.settings.steps else None
+        return CSRGraph.from_edge_index(
+            self.task.edge_index, self.task.graph.num_nodes, sensitive, add_self_loops=False
+        )
+
+
+class NodeClassification(_Variant, original.NodeClassification):
+    pass
+
+
+class LinkPrediction(_Variant, original.LinkPrediction):
+    def alpha_chi(self) -> float:
+        share = super().alpha_chi()
+        if self.settings.alpha_chi_cap == "none":
+            return share
+        return min([share, *self.task.graph.r_chi().values()])  # of the training graph
