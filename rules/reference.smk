@@ -17,9 +17,9 @@ rule reference:
         mem_mb=1000,
         runtime=15,
     params:
-        results=RESULTS,
+        results=lambda wildcards, output: str(Path(output.folder).parent),
     message:
-        "Collecting what is published of {params.results}"
+        "Collecting what is published into {output.folder}"
     script:
         "../workflow_scripts/reference.py"
 

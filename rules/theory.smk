@@ -46,7 +46,12 @@ rule theory_table:
             *RESULTS_SHOWN,
         ),
     output:
-        md=results("tables/theory.md"),
+        md=report(
+            results("tables/theory.md"),
+            caption="report/theory_table.rst",
+            category="Theory",
+            labels={"theory": "table", "format": "Markdown"},
+        ),
         tex=report(
             results("tables/theory.tex"),
             caption="report/theory_table.rst",
