@@ -4,12 +4,13 @@ import argparse
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
 
 from fairgat import cells, config, datasets, methods, splits, training
 from fairgat.config import Config
 from fairgat.debias.fit import debias
-from fairgat.errors import ConfigError, nearest
+from fairgat.errors import ConfigError, DataError, nearest
 from fairgat.graph import Graph
 from fairgat.progress import bar
 
@@ -132,14 +133,19 @@ def _flag(name: str) -> str:
 
 
 def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, seed: int) -> tuple[Path, Path]:
-    """The graph's and the split's file, made where they are missing."""
+    """The graph's and the split's file, made where they are missing.
+
+    Raises:
+        DataError: the split that is there was made with other settings.
+    """
     name, entry = arguments.dataset, settings.datasets[arguments.dataset]
     graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
     split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
+    parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)
     if not split_file.exists():
-        splits.save(
-            split_file, splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)
-        )
+        splits.save(split_file, parts)
+    elif not all(np.array_equal(part, parts.get(key)) for key, part in splits.load(split_file).items()):
+        raise DataError(f"{split_file} was made with another seed or other `splits:`. Delete it, or give --results-dir")
     return graph_file, split_file
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import yaml
 
 from fairgat.config import Config
+from fairgat.errors import ConfigError
 
 TASK_OF_TABLE = {
     "comparison": "node_classification",
@@ -95,6 +96,63 @@ def figure_settings(config: Config, figure: str) -> dict[str, Any]:
         ],
         "methods": [entry for entry in (_method(config, name, task) for name in methods) if not entry["reason"]],
     }
+
+
+def sensitivity_settings(config: Config) -> list[dict[str, Any]]:
+    """What the sensitivity study compares: one block per data set on which some variant in sensitivity.yaml is run.
+
+    A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
+    method or the same one on another form of the data set. A row has the `dataset` and `method` of its runs, `title`,
+    `changes` (in words, None for a method as it is) and `of`, the method that it is compared with.
+
+    Raises:
+        ConfigError: a row's method has a grid of several cells.
+    """
+    study = yaml.safe_load(resources.files(__package__).joinpath("sensitivity.yaml").read_text("utf-8"))
+    others = {entry["method"] for entry in study["methods"]} | {entry["dataset"] for entry in study["datasets"]}
+    run = {name for task in set(TASK_OF_TABLE.values()) for name in config.datasets_of(task)}
+    blocks = []
+    for dataset in (name for name in config.datasets if name in run - others):
+        entry = config.datasets[dataset]
+        methods = config.methods_of(entry.task)
+        rows = []
+        for method in (name for name in methods if name not in others):
+            variants = [
+                _row(dataset, v["method"], method, v)
+                for v in study["methods"]
+                if v["of"] == method and v["method"] in methods
+            ] + [
+                _row(v["dataset"], method, method, v)
+                for v in study["datasets"]
+                if v["of"] == dataset and method in v["methods"] and v["dataset"] in run
+            ]
+            rows += [_row(dataset, method, method, _method(config, method, entry.task)), *variants]
+        if any(row["changes"] for row in rows):
+            blocks.append({"name": dataset, "title": entry.title or dataset, "task": entry.task, "rows": rows})
+    several = sorted({row["method"] for b in blocks for row in b["rows"] if len(_cells(config, row)) > 1})
+    if several:
+        raise ConfigError(f"a variant is compared at one cell, but the grid has more for {', '.join(several)}")
+    return blocks
+
+
+def same_splits(config: Config) -> dict[str, str]:
+    """Data sets of the sensitivity study that are another form of one, and that one, whose splits they share."""
+    study = yaml.safe_load(resources.files(__package__).joinpath("sensitivity.yaml").read_text("utf-8"))
+    return {entry["dataset"]: entry["of"] for entry in study["datasets"] if entry["dataset"] in config.datasets}
+
+
+def _row(dataset: str, method: str, of: str, entry: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "dataset": dataset,
+        "method": method,
+        "of": of,
+        "title": entry["title"],
+        "changes": entry.get("changes"),
+    }
+
+
+def _cells(config: Config, row: dict[str, Any]) -> list[str]:
+    return config.cells(row["method"], row["dataset"])
 
 
 def _lookup(config: Config, path: str | None) -> str | None:

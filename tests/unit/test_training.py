@@ -225,6 +225,17 @@ def test_a_run_with_other_settings_stays_out_of_the_workflows_way(project, optio
     assert cli.main(["evaluate", str(metrics.parent)]) == 0
 
 
+def test_a_split_made_with_other_settings_is_not_trained_on(project, capsys):
+    arguments = ["train", "--dataset", "demo-social", "--method", "gat", "--quiet"]
+    assert cli.main(arguments) == 0
+    (metrics,) = project.rglob("metrics.json")
+    before = metrics.read_bytes()
+    (project / "config.yaml").write_text(CONFIG + "splits: {train: 0.2}\n")
+    assert cli.main(arguments) == 1
+    assert "split-0.npz was made with another seed or other `splits:`" in capsys.readouterr().err
+    assert metrics.read_bytes() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
