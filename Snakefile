@@ -24,6 +24,7 @@ include: "rules/tables.smk"
 include: "rules/audit.smk"
 include: "rules/figures.smk"
 include: "rules/theory.smk"
+include: "rules/sensitivity.smk"
 include: "rules/provenance.smk"
 include: "rules/reference.smk"
 

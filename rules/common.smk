@@ -66,9 +66,14 @@ def package(*paths):
     return [str(BASE / "fairgat" / path) for path in dict.fromkeys(paths)]
 
 
+# Modules that a method's module builds on, beside those that every training job runs through.
+BUILT_ON = {"fairgat_variants": ["methods/fairgat.py"]}
+
+
 def module_of(wildcards):
-    """The file of the method's module."""
-    return package(f"methods/{CONFIG.module(wildcards.method)}.py")
+    """The file of the method's module, and of those it builds on."""
+    name = CONFIG.module(wildcards.method)
+    return package(f"methods/{name}.py", *BUILT_ON.get(name, []))
 
 
 # The modules that every training job runs through; a method's own module is `module_of`.
@@ -415,6 +420,43 @@ def titles():
     return {name: entry.title or name for part in (CONFIG.datasets, CONFIG.methods) for name, entry in part.items()}
 
 
+# Forms of a data set that share another one's splits.
+SAME_SPLITS = fairgat.reporting.settings.same_splits(CONFIG)
+
+
+def split_of_other_form(wildcards):
+    return results(f"data/splits/{wildcards.task}/{SAME_SPLITS[wildcards.dataset]}/split-{wildcards.split}.npz")
+
+
+def sensitivity_blocks(wildcards):
+    """What the sensitivity study compares, by data set."""
+    try:
+        blocks = fairgat.reporting.settings.sensitivity_settings(CONFIG)
+    except fairgat.errors.ConfigError as error:
+        raise WorkflowError(str(error)) from None
+    if not blocks:
+        raise WorkflowError("There is no variant to compare: run it with --configfile config.sensitivity.yaml.")
+    return blocks
+
+
+def sensitivity_metrics(wildcards):
+    """metrics.json of every row of the sensitivity study."""
+    return [
+        path
+        for block in sensitivity_blocks(wildcards)
+        for row in block["rows"]
+        for path in metrics_of(block["task"], row["dataset"], row["method"])
+    ]
+
+
+def sensitivity(wildcards):
+    """The sensitivity study's table and, for each task, its figure."""
+    names = ["differences.csv", *(f"sensitivity.{form}" for form in ["md", "tex", "html", "csv"])]
+    tasks = dict.fromkeys(block["task"] for block in sensitivity_blocks(wildcards))
+    names += [f"{task}.{form}" for task in tasks for form in ["pdf", "png", "svg"]]
+    return [results(f"sensitivity/{name}") for name in names]
+
+
 def provenance():
     """The record of where the results come from."""
     return [results("provenance.json"), results("provenance.html")]
@@ -451,7 +493,7 @@ def follow_progress():
 def say_what_was_made():
     """The tables' paths, and everything that failed."""
     text = fairgat.watch.summary(
-        tables=sorted(job.output.md for job in jobs_of("table", "theory_table")),
+        tables=sorted(job.output.md for job in jobs_of("table", "theory_table", "sensitivity_table")),
         runs=sorted(job.output.metrics for job in jobs_of("train")),
         failed=sorted(
             (job.rule.name, job.wildcards.get("dataset", ""), " ".join(job.log)) for job in workflow.scheduler.failed

@@ -1,0 +1,8 @@
+"""Give one form of a data set the split of another, node for node."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat import splits
+
+    splits.save(snakemake.output.split, splits.load(snakemake.input.split))
