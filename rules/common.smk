@@ -12,6 +12,7 @@ BASE = Path(workflow.basedir)
 sys.path.insert(0, str(BASE))
 os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
 
+import fairgat.calm
 import fairgat.cells
 import fairgat.config
 import fairgat.datasets
@@ -476,7 +477,8 @@ def jobs_of(*rules):
 
 
 def follow_progress():
-    """Say from time to time how far the long jobs are."""
+    """Say from time to time how far the long jobs are; and leave the cores to them."""
+    fairgat.calm.start()
     fairgat.watch.follow(
         [
             fairgat.watch.Job(

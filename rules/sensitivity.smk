@@ -101,6 +101,7 @@ rule sensitivity_figure:
             "reporting/style.py",
             "reporting/paper.py",
             "reporting/paper.yaml",
+            *RENDERING,
             *RESULTS_SHOWN,
         ),
     output:

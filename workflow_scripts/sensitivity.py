@@ -6,11 +6,10 @@ with logged(snakemake):
     from fairgat.files import write_text
     from fairgat.records import read_all
     from fairgat.reporting import sensitivity
-    from fairgat.reporting.render import FORMATS, render
+    from fairgat.reporting.render import FORMATS
 
     blocks = snakemake.params.blocks
     frame = sensitivity.compare(blocks, read_all(snakemake.input.metrics), snakemake.params.ddof)
     write_text(snakemake.output.differences, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
-    table = sensitivity.table(blocks, frame)
     for form in FORMATS:
-        write_text(snakemake.output[form], render(table, form))
+        write_text(snakemake.output[form], sensitivity.text(blocks, frame, form))

@@ -16,8 +16,9 @@ from scipy.special import stdtrit
 from fairgat.aggregation import deviation
 from fairgat.records import FAIRNESS, UTILITY, Record
 from fairgat.reporting import labels, style
-from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table, Text
+from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
 from fairgat.reporting.paper import means
+from fairgat.reporting.render import render
 from fairgat.reporting.results import DASH
 
 CONFIDENCE = 0.95
@@ -108,6 +109,14 @@ def _scores(records: Sequence[Record]) -> tuple[str | None, dict[int, Mapping[st
 # ------------------------------------------------------------------------------------------------------- the table
 
 
+def text(blocks: Blocks, frame: pd.DataFrame, form: str) -> str:
+    """The table in a format of `fairgat.reporting.render`; in LaTeX one per task, as both exceed a page."""
+    if form != "tex":
+        return render(table(blocks, frame), form)
+    tasks = [[block for block in blocks if block["task"] == task] for task in _TASKS]
+    return "\n".join(render(table(mine, frame), form) for mine in tasks if mine)
+
+
 def table(blocks: Blocks, frame: pd.DataFrame) -> Table:
     """Per task a panel of validation scores, with the published ones, and a panel of differences.
 
@@ -133,8 +142,9 @@ def table(blocks: Blocks, frame: pd.DataFrame) -> Table:
                     align="ll" + "r" * len(metrics),
                 )
             )
+    tasks = {block["task"] for block in blocks}
     return Table(
-        name="sensitivity",
+        name="sensitivity" if len(tasks) > 1 else f"sensitivity_{tasks.pop()}",
         caption="What the paper leaves open, decided otherwise one decision at a time.",
         explanation=(
             "Percent on the validation sets, at the cells that the paper reports; ± beside a score is its standard "
@@ -200,10 +210,10 @@ def _cell(mean: float | None, std: float | None) -> Cell:
 def _signed(difference: float | None, low: float | None = None, high: float | None = None) -> Cell:
     if pd.isna(difference):
         return Cell(DASH)
-    text: Text = f"{100 * difference:+.2f}"
+    shown = f"{round(100 * difference, 2) + 0:+.2f}"  # + 0: no -0.00
     if pd.isna(low):
-        return Cell(Math(text, f"${text}$"))
-    return Cell(text, std=f"{50 * (high - low):.2f}", bold=low > 0 or high < 0)
+        return Cell(Math(shown, f"${shown}$"))
+    return Cell(shown, std=f"{50 * (high - low):.2f}", bold=low > 0 or high < 0)
 
 
 def _less(a: float | None, b: float | None) -> float | None:
@@ -248,6 +258,7 @@ def figure(blocks: Blocks, frame: pd.DataFrame, task: str) -> Figure:
         ax.grid(axis="y", visible=False)
         label = labels.metric(metric)
         ax.set_xlabel(label.tex if isinstance(label, Math) else style.plain(label))
+    drawn.supxlabel("difference to the method as it is, in points", fontsize=8)
     paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
     style.legend(drawn, looks.values(), [paper])
     return drawn

@@ -115,6 +115,8 @@ def sensitivity_settings(config: Config) -> list[dict[str, Any]]:
     for dataset in (name for name in config.datasets if name in run - others):
         entry = config.datasets[dataset]
         methods = config.methods_of(entry.task)
+        # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
+        methods = [name for name in config.only_methods if name in methods] or methods
         rows = []
         for method in (name for name in methods if name not in others):
             variants = [

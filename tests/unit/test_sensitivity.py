@@ -123,6 +123,12 @@ def test_the_blocks(overlay, shipped):
     }
 
 
+def test_the_rows_follow_only_methods(overlay):
+    """Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there."""
+    turned = overlay.model_copy(update={"methods": dict(reversed(overlay.methods.items()))})
+    assert reporting_settings.sensitivity_settings(turned) == reporting_settings.sensitivity_settings(overlay)
+
+
 def test_a_grid_of_several_cells_is_refused():
     both = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
     content = {
@@ -229,6 +235,10 @@ def test_test_scores_are_not_looked_at(frame, blocks):
     assert not frame[["mean", "difference"]].isin([0.123, 0.456]).any(axis=None)
 
 
+def test_a_difference_that_rounds_to_nothing_has_no_sign():
+    assert sensitivity._signed(-1e-6, -2e-6, 0.0).text == "+0.00"
+
+
 @pytest.mark.parametrize(("values", "half"), [([0.1], None), ([0.1, 0.1], 0.0), ([], None)])
 def test_the_interval_of_few_splits(values, half):
     assert sensitivity.interval(values) == half
@@ -262,12 +272,14 @@ def test_the_table(blocks, frame):
 
 @pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
 def test_every_variant_is_in_every_format(blocks, frame, form):
-    text = render(sensitivity.table(blocks, frame), form)
+    text = sensitivity.text(blocks, frame, form)
     shown = text.replace(r"\_", "_")
     assert "nan" not in shown.lower().replace("nan}", "") and "None" not in shown
     for entry in [*STUDY["methods"], *STUDY["datasets"]]:
         assert entry["title"] in shown
     if form == "tex":
+        assert text.count(r"\begin{table}") == 2  # one alone is longer than a page
+        assert len(set(re.findall(r"\\label{.*}", text))) == 2
         assert r"$\mathbf{+1.80} \pm" in text
 
 
