@@ -99,6 +99,20 @@ def test_the_audit_can_be_asked_for(finished, capsys):
     assert "not run" in capsys.readouterr().out
 
 
+def test_a_run_can_be_published(finished):
+    run = finished.snakemake("--", "reference")
+    assert run.returncode == 0, run.stdout[-3000:]
+    folder = finished.folder / "results/demo/reference"
+    page = (folder / "README.md").read_text()
+    assert "| GAT " in page and "117 not run" in page
+    for link in re.findall(r"\]\((\./[^)]+)\)", page):
+        assert (folder / link).exists(), link
+    protocols = (folder / "summary/link_prediction_by_protocol.csv").read_text()
+    assert "\nfairdrop,fair,demo-citation,fairdrop,accuracy,0." in protocols
+    assert "\nvalidation,fair,demo-citation,fairdrop,accuracy,0." in protocols
+    assert "demo-citation,fairdrop,2,200," in (folder / "costs/costs.csv").read_text()
+
+
 def test_a_run_ends_with_the_paths_of_its_tables(finished):
     run = finished.snakemake("--forcerun", "table", "--", "results/demo/tables/comparison.md")
     assert run.returncode == 0
@@ -106,7 +120,7 @@ def test_a_run_ends_with_the_paths_of_its_tables(finished):
 
 
 def test_another_threshold_does_not_debias_again(finished):
-    planned = finished.planned("--config", "methods={'edits': {'grid': {'threshold': [0.3, 0.4]}}}")
+    planned = finished.planned("--config", "methods={'edits': {'grid': {'threshold': [0.5, 0.4]}}}")
     trained = [line for line in planned if line.startswith("Train ")]
     assert trained
     assert all("edits (threshold~0.4)" in line for line in trained)
