@@ -34,7 +34,7 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-demo: env ## Run the whole workflow on small generated data sets, in a few minutes
+demo: env ## Run the whole workflow on small generated data sets, in about five minutes
 	$(SNAKEMAKE) --configfile config.demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results/demo))
 

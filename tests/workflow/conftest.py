@@ -4,6 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -38,6 +40,17 @@ class Workflow:
         """The messages of the jobs that a dry run lists."""
         lines = self.snakemake("-n", *arguments).stdout.splitlines()
         return [line.partition(": ")[2] for line in lines if line.startswith("Job ")]
+
+    @contextmanager
+    def edited(self, path: str) -> Iterator[None]:
+        """Inside it, a source file has one more comment."""
+        module = self.folder / path
+        before = module.read_text()
+        module.write_text(before + "\n# edited\n")
+        try:
+            yield
+        finally:
+            module.write_text(before)
 
 
 def copy(folder: Path) -> Workflow:

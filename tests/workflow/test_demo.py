@@ -40,13 +40,8 @@ def test_a_second_run_finds_nothing_to_do(finished):
 
 
 def test_editing_a_method_runs_its_cells_again_and_no_others(finished):
-    module = finished.folder / "fairgat/methods/gat.py"
-    before = module.read_text()
-    module.write_text(before + "\n# edited\n")
-    try:
+    with finished.edited("fairgat/methods/gat.py"):
         planned = finished.planned()
-    finally:
-        module.write_text(before)
     trained = {line.split()[1] for line in planned if line.startswith("Train ")}
     assert "gat" in trained
     assert not any(name.startswith("fairgat") for name in trained)

@@ -19,14 +19,9 @@ def test_its_table_and_figure_are_there(finished):
 
 
 def test_editing_the_theory_measures_anew_and_trains_nothing(finished):
-    module = finished.folder / "fairgat/theory/layers.py"
-    before = module.read_text()
-    module.write_text(before + "\n# edited\n")
-    try:
+    with finished.edited("fairgat/theory/layers.py"):
         planned = finished.planned()
         trained = [line for line in finished.planned("--config", "training={'theory_every': 10}") if "Train " in line]
-    finally:
-        module.write_text(before)
     assert any("Measuring the terms" in line for line in planned)
     assert not any(line.startswith("Train ") for line in planned)
     assert trained
