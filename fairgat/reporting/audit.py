@@ -150,6 +150,15 @@ def holm(p_values: list[float]) -> list[float]:
     return adjusted
 
 
+def doubtful(frame: pd.DataFrame) -> int:
+    """How many reproduced results have p below ALPHA before Holm's adjustment.
+
+    Args:
+        frame: as `compare` gives it.
+    """
+    return int(((frame["verdict"] == "reproduced") & (frame["p"] < ALPHA)).sum())
+
+
 def verdict(metric: str, difference: float, p_holm: float) -> str:
     """The verdict on a tested difference (ours minus the paper's)."""
     if p_holm >= ALPHA:

@@ -21,13 +21,18 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
         protocols: as `fairgat.reporting.audit.compare_protocols` gives it.
         settings: as `fairgat.reporting.settings.audit_settings` gives them.
     """
-    counts = [
-        Row([Cell(rule), *(Cell(str((group["verdict"] == verdict).sum())) for verdict in audit.VERDICTS)])
-        for rule, group in frame.groupby("rule", sort=False)
-    ]
+    counts = []
+    for rule, group in frame.groupby("rule", sort=False):
+        numbers = [(group["verdict"] == verdict).sum() for verdict in audit.VERDICTS]
+        counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, audit.doubtful(group)))]))
     shown = frame[frame["rule"] == settings["rule"]]
     panels = [
-        Panel("stacked", ["", *audit.VERDICTS], [Block("Cells chosen by", counts)], title="Verdicts"),
+        Panel(
+            "stacked",
+            ["", *audit.VERDICTS, f"reproduced, p < {audit.ALPHA:g} uncorrected"],
+            [Block("Cells chosen by", counts)],
+            title="Verdicts",
+        ),
         *(_numbers(name, shown, settings) for name in audit.TABLES),
         *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
         _decisions(settings["decisions"]),

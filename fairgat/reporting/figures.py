@@ -36,7 +36,8 @@ def tradeoff(settings: Settings, metrics: Files, selections: Mapping[tuple[str, 
     measures = FAIRNESS[settings["task"]]
     frame = _cells(records.read_all(metrics))
     looks = style.looks(settings["methods"])
-    figure, axes = style.panels(settings["datasets"], measures, columns=3, height=1.9)
+    height = 1.9 if len(measures) > 2 else 2.6
+    figure, axes = style.panels(settings["datasets"], measures, columns=3, height=height)
     for (dataset, measure), ax in axes.items():
         for method, look in looks.items():
             cells = frame[(frame["dataset"] == dataset) & (frame["method"] == method)]
@@ -44,11 +45,14 @@ def tradeoff(settings: Settings, metrics: Files, selections: Mapping[tuple[str, 
                 continue
             x, y = 100 * cells[measure].to_numpy(), 100 * cells[UTILITY].to_numpy()
             front = pareto(x, y)
-            ax.plot(x[front], y[front], color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
+            ax.plot(x[front], y[front], look.line, color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
             ax.plot(x, y, look.marker, color=look.colour, markerfacecolor="none", markersize=4, alpha=0.8)
             winner = (selections.get((dataset, method)) or {}).get("winner")
             chosen = (cells["cell"] == winner).to_numpy()
-            ax.plot(x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, zorder=3)
+            ax.plot(
+                x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, markeredgecolor="white", zorder=3
+            )
+        ax.margins(0.08, 0.12)  # room for the large markers
         ax.set(xlabel=_label(measure), ylabel=_label(UTILITY))
     chosen = Line2D([], [], color="#666666", marker="o", markersize=7, linestyle="", label="selected cell")
     front = Line2D([], [], color="#666666", linewidth=0.9, label="Pareto front")
@@ -168,7 +172,7 @@ def curves(settings: Settings, selections: Mapping[tuple[str, str], Any], histor
                 continue
             joined = 100 * pd.concat([f.set_index("epoch")[f"validation_{metric}"] for f in frames], axis=1)
             ax.fill_between(joined.index, joined.min(axis=1), joined.max(axis=1), color=look.colour, alpha=0.15, lw=0)
-            ax.plot(joined.index, joined.mean(axis=1), color=look.colour)
+            ax.plot(joined.index, joined.mean(axis=1), look.line, color=look.colour)
         ax.set(xlabel="epoch", ylabel=_label(metric))
     style.legend(figure, looks.values(), line=True)
     return figure

@@ -49,7 +49,7 @@ def meaning(frame: pd.DataFrame, rule: str) -> str:
     half = ((found["ci_high"] - found["ci_low"]) / 2).median()
     return (
         f"{text}: the 95 % interval of such a difference reaches {half:.2g} percentage points to either side in the "
-        "median."
+        f"median, and {audit.doubtful(found)} of the {len(found)} would count as different if each were tested alone."
     )
 
 

@@ -31,6 +31,7 @@ _KNOWN = {
     "fairgat-steps-13": (_ORANGE, ">"),
     "fairgat-steps-23": (_GREEN, "X"),
 }
+_ABLATION = "fairgat-steps-"  # these share colours with the baselines: their lines are dashed
 _OTHERS = [(_YELLOW, "h"), (_RED, "p"), (_PURPLE, "d"), (_SKY, "*"), (_ORANGE, "H"), (_GREEN, "8")]
 _SETTINGS = {
     "font.size": 8,
@@ -60,14 +61,18 @@ class Look:
     title: str
     colour: str
     marker: str
+    line: str = "-"
 
 
 def looks(methods: Iterable[Mapping[str, str]]) -> dict[str, Look]:
     """A look for each method (`name`, `title`); the paper's methods look the same in every figure."""
     spare = iter(_OTHERS * 100)
-    return {
-        entry["name"]: Look(plain(entry["title"]), *(_KNOWN.get(entry["name"]) or next(spare))) for entry in methods
-    }
+    found = {}
+    for entry in methods:
+        name = entry["name"]
+        line = "--" if name.startswith(_ABLATION) else "-"
+        found[name] = Look(plain(entry["title"]), *(_KNOWN.get(name) or next(spare)), line)
+    return found
 
 
 def plain(text: str) -> str:
@@ -105,11 +110,13 @@ def panels(
 
 def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), line: bool = False) -> None:
     """One legend for the whole figure, above it."""
-    style = "-" if line else ""
     handles = [
-        Line2D([], [], color=look.colour, marker="" if line else look.marker, linestyle=style, label=look.title)
+        Line2D(
+            [], [], color=look.colour, marker="" if line else look.marker, linestyle=look.line if line else "",
+            label=look.title,
+        )
         for look in shown
-    ]
+    ]  # fmt: skip
     handles += extra
     if handles:
         figure.legend(

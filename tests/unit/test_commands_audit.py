@@ -44,7 +44,13 @@ def test_the_headline_says_what_reproduced_means(frame):
     found = frame[(frame["rule"] == "fair") & (frame["verdict"] == "reproduced")]
     half = (found["ci_high"] - found["difference"]).median()
     assert f"{half:.2g} percentage points" in headline.meaning(frame, "fair")
+    assert "and 0 of the 9 would count" in headline.meaning(frame, "fair")
     assert headline.meaning(frame[:0], "fair").endswith("none.")
+
+
+def test_the_headline_counts_what_the_correction_alone_keeps_reproduced(frame):
+    frame.loc[(frame["rule"] == "fair") & (frame["metric"] == "accuracy") & frame["p"].notna(), "p"] = 0.01
+    assert "and 3 of the 9 would count" in headline.meaning(frame, "fair")
 
 
 def test_audit_prints_headline_counts_and_paths(counts, tmp_path, capsys):

@@ -134,6 +134,12 @@ def test_figures_of_a_task_without_data_are_left_out(config):
     ]
 
 
+def test_methods_that_share_a_colour_differ_in_their_lines():
+    names = ("gat", "fairgat", "fairgnn", "edits", "nifty", "fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
+    looks = style.looks([{"name": name, "title": name} for name in names]).values()
+    assert len({(look.colour, look.line) for look in looks}) == len(names)
+
+
 def test_known_methods_keep_their_colour():
     alone = style.looks([{"name": "fairgat", "title": "FairGAT"}])
     among = style.looks([{"name": n, "title": n} for n in ("mine", "gat", "fairgat", "yours")])
