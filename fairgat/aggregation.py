@@ -1,4 +1,4 @@
-"""Mean and standard deviation over the splits of each winner's test metrics."""
+"""Mean and standard deviation over the splits: each winner's test metrics, and every cell's."""
 
 import csv
 import io
@@ -14,6 +14,7 @@ from fairgat.records import FAIRNESS, UTILITY, Record
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n_splits", "paper_mean", "paper_std")
 COLUMNS_BY_RULE = ("rule", *COLUMNS, "cell")
 COLUMNS_BY_PROTOCOL = ("protocol", *COLUMNS_BY_RULE)
+COLUMNS_OF_CELLS = ("dataset", "method", "cell", "part", "metric", "mean", "std", "n_splits")
 
 Published = Mapping[tuple[str, str, str], tuple[float, float]]
 
@@ -50,7 +51,6 @@ def summarise(
                 scores = [record.test for record in runs[dataset, method, winner["cell"]]]
             metrics = scores[0] if scores else (UTILITY, *FAIRNESS[selection["task"]])
             for metric in metrics:
-                values = [score[metric] for score in scores if isinstance(score[metric], int | float)]
                 paper_mean, paper_std = published.get((dataset, method, metric), (None, None))
                 rows.append(
                     {
@@ -58,9 +58,7 @@ def summarise(
                         "dataset": dataset,
                         "method": method,
                         "metric": metric,
-                        "mean": math.fsum(values) / len(values) if values else None,
-                        "std": deviation(values, ddof),
-                        "n_splits": len(values),
+                        **_over_splits(scores, metric, ddof),
                         "paper_mean": paper_mean,
                         "paper_std": paper_std,
                         "cell": winner["cell"],
@@ -84,6 +82,32 @@ def summarise_protocols(
         judged = [replace(record, test=record.protocols.get(protocol, {})) for record in records]
         rows += [{"protocol": protocol, **row} for row in summarise(selections, judged, ddof, published)]
     return rows
+
+
+def summarise_cells(records: Iterable[Record], ddof: int) -> list[dict[str, Any]]:
+    """The validation and the test results of every cell, with the keys of COLUMNS_OF_CELLS.
+
+    The selection looks at the validation rows alone; the test rows say what other choices would have given. A split
+    that failed is left out, which `n_splits` shows.
+    """
+    runs: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        runs.setdefault((record.dataset, record.method, record.cell), []).append(record)
+    rows = []
+    for (dataset, method, cell), found in runs.items():
+        for part in ("validation", "test"):
+            scores = [getattr(record, part) for record in found if not record.failure]
+            metrics = scores[0] if scores else (UTILITY, *FAIRNESS[found[0].task])
+            for metric in metrics:
+                row = {"dataset": dataset, "method": method, "cell": cell, "part": part, "metric": metric}
+                rows.append(row | _over_splits(scores, metric, ddof))
+    return rows
+
+
+def _over_splits(scores: Iterable[Mapping[str, float]], metric: str, ddof: int) -> dict[str, Any]:
+    values = [score[metric] for score in scores if isinstance(score[metric], int | float)]
+    mean = math.fsum(values) / len(values) if values else None
+    return {"mean": mean, "std": deviation(values, ddof), "n_splits": len(values)}
 
 
 def deviation(values: Sequence[float], ddof: int) -> float | None:

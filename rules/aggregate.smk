@@ -1,4 +1,4 @@
-# Mean and standard deviation over the splits of every winner's test metrics.
+# Mean and standard deviation over the splits, of every winner and of every cell.
 
 
 rule aggregate:
@@ -9,6 +9,7 @@ rule aggregate:
     output:
         summary=results("summary/{task}.csv"),
         by_rule=results("summary/{task}_by_rule.csv"),
+        cells=results("summary/{task}_cells.csv"),
     log:
         results("logs/aggregate/{task}.log"),
     benchmark:

@@ -465,9 +465,10 @@ def provenance():
 
 def reference_files():
     """What is published of a run: everything small that a reader may want to see or compare with."""
-    summaries = [*expand(results("summary/{task}{rule}.csv"), task=TASKS, rule=["", "_by_rule"])]
+    summaries = [*expand(results("summary/{task}{kind}.csv"), task=TASKS, kind=["", "_by_rule", "_cells"])]
     summaries += [results("summary/link_prediction_by_protocol.csv"), results("provenance.json")]
-    shown = [*tables(), *audit(), *figures(), *theory(), *costs(), *summaries]
+    study = sorted(map(str, Path(results("sensitivity")).glob("*.*")))  # another configuration's: where it was made
+    shown = [*tables(), *audit(), *figures(), *theory(), *costs(), *summaries, *study]
     return [path for path in shown if not path.endswith((".html", ".png"))]  # .svg and .pdf show the same as .png
 
 

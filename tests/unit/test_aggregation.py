@@ -48,6 +48,17 @@ def test_one_split_has_no_sample_deviation():
     assert aggregation.deviation([0.5], ddof=0) == 0
 
 
+def test_every_cell_is_averaged_on_both_parts(run):
+    found, _ = run
+    failed = records.Record("node_classification", "d", "m", "x~2", 3, {}, {}, failure="diverged")
+    table = aggregation.summarise_cells([*found, failed], ddof=1)
+    means = {(row["cell"], row["part"], row["metric"]): (row["mean"], row["n_splits"]) for row in table}
+    assert means["x~1", "test", "accuracy"] == (pytest.approx(statistics.mean(TEST)), 3)
+    assert means["x~1", "validation", "statistical_parity"] == (pytest.approx(0.2), 3)
+    assert means["x~2", "validation", "accuracy"] == (pytest.approx(0.895), 3)  # the failed split is not counted
+    assert set(table[0]) == set(aggregation.COLUMNS_OF_CELLS)
+
+
 def test_published_numbers_stand_beside(run):
     table = rows(run, published={("d", "m", "accuracy"): (0.95, 0.01)})
     row = next(row for row in table if row["metric"] == "accuracy")
