@@ -35,6 +35,13 @@ class Job:
         except (OSError, StopIteration, KeyError, ValueError):  # not there, or only half written
             return None
 
+    def ended(self) -> float | None:
+        """When it ended last (seconds of the epoch); None where its benchmark file is gone."""
+        try:
+            return self.benchmark.stat().st_mtime
+        except OSError:
+            return None
+
 
 def follow(jobs: Sequence[Job]) -> None:
     """Say on stderr, now and then, how far these jobs are; in a thread that ends with the process."""
@@ -71,7 +78,8 @@ def describe(jobs: Iterable[Job], started: float, now: float) -> tuple[int, str]
     text = f"Training: {len(done)} of {len(done) + len(left)} runs done"
     if not done or not left:
         return len(done), text + "."
-    began = max(started, min(job.benchmark.stat().st_mtime - seconds for job, seconds in done.items()))
+    ends = {job: job.ended() for job in done}  # a benchmark file may vanish meanwhile, with a job that runs again
+    began = max(started, min((end - done[job] for job, end in ends.items() if end), default=started))
     pace = sum(done.values()) / max(now - began, 1)
     costs, guessed = _costs(known), set()
     work = 0.0

@@ -1,5 +1,6 @@
 # Helpers and constants for every rule file; the rules themselves hold no logic.
 
+import hashlib
 import os
 import re
 import sys
@@ -73,8 +74,12 @@ BUILT_ON = {"fairgat_variants": ["methods/fairgat.py"]}
 
 def module_of(wildcards):
     """The file of the method's module, and of those it builds on."""
-    name = CONFIG.module(wildcards.method)
-    return package(f"methods/{name}.py", *BUILT_ON.get(name, []))
+    return package(*modules_of(wildcards.method))
+
+
+def modules_of(method):
+    name = CONFIG.module(method)
+    return [f"methods/{name}.py", *BUILT_ON.get(name, [])]
 
 
 # The modules that every training job runs through; a method's own module is `module_of`.
@@ -283,7 +288,8 @@ def timed_methods(wildcards):
 
 
 def timed_modules(wildcards):
-    return sorted({path for method in methods_timed() for path in package(f"methods/{CONFIG.module(method)}.py")})
+    names = {name for method in methods_timed() for name in modules_of(method)}
+    return sorted(path for name in names for path in package(name))
 
 
 def timed_debiased(wildcards):
@@ -467,9 +473,19 @@ def reference_files():
     """What is published of a run: everything small that a reader may want to see or compare with."""
     summaries = [*expand(results("summary/{task}{kind}.csv"), task=TASKS, kind=["", "_by_rule", "_cells"])]
     summaries += [results("summary/link_prediction_by_protocol.csv"), results("provenance.json")]
-    study = sorted(map(str, Path(results("sensitivity")).glob("*.*")))  # another configuration's: where it was made
-    shown = [*tables(), *audit(), *figures(), *theory(), *costs(), *summaries, *study]
-    return [path for path in shown if not path.endswith((".html", ".png"))]  # .svg and .pdf show the same as .png
+    return published([*tables(), *audit(), *figures(), *theory(), *costs(), *summaries])
+
+
+def published(paths):
+    """Without .html and .png: .md and .svg show the same."""
+    return [path for path in paths if not path.endswith((".html", ".png"))]
+
+
+def published_study(wildcards):
+    """The sensitivity study's files, where it was made, with their checksums. No inputs: its rules have no variants
+    under the configuration that publishes."""
+    found = sorted(map(str, Path(results("sensitivity")).glob("*.*")))
+    return {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in published(found)}
 
 
 def jobs_of(*rules):

@@ -17,6 +17,7 @@ rule reference:
         mem_mb=1000,
         runtime=15,
     params:
+        study=published_study,
         results=lambda wildcards, output: str(Path(output.folder).parent),
     message:
         "Collecting what is published into {output.folder}"

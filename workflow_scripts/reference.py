@@ -5,4 +5,5 @@ from _log import logged
 with logged(snakemake):
     from fairgat.reporting.reference import collect
 
-    collect(snakemake.input.files, snakemake.params.results, snakemake.output.folder)
+    files = [*snakemake.input.files, *snakemake.params.study]
+    collect(files, snakemake.params.results, snakemake.output.folder)

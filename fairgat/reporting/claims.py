@@ -179,7 +179,7 @@ def _costs(results: Results, subject: str, rivals: list[str], metrics: list[str]
                 ours, theirs = results.get((dataset, subject, metric)), results.get((dataset, rival, metric))
                 if not ours or not theirs:
                     missing = True
-                elif _better(metric, ours[0], theirs[0]):
+                elif _better(metric, round(ours[0], 2), round(theirs[0], 2)):  # as the tables print them
                     worse.append(f"{metric} {theirs[0]:.2f} against {ours[0]:.2f}")
             numbers = "" if missing else "; ".join(worse) or "worse in nothing"
             checks.append(Check(f"{rival} on {dataset}", numbers, None if missing else bool(worse)))
@@ -201,6 +201,19 @@ def _costs_times(
     return checks
 
 
+def _cheapest(results: Results, subject: str, rivals: list[str], datasets: list[str]) -> list[Check]:
+    checks = []
+    for dataset in datasets:
+        for rival in rivals:
+            ours, theirs = results.get((dataset, subject, SECONDS)), results.get((dataset, rival, SECONDS))
+            if not ours or not theirs:
+                checks.append(Check(f"{rival} on {dataset}", "", None))
+                continue
+            numbers = f"{ours[0]:.3g} s against {theirs[0]:.3g} s"
+            checks.append(Check(f"{rival} on {dataset}", numbers, ours[0] < theirs[0]))
+    return checks
+
+
 def _wins_most(
     results: Results, subject: str, rival: str, metrics: list[str], datasets: list[str], tolerance: float
 ) -> list[Check]:
@@ -210,7 +223,7 @@ def _wins_most(
         if any(not ours or not theirs for ours, theirs in pairs):
             checks.append(Check(f"fairness measures on {dataset}", "", None))
         else:
-            wins = sum(ours[0] < theirs[0] for ours, theirs in pairs)
+            wins = sum(round(ours[0], 2) < round(theirs[0], 2) for ours, theirs in pairs)
             checks.append(
                 Check(f"fairness measures on {dataset}", f"lower in {wins} of {len(pairs)}", wins > len(pairs) / 2)
             )
@@ -228,5 +241,6 @@ PREDICATES: dict[str, Callable[..., list[Check]]] = {
     "similar": _similar,
     "costs": _costs,
     "costs_times": _costs_times,
+    "cheapest": _cheapest,
     "wins_most": _wins_most,
 }

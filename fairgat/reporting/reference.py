@@ -2,6 +2,7 @@
 
 import csv
 import shutil
+import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -28,19 +29,20 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
     Raises:
         DataError: a file is too large to be kept under version control.
     """
-    folder = Path(folder)
-    fresh = folder.with_name(f".{folder.name}.new")
-    shutil.rmtree(fresh, ignore_errors=True)
-    for path in map(Path, paths):
+    folder, paths = Path(folder), [Path(path) for path in paths]
+    for path in paths:
         if path.stat().st_size > LARGEST:
             raise DataError(f"{path} has {path.stat().st_size} bytes: too large for {folder}, which is published")
-        copy = fresh / path.relative_to(results)
-        copy.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(path, copy)
-    write_seconds(fresh)
-    write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
-    shutil.rmtree(folder, ignore_errors=True)
-    fresh.rename(folder)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
+        fresh = Path(temporary) / folder.name
+        for path in paths:
+            copy = fresh / path.relative_to(results)
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(path, copy)
+        write_seconds(fresh)
+        write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
+        shutil.rmtree(folder, ignore_errors=True)
+        fresh.rename(folder)
 
 
 def write_seconds(folder: Path) -> None:
@@ -72,8 +74,10 @@ def summary(folder: str | Path, link: str) -> str:
         raise DataError(f"{folder} is not a whole reproduction: {error.filename} does not exist") from None
     figures = [f"![{caption}]({link}/figures/{name}.svg)\n\n{caption}" for name, caption in FIGURES.items()]
     machine = provenance["machine"]
+    commit = f"at commit {provenance['commit'][:12]}" if provenance["commit"] else "outside a Git repository"
+    changed = " with uncommitted changes" if provenance["modified"] else ""
     run = (
-        f"From commit {str(provenance['commit'])[:12]}, `{provenance['command']}`, on {machine['cores']} cores of "
+        f"Rendered {commit}{changed} by `{provenance['command']}` on {machine['cores']} cores of "
         f"{machine['processor']}; what each method cost: [costs]({link}/costs/costs.md), what each rule cost: "
         f"[rules]({link}/rules.csv), versions and seed: [provenance]({link}/provenance.json). All tables: "
         f"[Markdown and LaTeX]({link}/tables). Number by number: [audit]({link}/audit/paper_vs_reproduced.md)."

@@ -45,7 +45,7 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
 
     def seconds(dataset: str, method: str) -> Cell | None:
         value = ours.get(dataset, {}).get(method)
-        return None if value is None else Cell(f"{value:#.3g}")
+        return None if value is None else Cell(_three_digits(value))
 
     def relative(dataset: str, method: str) -> Cell | None:
         ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
@@ -56,11 +56,14 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         Block("Relative to GAT (paper)", rows(relative)),
     ]
     if once := _before_training(datasets, methods, measured):
-        blocks.append(Block("Once per split, before training (sec)", once))
+        blocks.append(Block("Before training, on the first split (sec)", once))
     return Table(
         name="runtime",
         caption="Run-time comparison.",
-        explanation="Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses.",
+        explanation=(
+            "Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses. What a "
+            "method does once before its first epoch is not part of them."
+        ),
         panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
         notes=[*notes.all(), *(("", text) for text in (*_conditions(measured), *_absences(absent)))],
     )
@@ -80,9 +83,13 @@ def _before_training(datasets: list, methods: list, measured: Mapping[str, Any])
     for method in methods:
         times = [measured.get(d["name"], {}).get("debias_seconds", {}).get(method["name"]) for d in datasets]
         if any(time is not None for time in times):
-            cells = [Cell(DASH if time is None else f"{time:#.3g}") for time in times]
+            cells = [Cell(DASH if time is None else _three_digits(time)) for time in times]
             rows.append(Row([Cell(f"{method['title']}: debiasing"), *cells]))
     return rows
+
+
+def _three_digits(value: float) -> str:
+    return f"{value:#.3g}".removesuffix(".")
 
 
 def _absences(datasets: Iterable[Mapping[str, Any]]) -> list[str]:

@@ -153,7 +153,10 @@ def _column(kind: str, form: str) -> str:
 
 
 def _spread(values: pd.Series) -> Cell:
-    return Cell(_number(values.mean()), std=_number(values.std(), none=""))
+    """Mean and deviation with as many decimals as each other."""
+    mean, std = _number(values.mean()), values.std()
+    decimals = len(str(mean).partition(".")[2])
+    return Cell(mean, std=f"{std:.{decimals}f}" if np.isfinite(std) else "")
 
 
 def _ratio(bound: float, measured: float) -> str | Math:
@@ -195,7 +198,7 @@ def figure(settings: Settings, measures: pd.DataFrame) -> Figure:
                     ax.plot([at] * len(lines), bound, marker, color=colour, markersize=3.5, markerfacecolor="none")
                 else:
                     low, middle, high = (
-                        (lines[_column("bound", form)] / delta).mean() for form in ("sharp", "", "printed")
+                        lines[_column("bound", form)].mean() / delta.mean() for form in ("sharp", "", "printed")
                     )
                     ax.vlines(at, low, high, color=colour, linewidth=0.8)
                     ax.plot([at, at], [low, high], "_", color=colour, markersize=6)

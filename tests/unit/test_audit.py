@@ -124,7 +124,7 @@ def claim(number):
 
 
 def test_every_claim_names_a_predicate():
-    assert [entry["id"] for entry in claims.load()] == [1, 2, 3, 4, 5, 6, 7]
+    assert [entry["id"] for entry in claims.load()] == [1, 2, 3, 4, 5, 6, 7, 8]
     assert all(entry["predicate"] in claims.PREDICATES for entry in claims.load())
 
 
@@ -138,6 +138,7 @@ def test_every_claim_names_a_predicate():
         (5, claims.SUPPORTED, []),
         (6, claims.NOT_SUPPORTED, ["edits on pokec-n"]),
         (7, claims.SUPPORTED, []),
+        (8, claims.SUPPORTED, []),
     ],
 )
 def test_claims_on_the_papers_own_numbers(number, status, failing):
@@ -167,6 +168,7 @@ def altered(number, **changes):
              {"accuracy": (67.2, 1), "statistical_parity": (0.9, 1), "equal_opportunity": (1.68, 1)}.items()}),
         (7, {("cora", "fairgat", "accuracy"): (73.9, 1)}),
         (7, {("pubmed", "fairgat", "dp_mixed"): (35, 1)}),  # three of six is not most
+        (8, {("recidivism", "fairgnn", "seconds"): (3.1, 0)}),  # 0.01 s faster
     ],
 )  # fmt: skip
 def test_a_claim_can_fail(number, change):
@@ -199,7 +201,8 @@ def test_claims_page_shows_every_rule_and_the_oddities(config):
     assert "(67.81 ± 1.09 / 0.71 ± 0.74 / 1.23 ± 0.58)" in text
     assert "(67.14 ± 1.06 / 0.90 ± 0.61 / 1.68 ± 1.30)" in text
     assert "Claim 3 doesn't hold everywhere in the paper's own table" in text
-    for number in range(1, 8):
+    assert "Claim 6 doesn't hold" not in text  # its bounds are ours
+    for number in range(1, 9):
         assert f"## Claim {number}: " in text
 
 

@@ -5,12 +5,14 @@ from fairgat.reporting.render import render
 
 
 def job(dataset, method, seconds, epochs=500):
-    return {"dataset": dataset, "method": method, "training": {"epochs": epochs}, "runtime": {"seconds": seconds}}
+    runtime = {"seconds": 10 * seconds, "seconds_per_epoch": seconds / epochs}  # the machine stood still for a while
+    return {"dataset": dataset, "method": method, "training": {"epochs": epochs}, "runtime": runtime}
 
 
 @pytest.fixture
 def frame():
     jobs = [job("recidivism", "gat", 36), job("recidivism", "gat", 36), job("recidivism", "edits", 72)]
+    jobs += [job("recidivism", "edits", 0) | {"failure": "too dense"}]
     jobs += [job("recidivism", "fairgat-steps-12", 36), job("cora", "gat", 3.6, 100)]
     return costs.collect(jobs, {("recidivism", "edits"): [180, 180]}, paper.load()["runtime"])
 

@@ -22,6 +22,7 @@ def run(tmp_path):
         "provenance.json": json.dumps(
             {
                 "commit": "0123456789abcdef",
+                "modified": False,
                 "command": "snakemake --cores 2",
                 "machine": {"cores": 2, "processor": "a processor"},
                 "rules": {"train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}},
@@ -57,6 +58,23 @@ def test_a_large_file_is_refused_and_the_old_folder_stays(run):
     with pytest.raises(DataError, match="too large"):
         reference.collect(paths, results, folder)
     assert (folder / "README.md").exists()
+    assert [path.name for path in folder.parent.glob(".*")] == []
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({}, "at commit 0123456789ab by"),
+        ({"modified": True}, "at commit 0123456789ab with uncommitted changes by"),
+        ({"commit": None}, "outside a Git repository by"),
+    ],
+)
+def test_it_says_what_code_it_comes_from(run, change, words):
+    paths, results, folder = run
+    provenance = json.loads(paths[-1].read_text())
+    paths[-1].write_text(json.dumps(provenance | change))
+    reference.collect(paths, results, folder)
+    assert words in (folder / "README.md").read_text()
 
 
 def test_the_readmes_part_is_replaced():

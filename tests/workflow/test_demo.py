@@ -86,7 +86,7 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
     for table in TABLES:
         for form in ("html", "md", "tex", "csv"):
             assert results[f"results/demo/tables/{table}.{form}"]["caption"]
-    assert "Of the paper's 7 claims" in page
+    assert "Of the paper's 8 claims" in page
 
 
 def test_the_audit_can_be_asked_for(finished, capsys):
@@ -95,6 +95,9 @@ def test_the_audit_can_be_asked_for(finished, capsys):
 
 
 def test_a_run_can_be_published(finished):
+    study = finished.folder / "results/demo/sensitivity/sensitivity.md"  # of another configuration
+    study.parent.mkdir()
+    study.write_text("the study")
     run = finished.snakemake("--", "reference")
     assert run.returncode == 0, run.stdout[-3000:]
     folder = finished.folder / "results/demo/reference"
@@ -102,6 +105,7 @@ def test_a_run_can_be_published(finished):
     assert "| GAT " in page and "117 not run" in page
     for link in re.findall(r"\]\((\./[^)]+)\)", page):
         assert (folder / link).exists(), link
+    assert (folder / "sensitivity/sensitivity.md").read_text() == "the study"
     protocols = (folder / "summary/link_prediction_by_protocol.csv").read_text()
     assert "\nfairdrop,fair,demo-citation,fairdrop,accuracy,0." in protocols
     assert "\nvalidation,fair,demo-citation,fairdrop,accuracy,0." in protocols
