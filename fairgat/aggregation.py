@@ -1,4 +1,4 @@
-"""Mean and standard deviation over the splits: each winner's test metrics, and every cell's."""
+"""Mean and standard deviation over the splits, of the selected cells and of every cell; and the scores behind them."""
 
 import csv
 import io
@@ -14,6 +14,7 @@ from fairgat.records import FAIRNESS, UTILITY, Record
 COLUMNS = ("dataset", "method", "metric", "mean", "std", "n_splits", "paper_mean", "paper_std")
 COLUMNS_BY_RULE = ("rule", *COLUMNS, "cell")
 COLUMNS_BY_PROTOCOL = ("protocol", *COLUMNS_BY_RULE)
+COLUMNS_OF_SPLITS = ("dataset", "method", "cell", "split", "part", "metric", "value")
 COLUMNS_OF_CELLS = ("dataset", "method", "cell", "part", "metric", "mean", "std", "n_splits")
 
 Published = Mapping[tuple[str, str, str], tuple[float, float]]
@@ -101,6 +102,16 @@ def summarise_cells(records: Iterable[Record], ddof: int) -> list[dict[str, Any]
             for metric in metrics:
                 row = {"dataset": dataset, "method": method, "cell": cell, "part": part, "metric": metric}
                 rows.append(row | _over_splits(scores, metric, ddof))
+    return rows
+
+
+def by_split(records: Iterable[Record]) -> list[dict[str, Any]]:
+    """Every score of every run that did not fail, with the keys of COLUMNS_OF_SPLITS: what paired tests need."""
+    rows = []
+    for record in records:
+        run = {"dataset": record.dataset, "method": record.method, "cell": record.cell, "split": record.split}
+        for part, scores in (("validation", record.validation), ("test", record.test)):
+            rows += [{**run, "part": part, "metric": metric, "value": score} for metric, score in scores.items()]
     return rows
 
 

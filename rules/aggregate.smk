@@ -1,4 +1,4 @@
-# Mean and standard deviation over the splits, of every winner and of every cell.
+# Mean and standard deviation over the splits, of every winner and of every cell; and every score in one file.
 
 
 rule aggregate:
@@ -10,6 +10,7 @@ rule aggregate:
         summary=results("summary/{task}.csv"),
         by_rule=results("summary/{task}_by_rule.csv"),
         cells=results("summary/{task}_cells.csv"),
+        splits=results("summary/{task}_splits.csv"),
     log:
         results("logs/aggregate/{task}.log"),
     benchmark:

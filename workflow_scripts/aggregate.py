@@ -3,20 +3,24 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.aggregation import COLUMNS, COLUMNS_BY_RULE, COLUMNS_OF_CELLS, summarise, summarise_cells, to_csv
+    from fairgat import aggregation
     from fairgat.files import read_json, write_text
     from fairgat.records import read_all
     from fairgat.reporting.paper import means
 
     records = read_all(snakemake.input.metrics)
-    rows = summarise(
+    rows = aggregation.summarise(
         map(read_json, snakemake.input.selections),
         records,
         ddof=snakemake.params.ddof,
         published=means(snakemake.wildcards.task),
     )
     chosen = [row for row in rows if row["rule"] == snakemake.params.rule]
-    write_text(snakemake.output.summary, to_csv(chosen, COLUMNS))
-    write_text(snakemake.output.by_rule, to_csv(rows, COLUMNS_BY_RULE))
-    cells = summarise_cells(records, ddof=snakemake.params.ddof)
-    write_text(snakemake.output.cells, to_csv(cells, COLUMNS_OF_CELLS))
+    cells = aggregation.summarise_cells(records, ddof=snakemake.params.ddof)
+    for path, content, columns in (
+        (snakemake.output.summary, chosen, aggregation.COLUMNS),
+        (snakemake.output.by_rule, rows, aggregation.COLUMNS_BY_RULE),
+        (snakemake.output.cells, cells, aggregation.COLUMNS_OF_CELLS),
+        (snakemake.output.splits, aggregation.by_split(records), aggregation.COLUMNS_OF_SPLITS),
+    ):
+        write_text(path, aggregation.to_csv(content, columns))

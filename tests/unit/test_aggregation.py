@@ -59,6 +59,17 @@ def test_every_cell_is_averaged_on_both_parts(run):
     assert set(table[0]) == set(aggregation.COLUMNS_OF_CELLS)
 
 
+def test_every_score_of_every_split_is_listed(run):
+    found, _ = run
+    failed = records.Record("node_classification", "d", "m", "x~2", 3, {}, {}, failure="diverged")
+    table = aggregation.by_split([*found, failed])
+    assert len(table) == 2 * 3 * 2 * 3  # cells, splits, parts and metrics
+    assert [
+        row["value"] for row in table if (row["cell"], row["part"], row["metric"]) == ("x~1", "test", "accuracy")
+    ] == TEST
+    assert set(table[0]) == set(aggregation.COLUMNS_OF_SPLITS)
+
+
 def test_published_numbers_stand_beside(run):
     table = rows(run, published={("d", "m", "accuracy"): (0.95, 0.01)})
     row = next(row for row in table if row["metric"] == "accuracy")
