@@ -4,6 +4,7 @@
 rule audit:
     input:
         by_rule=expand(results("summary/{task}_by_rule.csv"), task=TASKS),
+        splits=expand(results("summary/{task}_splits.csv"), task=TASKS),
         by_protocol=results("summary/link_prediction_by_protocol.csv"),
         runtimes=expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification")),
         package=package(
@@ -13,6 +14,7 @@ rule audit:
             "reporting/claims.yaml",
             "reporting/decisions.yaml",
             "reporting/headline.py",
+            "reporting/paired.py",
             "reporting/templates/table.md.j2",
             "reporting/templates/table.html.j2",
             "selection.py",
@@ -38,6 +40,19 @@ rule audit:
             caption="report/audit.rst",
             category="Audit",
             labels={"audit": "Link prediction under both protocols", "format": "CSV"},
+        ),
+        paired_csv=report(
+            results("audit/paired.csv"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "Every cell against GAT", "format": "CSV"},
+        ),
+        paired_md=results("audit/paired.md"),
+        paired_html=report(
+            results("audit/paired.html"),
+            caption="report/audit.rst",
+            category="Audit",
+            labels={"audit": "Every cell against GAT", "format": "HTML"},
         ),
         md=results("audit/paper_vs_reproduced.md"),
         html=report(

@@ -320,6 +320,9 @@ def audit():
         "paper_vs_reproduced.html",
         "claims.md",
         "claims.html",
+        "paired.csv",
+        "paired.md",
+        "paired.html",
     ]
     return [results(f"audit/{name}") for name in names]
 

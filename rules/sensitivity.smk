@@ -41,6 +41,7 @@ rule sensitivity_table:
         metrics=sensitivity_metrics,
         package=package(
             "aggregation.py",
+            "reporting/paired.py",
             "reporting/sensitivity.py",
             "reporting/style.py",
             "reporting/paper.py",
@@ -97,6 +98,7 @@ rule sensitivity_figure:
         differences=rules.sensitivity_table.output.differences,
         package=package(
             "aggregation.py",
+            "reporting/paired.py",
             "reporting/sensitivity.py",
             "reporting/style.py",
             "reporting/paper.py",

@@ -4,7 +4,7 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import audit, audit_pages, headline, paper, runtime, tables
+    from fairgat.reporting import audit, audit_pages, headline, paired, paper, runtime, tables
     from fairgat.reporting.render import render
     from fairgat.selection import RULES
 
@@ -20,6 +20,11 @@ with logged(snakemake):
     write_text(snakemake.output.counts, counts.to_csv(index=False, lineterminator="\n"))
     said = [headline.sentences(counts, settings["rule"]), headline.meaning(frame, settings["rule"])]
     write_text(snakemake.output.headline, "\n\n".join(said) + "\n")
+    differences = paired.compare(tables.read_summary(snakemake.input.splits), by_rule, settings["rule"])
+    write_text(snakemake.output.paired_csv, differences.to_csv(index=False, float_format="%.6g", lineterminator="\n"))
+    against_gat = paired.page(differences, settings)
+    write_text(snakemake.output.paired_md, render(against_gat, "md"))
+    write_text(snakemake.output.paired_html, render(against_gat, "html"))
     numbers = audit_pages.verdicts(frame, protocols, settings)
     claims = audit_pages.claim_page(paper.load(), by_rule, seconds, settings["rule"])
     write_text(snakemake.output.md, render(numbers, "md"))

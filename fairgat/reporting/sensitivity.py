@@ -3,7 +3,6 @@
 Test scores are never looked at; the paper's published ones stand beside ours for orientation.
 """
 
-import math
 import statistics
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,17 +10,16 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from scipy.special import stdtrit
 
 from fairgat.aggregation import deviation
 from fairgat.records import FAIRNESS, UTILITY, Record
 from fairgat.reporting import labels, style
 from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
+from fairgat.reporting.paired import difference, signed
 from fairgat.reporting.paper import means
 from fairgat.reporting.render import render
 from fairgat.reporting.results import DASH
 
-CONFIDENCE = 0.95
 COLUMNS = (
     "dataset", "of", "run_on", "method", "metric", "n_splits", "mean", "std",
     "difference", "low", "high", "paper_mean", "paper_std", "failure",
@@ -74,26 +72,9 @@ def compare(blocks: Blocks, records: Sequence[Record], ddof: int) -> pd.DataFram
                     line["failure"] = failure or f"what it is compared with: {base_failure}"
                 elif values:
                     both = sorted(values.keys() & base.keys())
-                    line |= _difference([values[split] - base[split][metric] for split in both])
+                    line |= difference([values[split] - base[split][metric] for split in both])
                 lines.append(line)
     return pd.DataFrame(lines, columns=COLUMNS)
-
-
-def interval(differences: Sequence[float]) -> float | None:
-    """Half the width of the mean's confidence interval by Student's t; None for fewer than two differences."""
-    n = len(differences)
-    if n < 2:
-        return None
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * statistics.stdev(differences) / math.sqrt(n)
-
-
-def _difference(differences: Sequence[float]) -> dict[str, float | None]:
-    if not differences:
-        return {}
-    mean, half = statistics.fmean(differences), interval(differences)
-    if half is None:
-        return {"difference": mean}
-    return {"difference": mean, "low": mean - half, "high": mean + half}
 
 
 def _scores(records: Sequence[Record]) -> tuple[str | None, dict[int, Mapping[str, float]]]:
@@ -180,10 +161,10 @@ def _difference_rows(block: Mapping, lookup: pd.DataFrame, metrics: Sequence[str
     for number, row in _numbered(block):
         lines = [lookup.loc[block["name"], row["dataset"], row["method"], metric] for metric in metrics]
         if row["changes"]:
-            cells = [_signed(line["difference"], line["low"], line["high"]) for line in lines]
+            cells = [signed(line["difference"], line["low"], line["high"]) for line in lines]
             rows.append(Row([_name(row, lines[0]["failure"], notes), *cells], number))
         elif row["of"] in varied:
-            gap = [_signed(_less(line["paper_mean"], line["mean"])) for line in lines]
+            gap = [signed(_less(line["paper_mean"], line["mean"])) for line in lines]
             rows.append(Row([Cell(f"{row['title']}, published (test)"), *gap], number))
     return rows
 
@@ -205,15 +186,6 @@ def _cell(mean: float | None, std: float | None) -> Cell:
     if pd.isna(mean):
         return Cell(DASH)
     return Cell(f"{100 * mean:.2f}", std=f"{100 * std:.2f}" if pd.notna(std) else "")
-
-
-def _signed(difference: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    if pd.isna(difference):
-        return Cell(DASH)
-    shown = f"{round(100 * difference, 2) + 0:+.2f}"  # + 0: no -0.00
-    if pd.isna(low):
-        return Cell(Math(shown, f"${shown}$"))
-    return Cell(shown, std=f"{50 * (high - low):.2f}", bold=low > 0 or high < 0)
 
 
 def _less(a: float | None, b: float | None) -> float | None:

@@ -12,7 +12,7 @@ from scipy import stats
 
 from fairgat import cells, config, datasets, methods, records
 from fairgat.errors import ConfigError
-from fairgat.reporting import sensitivity, style
+from fairgat.reporting import paired, sensitivity, style
 from fairgat.reporting import settings as reporting_settings
 from fairgat.reporting.model import Block, Panel, Table
 from fairgat.reporting.render import render
@@ -237,12 +237,12 @@ def test_test_scores_are_not_looked_at(frame, blocks):
 
 
 def test_a_difference_that_rounds_to_nothing_has_no_sign():
-    assert sensitivity._signed(-1e-6, -2e-6, 0.0).text == "+0.00"
+    assert paired.signed(-1e-6, -2e-6, 0.0).text == "+0.00"
 
 
 @pytest.mark.parametrize(("values", "half"), [([0.1], None), ([0.1, 0.1], 0.0), ([], None)])
 def test_the_interval_of_few_splits(values, half):
-    assert sensitivity.interval(values) == half
+    assert paired.interval(values) == half
 
 
 def cells_of(table, panel, title, block=0):
