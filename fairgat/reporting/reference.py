@@ -12,6 +12,7 @@ from fairgat.files import read_json, write_text
 BEGIN = "<!-- Made from results/reference by `snakemake readme`: edits here are lost. -->"
 END = "<!-- end -->"
 LARGEST = 1 << 20  # bytes per file
+TABLES = ("comparison", "link_prediction")
 FIGURES = {
     "published": "Published against reproduced results: on the diagonal they agree.",
     "tradeoff_node_classification": "Accuracy against fairness: every cell of every method, with its Pareto front.",
@@ -55,7 +56,7 @@ def write_seconds(folder: Path) -> None:
 
 
 def summary(folder: str | Path, link: str) -> str:
-    """What came out, as Markdown: the audit's headline, the comparison table, the claims, two figures, the costs.
+    """What came out, as Markdown: the audit's headline, the main tables, the claims, two figures, and how it was run.
 
     Args:
         folder: the published results.
@@ -67,7 +68,7 @@ def summary(folder: str | Path, link: str) -> str:
     folder = Path(folder)
     try:
         headline = (folder / "audit/headline.txt").read_text(encoding="utf-8").strip()
-        table = (folder / "tables/comparison.md").read_text(encoding="utf-8").strip()
+        tables = [(folder / f"tables/{name}.md").read_text(encoding="utf-8").strip() for name in TABLES]
         claims = _first_grid((folder / "audit/claims.md").read_text(encoding="utf-8"))
         provenance = read_json(folder / "provenance.json")
     except FileNotFoundError as error:
@@ -82,9 +83,7 @@ def summary(folder: str | Path, link: str) -> str:
         f"[rules]({link}/rules.csv), versions and seed: [provenance]({link}/provenance.json). All tables: "
         f"[Markdown and LaTeX]({link}/tables). Number by number: [audit]({link}/audit/paper_vs_reproduced.md)."
     )
-    title, _, rest = table.partition("\n")
-    parts = [headline, f"**{title.lstrip('# ')}** {rest.strip()}", claims, *figures, run]
-    return "\n\n".join(parts)
+    return "\n\n".join([headline, *map(_with_title, tables), claims, *figures, run])
 
 
 def insert(readme: str, part: str) -> str:
@@ -97,6 +96,11 @@ def insert(readme: str, part: str) -> str:
         raise DataError(f"the README needs one line {BEGIN} and one line {END} after it")
     before, _, rest = readme.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{part}\n\n{rest[rest.index(END) :]}"
+
+
+def _with_title(table: str) -> str:
+    title, _, rest = table.partition("\n")
+    return f"**{title.lstrip('# ')}** {rest.strip()}"
 
 
 def _first_grid(markdown: str) -> str:

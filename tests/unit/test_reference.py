@@ -18,6 +18,7 @@ def run(tmp_path):
         "audit/headline.txt": "Of the paper's 117 results: 3 reproduced.\n",
         "audit/claims.md": "# Claims\n\nwords\n\n| # | Claim |\n| - | - |\n| 1 | holds |\n\n| other | grid |\n",
         "tables/comparison.md": "**Comparative results.**\nwords\n\n| A | B |\n",
+        "tables/link_prediction.md": "# Link prediction.\nwords\n\n| C | D |\n",
         "costs/costs.md": "costs",
         "provenance.json": json.dumps(
             {
@@ -47,7 +48,7 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert found == {str(path.relative_to(results)) for path in paths} | {"README.md", "rules.csv"}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     text = (folder / "README.md").read_text()
-    assert "3 reproduced" in text and "| 1 | holds |" in text and "other" not in text
+    assert "3 reproduced" in text and "| 1 | holds |" in text and "**Link prediction.** words" in text and "other" not in text
     assert "](./figures/published.svg)" in text
 
 
