@@ -48,7 +48,8 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert found == {str(path.relative_to(results)) for path in paths} | {"README.md", "rules.csv"}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     text = (folder / "README.md").read_text()
-    assert "3 reproduced" in text and "| 1 | holds |" in text and "**Link prediction.** words" in text and "other" not in text
+    assert "3 reproduced" in text and "| 1 | holds |" in text and "other" not in text
+    assert "**Comparative results.** words" in text and "**Link prediction.** words" in text
     assert "](./figures/published.svg)" in text
 
 
