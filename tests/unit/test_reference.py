@@ -17,7 +17,7 @@ def run(tmp_path):
     contents = {
         "audit/headline.txt": "Of the paper's 117 results: 3 reproduced.\n",
         "audit/claims.md": "# Claims\n\nwords\n\n| # | Claim |\n| - | - |\n| 1 | holds |\n\n| other | grid |\n",
-        "tables/comparison.md": "**Comparative results.**\nwords\n\n| A | B |\n",
+        "tables/comparison.md": "# Comparative results.\nwords\n\n| A | B |\n",
         "tables/link_prediction.md": "# Link prediction.\nwords\n\n| C | D |\n",
         "costs/costs.md": "costs",
         "provenance.json": json.dumps(
