@@ -21,6 +21,7 @@ from fairgat.reporting.tables import read_selections, read_summary
 
 Settings = Mapping[str, Any]
 Files = Sequence[str | Path]
+_POINTS = 100  # of a curve: more make the figure larger, not clearer
 _PAPER = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="paper")
 
 
@@ -155,7 +156,8 @@ def runtime(settings: Settings, measured: Mapping[str, Any]) -> Figure:
 
 
 def curves(settings: Settings, selections: Mapping[tuple[str, str], Any], histories: Files) -> Figure:
-    """Validation metrics per epoch of each method's selected cell: mean over the splits, and their range as a band.
+    """Validation metrics of each method's selected cell along the epochs: the mean over the splits, and their range as
+    a band; both over a few epochs at a time where there are more than _POINTS.
 
     Args:
         settings: with one `task`.
@@ -170,9 +172,12 @@ def curves(settings: Settings, selections: Mapping[tuple[str, str], Any], histor
             frames = found.get((dataset, method), [])
             if not frames:
                 continue
-            joined = 100 * pd.concat([f.set_index("epoch")[f"validation_{metric}"] for f in frames], axis=1)
-            ax.fill_between(joined.index, joined.min(axis=1), joined.max(axis=1), color=look.colour, alpha=0.15, lw=0)
-            ax.plot(joined.index, joined.mean(axis=1), look.line, color=look.colour)
+            scores = 100 * pd.concat([frame.set_index("epoch")[f"validation_{metric}"] for frame in frames])
+            window = -(-scores.index.nunique() // _POINTS)
+            windows = scores.groupby((scores.index - 1) // window)
+            epochs = scores.index.to_series().groupby((scores.index - 1) // window).mean()
+            ax.fill_between(epochs, windows.min(), windows.max(), color=look.colour, alpha=0.15, lw=0)
+            ax.plot(epochs, windows.mean(), look.line, color=look.colour)
         ax.set(xlabel="epoch", ylabel=_label(metric))
     style.legend(figure, looks.values(), line=True)
     return figure

@@ -119,6 +119,13 @@ def test_curves_are_of_the_selected_cell(config, sources):
     assert [line.get_ydata().round(6).tolist() for line in ax.lines] == [[10, 20, 30, 40]] * 2
 
 
+def test_long_curves_are_drawn_a_few_epochs_at_a_time(config, sources, monkeypatch):
+    monkeypatch.setattr(figures, "_POINTS", 2)
+    ax = everything(config, sources, "curves_node_classification").axes[0]
+    assert ax.lines[0].get_xdata().tolist() == [1.5, 3.5]
+    assert ax.lines[0].get_ydata().tolist() == pytest.approx([15, 35])
+
+
 def test_runtime_marks_the_median(config, sources):
     ax = everything(config, sources, "runtime").axes[0]
     assert ax.lines[1].get_xdata().tolist() == pytest.approx([0.2])
