@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fairgat.errors import FairGATError
+from fairgat.failures import phrases
 from fairgat.files import read_json
 
 _SHORTEST, _LONGEST = 15, 300  # seconds between two lines
-_SHOWN = 20  # failed runs in the summary
+_SHOWN = 20  # reasons of failed runs in the summary
 _DATA_RULES = ("download", "preprocess", "statistics", "split")
 
 
@@ -124,7 +125,7 @@ def summary(
     made = [table for table in tables if Path(table).exists()]
     if made:
         lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in made)]
-    reasons = [text for run in runs if (text := _failure(run))]
+    reasons = phrases(found for run in runs if (found := _failure(run)))
     if reasons:
         lines += [
             "Training runs without a result, which the tables mark:",
@@ -143,12 +144,13 @@ def summary(
     return "\n".join(lines)
 
 
-def _failure(path: str) -> str | None:
+def _failure(path: str) -> tuple[str, str, int, str] | None:
+    """Of a run that failed its method, cell and data set, the cell, the split and the reason."""
     try:
         metrics = read_json(path)
     except FairGATError:  # not made
         return None
     if "failure" not in metrics:
         return None
-    place = f"{metrics['method']} ({metrics['cell']}) on {metrics['dataset']}, split {metrics['split']}"
-    return f"{place}: {metrics['failure']}"
+    where = f"{metrics['method']} ({metrics['cell']}) on {metrics['dataset']}"
+    return where, metrics["cell"], metrics["split"], metrics["failure"]

@@ -112,7 +112,7 @@ THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]
 RENDERING = ["reporting/escape.py", "reporting/model.py", "reporting/render.py"]
 
 # What tables and figures of results have in common.
-RESULTS_SHOWN = ["records.py", "reporting/labels.py", "reporting/model.py", "reporting/results.py"]
+RESULTS_SHOWN = ["failures.py", "records.py", "reporting/labels.py", "reporting/model.py", "reporting/results.py"]
 
 # What the paper's tables are built with, which figures and the audit read from as well.
 REPORTING = [

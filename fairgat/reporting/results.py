@@ -5,6 +5,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.failures import phrases
 from fairgat.records import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 from fairgat.reporting import labels
 from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
@@ -123,6 +124,6 @@ def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapp
 
 
 def _reasons(failed: list[Mapping[str, Any]], shown: int = 3) -> str:
-    texts = [f"{entry['cell']} on split {entry['split']} ({entry['reason'].rstrip('.')})" for entry in failed]
+    texts = phrases((entry["cell"], entry["cell"], entry["split"], entry["reason"]) for entry in failed)
     rest = len(texts) - shown
     return "; ".join(texts[:shown]) + (f"; and {rest} more" if rest > 0 else "")

@@ -142,16 +142,16 @@ def test_a_failed_method_keeps_its_row_and_says_why(config):
     assert row.count("–") == 3
     assert "¹" in row
     assert (
-        "¹ NIFTY on Recidivism: no cell finished. 1 of 1 cells failed: b\\~1 on split 2 (the loss is not finite" in text
+        "¹ NIFTY on Recidivism: no cell finished. 1 of 1 cells failed: b\\~1, split 2 (the loss is not finite" in text
     )
 
 
 def test_a_method_that_lost_cells_is_marked(config):
     chosen = settings.table_settings(config, "comparison")
-    lost = [{"cell": "x~1", "split": k, "reason": "diverged"} for k in range(5)]
-    table = results.build("comparison", "", chosen, summary([]), selected("gat", failed=lost, cells=4))
+    lost = [{"cell": f"x~{cell}", "split": k, "reason": f"x~{cell}: too dense"} for cell in range(5) for k in (0, 1, 3)]
+    table = results.build("comparison", "", chosen, summary([]), selected("gat", failed=lost, cells=6))
     (note,) = [text for _, text in table.notes if text.startswith("GAT on Recidivism")]
-    assert note.startswith("GAT on Recidivism: 1 of 4 cells failed: x~1 on split 0 (diverged); ")
+    assert note.startswith("GAT on Recidivism: 5 of 6 cells failed: x~0, splits 0, 1 and 3 (too dense); x~1, ")
     assert note.endswith("and 2 more.")
 
 

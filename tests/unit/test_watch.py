@@ -58,7 +58,7 @@ def test_summary_lists_tables_failures_and_what_to_skip(tmp_path):
     )
     assert str(table) in text
     assert "missing.md" not in text
-    assert "gat (default) on cora, split 1: not finite" in text
+    assert "gat (default) on cora, split 1 (not finite)" in text
     assert "download citeseer: see citeseer.log" in text
     assert "--config skip=pubmed,citeseer" in text
 
