@@ -38,9 +38,7 @@ def summarise(
     Raises:
         DataError: a winner's metrics are missing.
     """
-    runs: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        runs.setdefault((record.dataset, record.method, record.cell), []).append(record)
+    runs = _by_cell(records)
     rows = []
     for selection in selections:
         dataset, method = selection["dataset"], selection["method"]
@@ -50,16 +48,14 @@ def summarise(
                 if (dataset, method, winner["cell"]) not in runs:
                     raise DataError(f"no metrics.json of {method} on {dataset}, cell {winner['cell']}")
                 scores = [record.test for record in runs[dataset, method, winner["cell"]]]
-            metrics = scores[0] if scores else (UTILITY, *FAIRNESS[selection["task"]])
-            for metric in metrics:
-                paper_mean, paper_std = published.get((dataset, method, metric), (None, None))
+            for row in _over_splits(scores, selection["task"], ddof):
+                paper_mean, paper_std = published.get((dataset, method, row["metric"]), (None, None))
                 rows.append(
                     {
                         "rule": rule,
                         "dataset": dataset,
                         "method": method,
-                        "metric": metric,
-                        **_over_splits(scores, metric, ddof),
+                        **row,
                         "paper_mean": paper_mean,
                         "paper_std": paper_std,
                         "cell": winner["cell"],
@@ -91,17 +87,12 @@ def summarise_cells(records: Iterable[Record], ddof: int) -> list[dict[str, Any]
     The selection looks at the validation rows alone; the test rows say what other choices would have given. A split
     that failed is left out, which `n_splits` shows.
     """
-    runs: dict[tuple[str, str, str], list[Record]] = {}
-    for record in records:
-        runs.setdefault((record.dataset, record.method, record.cell), []).append(record)
     rows = []
-    for (dataset, method, cell), found in runs.items():
+    for (dataset, method, cell), found in _by_cell(records).items():
         for part in ("validation", "test"):
             scores = [getattr(record, part) for record in found if not record.failure]
-            metrics = scores[0] if scores else (UTILITY, *FAIRNESS[found[0].task])
-            for metric in metrics:
-                row = {"dataset": dataset, "method": method, "cell": cell, "part": part, "metric": metric}
-                rows.append(row | _over_splits(scores, metric, ddof))
+            run = {"dataset": dataset, "method": method, "cell": cell, "part": part}
+            rows += [run | row for row in _over_splits(scores, found[0].task, ddof)]
     return rows
 
 
@@ -115,10 +106,21 @@ def by_split(records: Iterable[Record]) -> list[dict[str, Any]]:
     return rows
 
 
-def _over_splits(scores: Iterable[Mapping[str, float]], metric: str, ddof: int) -> dict[str, Any]:
-    values = [score[metric] for score in scores if isinstance(score[metric], int | float)]
-    mean = math.fsum(values) / len(values) if values else None
-    return {"mean": mean, "std": deviation(values, ddof), "n_splits": len(values)}
+def _by_cell(records: Iterable[Record]) -> dict[tuple[str, str, str], list[Record]]:
+    runs: dict[tuple[str, str, str], list[Record]] = {}
+    for record in records:
+        runs.setdefault((record.dataset, record.method, record.cell), []).append(record)
+    return runs
+
+
+def _over_splits(scores: Sequence[Mapping[str, float]], task: str, ddof: int) -> list[dict[str, Any]]:
+    """Mean and standard deviation of each metric that was scored, or, without scores, of each that the task has."""
+    rows = []
+    for metric in scores[0] if scores else (UTILITY, *FAIRNESS[task]):
+        values = [score[metric] for score in scores if isinstance(score[metric], int | float)]
+        mean = math.fsum(values) / len(values) if values else None
+        rows.append({"metric": metric, "mean": mean, "std": deviation(values, ddof), "n_splits": len(values)})
+    return rows
 
 
 def deviation(values: Sequence[float], ddof: int) -> float | None:

@@ -28,9 +28,10 @@ class Job:
 
     def seconds(self, since: float = 0) -> float | None:
         """What it cost; None where it hasn't ended since then (seconds of the epoch)."""
+        ended = self.ended()
+        if ended is None or ended < since:
+            return None
         try:
-            if self.benchmark.stat().st_mtime < since:
-                return None
             with open(self.benchmark, encoding="utf-8", newline="") as file:
                 return float(next(csv.DictReader(file, delimiter="\t"))["s"])
         except (OSError, StopIteration, KeyError, ValueError):  # not there, or only half written

@@ -6,6 +6,7 @@ because a result is missing. Results are plain mappings, so that the paper's num
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib import resources
 from typing import Any
 
@@ -107,6 +108,21 @@ def misplaced_bold(paper: Mapping[str, Any]) -> list[str]:
     return found
 
 
+def _check(
+    results: Results,
+    subject: str,
+    dataset: str,
+    metric: str,
+    methods: tuple[str, str],
+    outcome: Callable[[float, float], tuple[str, bool | None]],
+) -> Check:
+    """The means of two methods against each other, as `outcome` puts and judges them; open if one is missing."""
+    ours, theirs = (results.get((dataset, method, metric)) for method in methods)
+    if not ours or not theirs:
+        return Check(subject, "", None)
+    return Check(subject, *outcome(ours[0], theirs[0]))
+
+
 def _improves(
     results: Results,
     subject: str,
@@ -116,19 +132,18 @@ def _improves(
     excluded: list[list[str]],
     at_least: float,
 ) -> list[Check]:
-    checks = []
-    for dataset in datasets:
-        for metric in metrics:
-            if [dataset, metric] in excluded:
-                continue
-            ours, theirs = results.get((dataset, subject, metric)), results.get((dataset, reference, metric))
-            if not ours or not theirs or theirs[0] == 0:
-                checks.append(Check(f"{metric} on {dataset}", "", None))
-                continue
-            gain = round(100 * (theirs[0] - ours[0]) / theirs[0])
-            numbers = f"{theirs[0]:.2f} → {ours[0]:.2f} ({-gain:+d} %)"
-            checks.append(Check(f"{metric} on {dataset}", numbers, gain >= at_least))
-    return checks
+    def outcome(ours: float, theirs: float) -> tuple[str, bool | None]:
+        if theirs == 0:
+            return "", None
+        gain = round(100 * (theirs - ours) / theirs)
+        return f"{theirs:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= at_least
+
+    return [
+        _check(results, f"{metric} on {dataset}", dataset, metric, (subject, reference), outcome)
+        for dataset in datasets
+        for metric in metrics
+        if [dataset, metric] not in excluded
+    ]
 
 
 def _lowest(
@@ -157,17 +172,15 @@ def _lowest(
 def _similar(
     results: Results, subject: str, reference: str, metrics: list[str], datasets: list[str], tolerance: float
 ) -> list[Check]:
-    checks = []
-    for dataset in datasets:
-        for metric in metrics:
-            ours, theirs = results.get((dataset, subject, metric)), results.get((dataset, reference, metric))
-            if not ours or not theirs:
-                checks.append(Check(f"{metric} on {dataset}", "", None))
-                continue
-            difference = ours[0] - theirs[0]
-            numbers = f"{ours[0]:.2f} against {theirs[0]:.2f} ({difference:+.2f})"
-            checks.append(Check(f"{metric} on {dataset}", numbers, round(difference, 2) >= -tolerance))
-    return checks
+    def outcome(ours: float, theirs: float) -> tuple[str, bool]:
+        difference = ours - theirs
+        return f"{ours:.2f} against {theirs:.2f} ({difference:+.2f})", round(difference, 2) >= -tolerance
+
+    return [
+        _check(results, f"{metric} on {dataset}", dataset, metric, (subject, reference), outcome)
+        for dataset in datasets
+        for metric in metrics
+    ]
 
 
 def _costs(results: Results, subject: str, rivals: list[str], metrics: list[str], datasets: list[str]) -> list[Check]:
@@ -189,29 +202,26 @@ def _costs(results: Results, subject: str, rivals: list[str], metrics: list[str]
 def _costs_times(
     results: Results, reference: str, datasets: list[str], ranges: Mapping[str, list[float]]
 ) -> list[Check]:
-    checks = []
-    for dataset in datasets:
-        for method, (low, high) in ranges.items():
-            ours, base = results.get((dataset, method, SECONDS)), results.get((dataset, reference, SECONDS))
-            if not ours or not base:
-                checks.append(Check(f"{method} on {dataset}", "", None))
-                continue
-            ratio = round(ours[0] / base[0], 2)
-            checks.append(Check(f"{method} on {dataset}", f"{ratio:.2f} times", low <= ratio <= high))
-    return checks
+    def outcome(low: float, high: float, ours: float, base: float) -> tuple[str, bool]:
+        ratio = round(ours / base, 2)
+        return f"{ratio:.2f} times", low <= ratio <= high
+
+    return [
+        _check(results, f"{method} on {dataset}", dataset, SECONDS, (method, reference), partial(outcome, *bounds))
+        for dataset in datasets
+        for method, bounds in ranges.items()
+    ]
 
 
 def _cheapest(results: Results, subject: str, rivals: list[str], datasets: list[str]) -> list[Check]:
-    checks = []
-    for dataset in datasets:
-        for rival in rivals:
-            ours, theirs = results.get((dataset, subject, SECONDS)), results.get((dataset, rival, SECONDS))
-            if not ours or not theirs:
-                checks.append(Check(f"{rival} on {dataset}", "", None))
-                continue
-            numbers = f"{ours[0]:.3g} s against {theirs[0]:.3g} s"
-            checks.append(Check(f"{rival} on {dataset}", numbers, ours[0] < theirs[0]))
-    return checks
+    def outcome(ours: float, theirs: float) -> tuple[str, bool]:
+        return f"{ours:.3g} s against {theirs:.3g} s", ours < theirs
+
+    return [
+        _check(results, f"{rival} on {dataset}", dataset, SECONDS, (subject, rival), outcome)
+        for dataset in datasets
+        for rival in rivals
+    ]
 
 
 def _wins_most(

@@ -173,9 +173,10 @@ def curves(settings: Settings, selections: Mapping[tuple[str, str], Any], histor
             if not frames:
                 continue
             scores = 100 * pd.concat([frame.set_index("epoch")[f"validation_{metric}"] for frame in frames])
-            window = -(-scores.index.nunique() // _POINTS)
-            windows = scores.groupby((scores.index - 1) // window)
-            epochs = scores.index.to_series().groupby((scores.index - 1) // window).mean()
+            width = -(-scores.index.nunique() // _POINTS)
+            window = (scores.index - 1) // width
+            windows = scores.groupby(window)
+            epochs = scores.index.to_series().groupby(window).mean()
             ax.fill_between(epochs, windows.min(), windows.max(), color=look.colour, alpha=0.15, lw=0)
             ax.plot(epochs, windows.mean(), look.line, color=look.colour)
         ax.set(xlabel="epoch", ylabel=_label(metric))

@@ -122,11 +122,11 @@ def _cell(line: Any) -> Cell:
     return Cell(DASH) if line is None else signed(line.difference, line.low, line.high)
 
 
-def signed(difference: float | None, low: float | None = None, high: float | None = None) -> Cell:
+def signed(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
     """A difference (a fraction) in percentage points, ± half its interval, bold where that leaves out 0."""
-    if pd.isna(difference):
+    if pd.isna(value):
         return Cell(DASH)
-    shown = f"{round(100 * difference, 2) + 0:+.2f}"  # + 0: no -0.00
+    shown = f"{round(100 * value, 2) + 0:+.2f}"  # + 0: no -0.00
     if pd.isna(low):
         return Cell(Math(shown, f"${shown}$"))
     return Cell(shown, std=f"{50 * (high - low):.2f}", bold=bool(low > 0 or high < 0))
