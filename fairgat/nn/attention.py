@@ -71,13 +71,12 @@ def segment_attention(
     heads, width = score_target.size(0), x.size(2)
     out = x.new_empty(len(rowptr) - 1, heads, width)
     alpha = x.new_empty(heads, len(source))
-    pointers = rowptr.numpy()
+    rows, sources, a = rowptr.numpy(), _indices(source), alpha.numpy()
     over_rows(
-        kernels.forward, pointers, heads * width, pointers, middle.numpy(), _indices(source),
-        _optional(keep), _optional(factor),
-        _array(x), _array(score_source), _array(score_target),
-        x.numpy().dtype.type(alpha_chi), x.numpy().dtype.type(negative_slope), alpha.numpy(), out.numpy(),
+        kernels.softmax, rows, heads, rows, middle.numpy(), sources, _optional(keep),
+        _array(score_source), _array(score_target), _number(alpha_chi, x), _number(negative_slope, x), a,
     )  # fmt: skip
+    over_rows(kernels.aggregate, rows, heads * width, rows, sources, _optional(factor), _array(x), a, out.numpy())
     return out, alpha
 
 
@@ -99,7 +98,6 @@ def segment_attention_backward(
             grad, extra, alpha, x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi,
             negative_slope, needs_x,
         )  # fmt: skip
-    kind = x.numpy().dtype.type
     heads, width = grad.size(1), grad.size(2)
     g, values, s_source, s_target = _array(grad), _array(x), _array(score_source), _array(score_target)
     a, multiplier = alpha.numpy(), _optional(factor)
@@ -117,7 +115,7 @@ def segment_attention_backward(
         over_rows(kernels.backward_alpha, rows, heads * width, rows, sources, values, g, ga)
     over_rows(
         kernels.backward_scores, rows, heads, rows, middle.numpy(), sources, _optional(keep),
-        multiplier, s_source, s_target, kind(alpha_chi), kind(negative_slope), a,
+        multiplier, s_source, s_target, _number(alpha_chi, x), _number(negative_slope, x), a,
         _optional(extra), ga, grad_target.numpy(),
     )  # fmt: skip
     over_rows(kernels.sum_by_source, columns, heads, columns, edges, ga, grad_source.numpy())
@@ -163,6 +161,10 @@ def _array(tensor: Tensor):
 
 def _indices(tensor: Tensor):
     return tensor.numpy().view("uint32")  # unsigned: Numba then needs no check for negative indices
+
+
+def _number(value: float, like: Tensor):
+    return like.numpy().dtype.type(value)
 
 
 def _optional(tensor: Tensor | None):

@@ -1,7 +1,7 @@
 """Numba kernels of segment attention: forward and backward over a CSR graph, no array of size E x F.
 
-Each kernel handles the rows begin .. end and writes nothing outside them. Four edges are taken at a time, so that the
-accumulator is loaded and stored once for four rows read; the feature loop is the one that vectorises.
+Each kernel handles the rows begin .. end and writes nothing outside them. A row's features stay in registers while its
+edges go by (`fairgat.nn.simd`), as many as there are registers for; the rest of wide rows comes in another pass.
 
 Shapes: N targets and sources, E edges, H heads, C features per head. `x` is (N, H, C), or (N, 1, C) where all heads
 aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra`
@@ -9,50 +9,39 @@ aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (
 """
 
 import numpy as np
+from llvmlite.binding import get_host_cpu_features
 from numba import njit
 
 from fairgat.nn.exponential import exp
+from fairgat.nn.simd import (
+    FAST,
+    dot,
+    first,
+    larger,
+    largest,
+    load,
+    load_where,
+    negative,
+    prefetch,
+    store,
+    store_where,
+    take,
+    total,
+    true_at,
+    where,
+    zeros,
+)
 
-_BLOCK = 64  # rows whose attention is computed together
+_EDGES = 16  # of a row, handled together
+_WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass; half of the registers
+_NARROW = 32  # features of a pass over what is left of them
+_AHEAD = 8  # edges from the one whose features are read to the one whose features are fetched
 
-# Sums may be reordered and contracted to fused multiply-adds; NaN and infinity keep their meaning.
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
-
-
-@_jit
-def _logits(lo, hi, source, keep, score_source, score_target, slope, alpha):
-    """alpha[lo:hi] = LeakyReLU(score_source[j] + score_target), less its largest value."""
-    zero = alpha.dtype.type(0)
-    top = alpha.dtype.type(-np.inf)
-    for e in range(lo, hi):
-        value = score_source[source[e]] + score_target
-        alpha[e] = value * slope if value < zero else value
-    for e in range(lo, hi):
-        if keep is not None:
-            if not keep[e]:
-                continue
-        if alpha[e] > top:
-            top = alpha[e]
-    for e in range(lo, hi):
-        alpha[e] = min(alpha[e] - top, zero) if keep is not None else alpha[e] - top
-
-
-@_jit
-def _normalise(lo, hi, mass, keep, alpha):
-    """Scale alpha[lo:hi] to the sum `mass`; dropped edges become 0."""
-    total = alpha.dtype.type(0)
-    for e in range(lo, hi):
-        if keep is not None:
-            if not keep[e]:
-                alpha[e] = 0
-        total += alpha[e]
-    factor = alpha.dtype.type(mass / total) if mass > 0 else alpha.dtype.type(0)
-    for e in range(lo, hi):
-        alpha[e] *= factor
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
 
 
 @_jit
-def _kept(lo, hi, keep):
+def _any(lo, hi, keep):
     if keep is None:
         return hi > lo
     for e in range(lo, hi):
@@ -64,159 +53,187 @@ def _kept(lo, hi, keep):
 @_jit
 def masses(lo, middle, hi, keep, alpha_chi):
     """Attention of the intra- and the inter-segment: (1 - alpha_chi, alpha_chi), or all of it to the only one."""
-    intra = _kept(lo, middle, keep)
-    inter = _kept(middle, hi, keep)
+    intra = _any(lo, middle, keep)
+    inter = _any(middle, hi, keep)
     if intra and inter:
         return 1 - alpha_chi, alpha_chi
     return 1.0 * intra, 1.0 * inter
 
 
 @_jit
-def _aggregate(lo, hi, h, source, factor, x, alpha, out):
-    """out = sum of alpha[e] * factor[h, e] * x[source[e]] over lo .. hi."""
-    k = h if x.shape[1] > 1 else 0
-    for f in range(out.size):
-        out[f] = 0
-    e = lo
-    while e + 4 <= hi:
-        a0, a1, a2, a3 = alpha[e], alpha[e + 1], alpha[e + 2], alpha[e + 3]
-        if factor is not None:
-            a0 *= factor[h, e]
-            a1 *= factor[h, e + 1]
-            a2 *= factor[h, e + 2]
-            a3 *= factor[h, e + 3]
-        r0, r1, r2, r3 = x[source[e], k], x[source[e + 1], k], x[source[e + 2], k], x[source[e + 3], k]
-        for f in range(out.size):
-            out[f] += (a0 * r0[f] + a1 * r1[f]) + (a2 * r2[f] + a3 * r3[f])
-        e += 4
-    while e < hi:
-        a0 = alpha[e]
-        if factor is not None:
-            a0 *= factor[h, e]
-        r0 = x[source[e], k]
-        for f in range(out.size):
-            out[f] += a0 * r0[f]
-        e += 1
+def _softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alpha):
+    """alpha[lo:hi] = mass * softmax of LeakyReLU(score_source[j] + score_target) over the kept edges."""
+    nothing = alpha.dtype.type(-np.inf)
+    tops = zeros(alpha, _EDGES) + nothing
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        score = take(score_source, load_where(source, e, inside), inside) + score_target
+        score = where(negative(score), score * slope, score)
+        score = where(inside if keep is None else true_at(keep, e, inside), score, nothing)
+        store_where(alpha, e, score, inside)
+        tops = larger(tops, score)
+    top = largest(tops)
+    sums = zeros(alpha, _EDGES)
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        value = exp(load_where(alpha, e, inside) - top)
+        value = where(inside if keep is None else true_at(keep, e, inside), value, 0)
+        store_where(alpha, e, value, inside)
+        sums = sums + value
+    factor = alpha.dtype.type(mass / total(sums)) if mass > 0 else alpha.dtype.type(0)
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        store_where(alpha, e, load_where(alpha, e, inside) * factor, inside)
 
 
 @_jit
-def forward(
-    begin, end, rowptr, middle, source, keep, factor, x, s_source, s_target, alpha_chi, slope,
-    alpha, out,
-):  # fmt: skip
-    """out[i, h] = sum_j alpha[h, e] * factor[h, e] * x[j, h], with alpha written beside it."""
+def softmax(begin, end, rowptr, middle, source, keep, s_source, s_target, alpha_chi, slope, alpha):
+    """alpha[h, e] of every edge, by target."""
+    for i in range(begin, end):
+        lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+        intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+        for h in range(alpha.shape[0]):
+            _softmax(lo, mid, intra, source, keep, s_source[h], s_target[h, i], slope, alpha[h])
+            _softmax(mid, hi, inter, source, keep, s_source[h], s_target[h, i], slope, alpha[h])
+
+
+@_jit
+def aggregate(begin, end, rowptr, source, factor, x, alpha, out):
+    """out[i, h] = sum_j alpha[h, e] * factor[h, e] * x[j, h], by target."""
     for h in range(out.shape[1]):
-        scores, weights = s_source[h], alpha[h]
-        for first in range(begin, end, _BLOCK):
-            last = min(first + _BLOCK, end)
-            for i in range(first, last):
-                lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-                _logits(lo, mid, source, keep, scores, s_target[h, i], slope, weights)
-                _logits(mid, hi, source, keep, scores, s_target[h, i], slope, weights)
-            block = weights[rowptr[first] : rowptr[last]]  # rows are short: exp vectorises over many of them
-            for e in range(block.size):
-                block[e] = exp(block[e])
-            for i in range(first, last):
-                lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-                intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-                _normalise(lo, mid, intra, keep, weights)
-                _normalise(mid, hi, inter, keep, weights)
-                _aggregate(lo, hi, h, source, factor, x, weights, out[i, h])
+        k = h if x.shape[1] > 1 else 0
+        for i in range(begin, end):
+            lo, hi, f = rowptr[i], rowptr[i + 1], 0
+            while f + _WIDE <= x.shape[2]:
+                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f)
+                f += _WIDE
+            while f < x.shape[2]:
+                _aggregate_rest(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f)
+                f += _NARROW
+
+
+@_jit
+def _aggregate(lo, hi, h, k, source, factor, x, alpha, out, f):
+    last, sums = source.size - 1, zeros(x, _WIDE)
+    for e in range(lo, hi):
+        prefetch(x[source[min(e + _AHEAD, last)], k], f, _WIDE)
+        weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
+        sums = sums + load(x[source[e], k], f, _WIDE) * weight
+    store(out, f, sums)
+
+
+@_jit
+def _aggregate_rest(lo, hi, h, k, source, factor, x, alpha, out, f):
+    inside, sums = first(x.shape[2] - f, _NARROW), zeros(x, _NARROW)
+    for e in range(lo, hi):
+        weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
+        sums = sums + load_where(x[source[e], k], f, inside) * weight
+    store_where(out, f, sums, inside)
 
 
 @_jit
 def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, grad_x, grad_alpha):
     """By source: grad_x[j] = sum_i alpha[e] * grad[i], and grad_alpha[e] = <grad[i], x[j]> from the same reads."""
-    zero = grad.dtype.type(0)
     for j in range(begin, end):
-        for k in range(x.shape[1]):
-            for f in range(x.shape[2]):
-                grad_x[j, k, f] = zero
+        lo, hi = tptr[j], tptr[j + 1]
+        grad_x[j] = 0
         for h in range(grad.shape[1]):
             k = h if x.shape[1] > 1 else 0
-            values, out, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
-            e = tptr[j]
-            while e + 4 <= tptr[j + 1]:
-                t0, t1, t2, t3 = tedge[e], tedge[e + 1], tedge[e + 2], tedge[e + 3]
-                a0, a1, a2, a3 = weights[t0], weights[t1], weights[t2], weights[t3]
-                if factor is not None:
-                    a0 *= factor[h, t0]
-                    a1 *= factor[h, t1]
-                    a2 *= factor[h, t2]
-                    a3 *= factor[h, t3]
-                r0, r1 = grad[ttarget[e], h], grad[ttarget[e + 1], h]
-                r2, r3 = grad[ttarget[e + 2], h], grad[ttarget[e + 3], h]
-                d0, d1, d2, d3 = zero, zero, zero, zero
-                for f in range(values.size):
-                    v, g0, g1, g2, g3 = values[f], r0[f], r1[f], r2[f], r3[f]
-                    d0 += v * g0
-                    d1 += v * g1
-                    d2 += v * g2
-                    d3 += v * g3
-                    out[f] += (a0 * g0 + a1 * g1) + (a2 * g2 + a3 * g3)
-                products[t0], products[t1], products[t2], products[t3] = d0, d1, d2, d3
-                e += 4
-            while e < tptr[j + 1]:
-                t0, r0 = tedge[e], grad[ttarget[e], h]
-                a0 = weights[t0]
-                if factor is not None:
-                    a0 *= factor[h, t0]
-                d0 = zero
-                for f in range(values.size):
-                    d0 += values[f] * r0[f]
-                    out[f] += a0 * r0[f]
-                products[t0] = d0
-                e += 1
+            values, sums, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
+            f = 0
+            while f + _WIDE <= x.shape[2]:
+                _backward(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f)
+                f += _WIDE
+            while f < x.shape[2]:
+                _backward_rest(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f)
+                f += _NARROW
+
+
+@_jit
+def _backward(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f):
+    last, values, sums = ttarget.size - 1, load(x, f, _WIDE), load(grad_x, f, _WIDE)
+    for e in range(lo, hi):
+        prefetch(grad[ttarget[min(e + _AHEAD, last)], h], f, _WIDE)
+        t, row = tedge[e], load(grad[ttarget[e], h], f, _WIDE)
+        weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
+        sums = sums + row * weight
+        product = dot(values, row)
+        products[t] = product if f == 0 else products[t] + product
+    store(grad_x, f, sums)
+
+
+@_jit
+def _backward_rest(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f):
+    inside = first(x.size - f, _NARROW)
+    values, sums = load_where(x, f, inside), load_where(grad_x, f, inside)
+    for e in range(lo, hi):
+        t, row = tedge[e], load_where(grad[ttarget[e], h], f, inside)
+        weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
+        sums = sums + row * weight
+        product = dot(values, row)
+        products[t] = product if f == 0 else products[t] + product
+    store_where(grad_x, f, sums, inside)
 
 
 @_jit
 def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
     """By target: grad_alpha[e] = <grad[i], x[j]>, where the features need no gradient."""
-    zero = grad.dtype.type(0)
-    for i in range(begin, end):
-        for h in range(grad.shape[1]):
-            k = h if x.shape[1] > 1 else 0
-            row, products = grad[i, h], grad_alpha[h]
-            e = rowptr[i]
-            while e + 4 <= rowptr[i + 1]:
-                r0, r1, r2, r3 = x[source[e], k], x[source[e + 1], k], x[source[e + 2], k], x[source[e + 3], k]
-                d0, d1, d2, d3 = zero, zero, zero, zero
-                for f in range(row.size):
-                    g = row[f]
-                    d0 += g * r0[f]
-                    d1 += g * r1[f]
-                    d2 += g * r2[f]
-                    d3 += g * r3[f]
-                products[e], products[e + 1], products[e + 2], products[e + 3] = d0, d1, d2, d3
-                e += 4
-            while e < rowptr[i + 1]:
-                r0, d0 = x[source[e], k], zero
-                for f in range(row.size):
-                    d0 += row[f] * r0[f]
-                products[e] = d0
-                e += 1
+    for h in range(grad.shape[1]):
+        k = h if x.shape[1] > 1 else 0
+        for i in range(begin, end):
+            lo, hi, f = rowptr[i], rowptr[i + 1], 0
+            while f + _WIDE <= x.shape[2]:
+                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f)
+                f += _WIDE
+            while f < x.shape[2]:
+                _products_rest(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f)
+                f += _NARROW
 
 
 @_jit
-def _backward_weights(lo, hi, mass, source, s_source, target, slope, alpha, grad_alpha):
+def _products(lo, hi, k, source, x, grad, products, f):
+    values = load(grad, f, _WIDE)
+    for e in range(lo, hi):
+        product = dot(values, load(x[source[e], k], f, _WIDE))
+        products[e] = product if f == 0 else products[e] + product
+
+
+@_jit
+def _products_rest(lo, hi, k, source, x, grad, products, f):
+    inside = first(grad.size - f, _NARROW)
+    values = load_where(grad, f, inside)
+    for e in range(lo, hi):
+        product = dot(values, load_where(x[source[e], k], f, inside))
+        products[e] = product if f == 0 else products[e] + product
+
+
+@_jit
+def _gradient(e, inside, h, factor, extra, grad_alpha):
+    value = load_where(grad_alpha, e, inside)
+    if factor is not None:
+        value = value * load_where(factor[h], e, inside)
+    if extra is not None:
+        value = value + load_where(extra[h], e, inside)
+    return value
+
+
+@_jit
+def _backward_softmax(lo, hi, mass, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha):
     """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
-    zero = alpha.dtype.type(0)
-    if mass <= 0:
-        for e in range(lo, hi):
-            grad_alpha[e] = zero
-        return zero
-    mean = zero
-    for e in range(lo, hi):
-        mean += alpha[e] * grad_alpha[e]
-    mean = alpha.dtype.type(mean / mass)
-    total = zero
-    for e in range(lo, hi):
-        value = alpha[e] * (grad_alpha[e] - mean)
-        if s_source[source[e]] + target < 0:
-            value *= slope
-        grad_alpha[e] = value
-        total += value
-    return total
+    means = zeros(alpha, _EDGES)
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        means = means + load_where(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
+    mean = alpha.dtype.type(total(means) / mass) if mass > 0 else alpha.dtype.type(0)
+    sums = zeros(alpha, _EDGES)
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        value = load_where(alpha, e, inside) * (_gradient(e, inside, h, factor, extra, grad_alpha) - mean)
+        score = take(score_source, load_where(source, e, inside), inside) + score_target
+        value = where(negative(score), value * slope, value)
+        store_where(grad_alpha, e, value, inside)
+        sums = sums + value
+    return total(sums)
 
 
 @_jit
@@ -229,25 +246,19 @@ def backward_scores(
         lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
         intra, inter = masses(lo, mid, hi, keep, alpha_chi)
         for h in range(s_target.shape[0]):
-            if factor is not None:
-                for e in range(lo, hi):
-                    grad_alpha[h, e] *= factor[h, e]
-            if extra is not None:
-                for e in range(lo, hi):
-                    grad_alpha[h, e] += extra[h, e]
-            target = s_target[h, i]
-            total = _backward_weights(lo, mid, intra, source, s_source[h], target, slope, alpha[h], grad_alpha[h])
-            total += _backward_weights(mid, hi, inter, source, s_source[h], target, slope, alpha[h], grad_alpha[h])
-            grad_target[h, i] = total
+            scores, target, weights, gradient = s_source[h], s_target[h, i], alpha[h], grad_alpha[h]
+            grad_target[h, i] = _backward_softmax(
+                lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
+            ) + _backward_softmax(mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient)
 
 
 @_jit
 def sum_by_source(begin, end, tptr, tedge, values, out):
-    """out[j, h] = sum of values[h, e] over the edges out of j."""
-    zero = out.dtype.type(0)
-    for j in range(begin, end):
-        for h in range(out.shape[0]):
-            total = zero
-            for e in range(tptr[j], tptr[j + 1]):
-                total += values[h, tedge[e]]
-            out[h, j] = total
+    """out[h, j] = sum of values[h, e] over the edges out of j."""
+    for h in range(out.shape[0]):
+        for j in range(begin, end):
+            sums = zeros(out, _EDGES)
+            for e in range(tptr[j], tptr[j + 1], _EDGES):
+                inside = first(tptr[j + 1] - e, _EDGES)
+                sums = sums + take(values[h], load_where(tedge, e, inside), inside)
+            out[h, j] = total(sums)
