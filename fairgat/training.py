@@ -16,7 +16,7 @@ import numpy as np
 import torch
 
 import fairgat
-from fairgat import files, methods, splits
+from fairgat import files, memory, methods, splits
 from fairgat.config import LinkTraining, Model, NodeTraining, Training
 from fairgat.errors import CalledOff, FairGATError
 from fairgat.graph import Graph, save_npz
@@ -166,6 +166,7 @@ def run(
         The content of metrics.json.
     """
     torch.set_num_threads(threads)
+    memory.keep_freed()
     started = time.perf_counter()
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
     job_seed = seed_of(seed, cell.dataset, cell.split)

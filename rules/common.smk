@@ -85,6 +85,7 @@ def modules_of(method):
 # The modules that every training job runs through; a method's own module is `module_of`.
 TRAINING_PATH = [
     "graph.py",
+    "memory.py",
     "metrics.py",
     "optim.py",
     "tasks.py",
@@ -103,6 +104,7 @@ TRAINING_PATH = [
     "nn/parallel.py",
     "nn/reorder.py",
     "nn/scaling.py",
+    "nn/simd.py",
     "nn/spectral.py",
 ]
 
