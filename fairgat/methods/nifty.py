@@ -11,6 +11,7 @@ import torch
 from pydantic import Field
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
+from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
@@ -94,22 +95,25 @@ class NodeClassification(NodeMethod):
         kept = torch.empty_like(self.loops).bernoulli_(1 - self.settings.edge_drop_rate)
         return x, kept | self.loops
 
-    def encode(self, view: View) -> Tensor:
-        """(n, hidden) representations of the training nodes; neither loss reads any others."""
-        x, kept = view
+    def encode(self, views: list[View]) -> list[Tensor]:
+        """(n, hidden) representations of the training nodes in each view; neither loss reads any others."""
+        with parametrize.cached():  # one weight matrix for both, one spectral norm
+            return [self._encode(*view) for view in views]
+
+    def _encode(self, x: Tensor, kept: Tensor) -> Tensor:
         h = self.model.conv1(x, self.task.plain_csr, keep=kept, relu=True)
         return attend_rows(self.model.conv2, h, self.train_csr, self.task.train, kept[self.into_train])
 
     def similarity_loss(self, views: list[View]) -> Tensor:
         """lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
-        p1, p2 = (self.projector(self.encode(view)) for view in views)
+        p1, p2 = (self.projector(h) for h in self.encode(views))
         q1, q2 = self.predictor(p1), self.predictor(p2)
         return self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
 
     def classification_loss(self, views: list[View]) -> Tensor:
         """(1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + cross-entropy of view 2), l3 and l4."""
         labels = self.task.labels[self.task.train]
-        logits = (self.model.classify(self.encode(view)) for view in views)
+        logits = (self.model.classify(h) for h in self.encode(views))
         losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
         return (1 - self.settings.similarity_weight) / 2 * sum(losses)
 
