@@ -273,13 +273,13 @@ class Config(Model):
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
 
-    def representative(self, method: str, dataset: str) -> dict[str, Any]:
-        """Module and settings of one cell: the published one where it is in the grid, or else the grid's first."""
+    def to_time(self, method: str, dataset: str) -> dict[str, Any]:
+        """Module and cells (path to settings) of a timed method: its published cell where the grid has it, the rest."""
         entry = self.methods[method]
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)
-        cell = published if published in grid else grid[0]
-        return {"module": self.module(method), "settings": entry.settings | cell}
+        grid.sort(key=lambda cell: cell != published)
+        return {"module": self.module(method), "cells": {cells.to_path(c): entry.settings | c for c in grid}}
 
     def not_run(self, dataset: str) -> str | None:
         """Why `dataset` is left out of this run; None when it runs."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fairgat import machine, methods, splits
+from fairgat import machine, memory, methods, splits
 from fairgat.config import NodeTraining, Runtime
 from fairgat.errors import CalledOff
 from fairgat.graph import Graph
@@ -31,32 +31,37 @@ def measure(
     Args:
         dataset: its name.
         graph, split: the files made by the workflow.
-        entries: per method its `module` and its `settings`, one cell's hyperparameters included.
+        entries: per method its `module` and its `cells`, path to settings; the first that trains is timed.
         training: the protocol of node classification.
         settings: how many epochs, on how many threads.
         seed: the experiment's seed.
         debiased: the file of `fairgat.debias` for each method that needs one.
 
     Returns:
-        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `failures`
-        says which methods do not train their cell and why.
+        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
+        says which cell that was, and `failures` why it was not the first one, or none.
     """
     torch.set_num_threads(settings.threads)
+    memory.keep_freed()  # as in training
     whole, parts = Graph.load(graph), splits.load(split)
-    running, failures = {}, {}
+    running, timed, failures = {}, {}, {}
     for name, entry in entries.items():
-        try:
-            running[name] = build(
-                entry["module"],
-                methods.settings(entry["module"], dict(entry["settings"])),
-                whole,
-                parts,
-                NodeTraining(**training),
-                seed_of(seed, dataset, 0),
-                (debiased or {}).get(name),
-            )
-        except CalledOff as error:
-            failures[name] = str(error)
+        for cell, chosen in entry["cells"].items():
+            try:
+                running[name] = build(
+                    entry["module"],
+                    methods.settings(entry["module"], dict(chosen)),
+                    whole,
+                    parts,
+                    NodeTraining(**training),
+                    seed_of(seed, dataset, 0),
+                    (debiased or {}).get(name),
+                )
+            except CalledOff as error:
+                failures.setdefault(name, str(error))
+            else:
+                timed[name] = cell
+                break
     seconds: dict[str, list[float]] = {name: [] for name in running}
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
@@ -71,5 +76,6 @@ def measure(
         "epochs": settings.epochs,
         "machine": machine.describe(),
         "epoch_seconds": seconds,
+        "cells": timed,
         "failures": failures,
     }

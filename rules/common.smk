@@ -285,8 +285,8 @@ def tables():
 
 
 def timed_methods(wildcards):
-    """Module and settings of each method in the runtime table, at the published cell or else the grid's first."""
-    return {method: CONFIG.representative(method, wildcards.dataset) for method in methods_timed()}
+    """Module and cells of each method in the runtime table; the first cell that trains is timed."""
+    return {method: CONFIG.to_time(method, wildcards.dataset) for method in methods_timed()}
 
 
 def timed_modules(wildcards):

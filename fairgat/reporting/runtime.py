@@ -18,7 +18,8 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
 
     Args:
         measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds,
-            `debias_seconds` some to the debiasing before them, `failures` some to why they were not timed).
+            `debias_seconds` some to the debiasing before them, `cells` to the cell that was timed, `failures` some
+            to why that was not their first cell, or none).
         published: the paper's.
     """
     notes = Notes()
@@ -45,11 +46,22 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
 
     def seconds(dataset: str, method: str) -> Cell | None:
         value = ours.get(dataset, {}).get(method)
-        return None if value is None else Cell(_three_digits(value))
+        return None if value is None else Cell(_three_digits(value), mark=later_cell(dataset, method))
 
     def relative(dataset: str, method: str) -> Cell | None:
         ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
-        return None if ratio is None else Cell(f"{ratio:.2f}" + ("" if paper is None else f" ({paper:.2f})"))
+        if ratio is None:
+            return None
+        text = f"{ratio:.2f}" + ("" if paper is None else f" ({paper:.2f})")
+        return Cell(text, mark=later_cell(dataset, method))
+
+    def later_cell(dataset: str, method: str) -> str:
+        failure = measured[dataset].get("failures", {}).get(method)
+        if failure is None:
+            return ""
+        return notes.mark(
+            f"Timed at {measured[dataset]['cells'][method]}, the first of its cells to train ({failure})."
+        )
 
     blocks = [
         Block("Epoch (sec)", rows(seconds)),
