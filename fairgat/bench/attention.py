@@ -1,7 +1,8 @@
 """Time and memory of one training epoch beside PyTorch Geometric's GATConv, on one graph, in one run.
 
-Epochs of all networks take turns, so that a machine that slows down slows all of them; each ratio is the median over
-the turns of the ratio within a turn.
+Epochs of our networks and of PyTorch Geometric's eager one take turns, so that a machine that slows down slows all of
+them; each ratio is the median over the turns of the ratio within a turn. Any other peer takes turns with our GAT in a
+process of its own: after torch.compile had run, eager epochs beside it were seen to take twice their time.
 """
 
 import statistics
@@ -18,7 +19,7 @@ from fairgat.bench.networks import OURS, PEERS, epoch
 from fairgat.graph import Graph
 from fairgat.nn import bandwidth_order
 
-EAGER = PEERS[0]
+GAT, EAGER = OURS[0], PEERS[0]
 
 
 def measure(
@@ -40,29 +41,22 @@ def measure(
         warmup: turns before them.
     """
     graph = Graph.load(graph_file)
-    networks = list(dict.fromkeys([*OURS, EAGER, *peers]))
     rows = []
     for count in threads:
-        timed = isolated.run(_times, str(graph_file), networks, hidden, count, pairs, warmup)
-        baseline = timed["seconds"][EAGER]
-        for name, seconds in timed["seconds"].items():
-            memory = isolated.run(_memory, str(graph_file), name, hidden, count)
-            rows.append(
-                {
-                    "network": name,
-                    "threads": count,
-                    "milliseconds": 1000 * statistics.median(seconds),
-                    "speed-up": _ratio(baseline, seconds),
-                    "times GAT": _ratio(seconds, timed["seconds"]["GAT"]),
-                    "memory_gib": memory,
-                    "seconds": seconds,
-                }
-            )
-        rows += [{"network": name, "threads": count, "failure": reason} for name, reason in timed["failures"].items()]
+        measured = _relative(graph_file, [*OURS, EAGER], hidden, count, pairs, warmup)
+        for peer in peers:
+            if peer != EAGER:
+                measured += _relative(graph_file, [GAT, peer], hidden, count, pairs, warmup)[1:]
+        eager = next((row["times GAT"] for row in measured if row["network"] == EAGER and "times GAT" in row), None)
+        for row in measured:
+            if "times GAT" in row:
+                row["speed-up"] = eager / row["times GAT"] if eager else None
+                row["memory_gib"] = isolated.run(_memory, str(graph_file), row["network"], hidden, count)
+        rows += measured
     copy_rate = {str(count): isolated.run(_copy_rate, count) for count in threads}
     moved = bytes_moved(graph.num_nodes, graph.num_edges + graph.num_nodes, graph.num_features, hidden)
     for row in rows:
-        if row["network"] == "GAT":
+        if row["network"] == GAT:
             row["bandwidth_share"] = moved / (copy_rate[str(row["threads"])] * row["milliseconds"] / 1000)
     return {
         "graph": {"nodes": graph.num_nodes, "edges": graph.num_edges, "features": graph.num_features},
@@ -73,6 +67,25 @@ def measure(
         "copy_bytes_per_second": copy_rate,
         "machine": machine.describe(),
     }
+
+
+def _relative(
+    graph_file: str | Path, networks: list[str], hidden: int, threads: int, pairs: int, warmup: int
+) -> list[dict[str, Any]]:
+    """One row per network, the epochs of all taking turns in one process; a network that fails says why."""
+    timed = isolated.run(_times, str(graph_file), networks, hidden, threads, pairs, warmup)
+    rows = []
+    for name in networks:
+        row = {"network": name, "threads": threads}
+        if name in timed["failures"]:
+            rows.append(row | {"failure": timed["failures"][name]})
+            continue
+        seconds = timed["seconds"][name]
+        relative = _ratio(seconds, timed["seconds"][GAT])
+        rows.append(
+            row | {"milliseconds": 1000 * statistics.median(seconds), "times GAT": relative, "seconds": seconds}
+        )
+    return rows
 
 
 def bytes_moved(nodes: int, edges: int, features: int, hidden: int) -> int:

@@ -17,8 +17,9 @@ def attention(result: dict[str, Any]) -> list[str]:
         if "failure" in row:
             lines.append(f"| {row['network']} | {row['threads']} | not run: {row['failure']} | | | |")
             continue
+        speed_up = "–" if row["speed-up"] is None else f"{row['speed-up']:.1f}"
         lines.append(
-            f"| {row['network']} | {row['threads']} | {row['milliseconds']:.1f} | {row['speed-up']:.1f} | "
+            f"| {row['network']} | {row['threads']} | {row['milliseconds']:.1f} | {speed_up} | "
             f"{row['times GAT']:.2f} | {row['memory_gib']:.2f} |"
         )
     lines.append("")
