@@ -51,17 +51,20 @@ class Fit:
     seconds: list[float] = field(default_factory=list)
 
 
-def fit(method: Method, progress: Progress | None = None, observe: Observer | None = None) -> Fit:
+def fit(
+    method: Method, progress: Progress | None = None, observe: Observer | None = None, result: Fit | None = None
+) -> Fit:
     """Train for the protocol's epochs; the one with the best validation score is selected, or as the protocol says.
 
-    The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own.
+    The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own. `result`,
+    if given, is what is filled and returned: it has the history of a training that ended early.
 
     Raises:
         Diverged: the model's output is no longer finite.
     """
     task, epochs = method.task, method.task.training.epochs
     protocol = getattr(task.training, "protocol", "validation")
-    result, losses, best = Fit(), {}, None
+    result, losses, best = result or Fit(), {}, None
     for epoch in range(epochs + 1):
         started = time.perf_counter()
         output = method.forward()
@@ -183,13 +186,15 @@ def run(
             job_seed,
             debiased,
         )
-        result = fit(method, progress, _observer(cell.task, theory_every))
-        metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
+        fit(method, progress, _observer(cell.task, theory_every), result)
         if isinstance(method.task, LinkTask):
-            metrics["protocols"] = {
+            by_protocol = {
                 name: {"epoch": kept.epoch, **method.task.evaluate(kept.output, name)}
                 for name, kept in sorted(result.kept.items())
             }
+            metrics |= {**by_protocol[protocol.protocol], "protocols": by_protocol}
+        else:
+            metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # a weight that is no longer finite has no spectral norm
@@ -202,8 +207,9 @@ def run(
         "machine": platform.platform(),
     }
     metrics["versions"] = versions()
-    save_npz(directory / "predictions.npz", **(method.task.predictions(result.output) if result.epoch else {}))
-    save_npz(directory / "model.npz", **result.weights)
+    failed = "failure" in metrics  # then the way there is kept, and nothing is selected
+    save_npz(directory / "predictions.npz", **({} if failed else method.task.predictions(result.output)))
+    save_npz(directory / "model.npz", **({} if failed else result.weights))
     files.write_text(directory / "history.csv", _csv(result.history))
     files.write_json(directory / "metrics.json", metrics)
     return metrics

@@ -178,6 +178,22 @@ def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module)
     assert (tmp_path / "a" / "predictions.npz").exists()
 
 
+def test_a_training_that_diverges_keeps_its_way_there(graph):
+    method, result = make(graph), training.Fit()
+    update = method.update
+
+    def poisoned(output):
+        if len(result.history) == 4:
+            method.model.bias.data.fill_(float("nan"))
+        return update(output)
+
+    method.update = poisoned
+    with pytest.raises(training.Diverged, match="after epoch 5 of 12"):
+        training.fit(method, result=result)
+    assert [row["epoch"] for row in result.history] == [1, 2, 3, 4]
+    assert len(result.seconds) == 5
+
+
 CONFIG = """
 datasets:
   demo-social: {task: node_classification}
