@@ -98,6 +98,7 @@ TRAINING_PATH = [
     "nn/decode.py",
     "nn/exponential.py",
     "nn/kernels.py",
+    "nn/linear.py",
     "nn/models.py",
     "nn/operator.py",
     "nn/pairs.py",

@@ -19,6 +19,7 @@ from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.nn.attention import attend
 from fairgat.nn.conv import glorot_
+from fairgat.nn.linear import linear
 from fairgat.nn.scaling import scale
 from fairgat.tasks import NodeTask
 
@@ -148,7 +149,7 @@ def attend_rows(conv: GATConv, x: Tensor, rows: CSRGraph, nodes: Tensor, keep: T
         factor = torch.dropout(x.new_ones(conv.heads, rows.num_edges), conv.dropout, train=True)
     slope = conv.negative_slope
     s, _ = attend(x[:, None, :], to_source, to_target[:, nodes], rows, 0.0, slope, keep, factor)  # (n, H, F)
-    return scale(torch.cat([s[:, h] @ weight[h].t() for h in range(conv.heads)], 1), conv.bias, relu=True)
+    return scale(torch.cat([linear(s[:, h], weight[h]) for h in range(conv.heads)], 1), conv.bias, relu=True)
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:

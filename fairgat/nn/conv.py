@@ -8,6 +8,7 @@ from fairgat.nn import spectral
 from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.linear import linear
 from fairgat.nn.scaling import EPS, attention_scores, scale
 
 
@@ -152,7 +153,7 @@ class GATConv(nn.Module):
 
     def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
-        c = self.lin(x).view(-1, self.heads, self.out_channels)
+        c = linear(x, self.lin.weight).view(-1, self.heads, self.out_channels)
         scores, gain = attention_scores(c, torch.cat([self.att_src, self.att_dst]), eta)
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
             c, gain = c * gain, None
@@ -175,13 +176,13 @@ class GATConv(nn.Module):
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
             weight = weight * (eta * _inverse_deviation(s, weight))
-        heads = [s[:, h] @ weight[h].t() for h in range(len(weight))]
+        heads = [linear(s[:, h], weight[h]) for h in range(len(weight))]
         z = heads[0] if len(heads) == 1 else torch.cat(heads, 1)
         return scale(z, self.bias, relu=relu and self.res is None), alpha
 
     def _centred(self, x, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
-        c = _standardise(self.lin(x), eta).view(-1, self.heads, self.out_channels)
+        c = _standardise(linear(x, self.lin.weight), eta).view(-1, self.heads, self.out_channels)
         scores, _ = attention_scores(c, torch.cat([self.att_src, self.att_dst]))
         z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
         return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
