@@ -3,33 +3,37 @@
 import torch
 from torch import Tensor
 
+from fairgat.nn.operator import fake, gradient, operator
+
 _SMALL = 1 << 20  # multiplications, below which the call costs more than it saves
-_product = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
+_onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 
 
+@operator
 def linear(x: Tensor, weight: Tensor) -> Tensor:
     """x W^T (n, m) for x (n, k) and weight (m, k), as `torch.nn.functional.linear` without a bias."""
-    kinds = {x.dtype, weight.dtype}
-    if _product is None or x.device.type != "cpu" or kinds != {torch.float32} or x.numel() * len(weight) < _SMALL:
+    plain = x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() * weight.size(0) < _SMALL
+    if plain or _onednn is None:
         return x @ weight.t()
-    return _Linear.apply(x, weight)
+    return _onednn(x.contiguous(), weight.contiguous(), None, "none", [], "")
 
 
-class _Linear(torch.autograd.Function):
-    @staticmethod
-    def forward(ctx, x: Tensor, weight: Tensor) -> Tensor:
-        ctx.save_for_backward(x, weight)
-        return _multiply(x, weight)
-
-    @staticmethod
-    def backward(ctx, grad: Tensor) -> tuple[Tensor | None, Tensor | None]:
-        x, weight = ctx.saved_tensors
-        needs_x, needs_weight = ctx.needs_input_grad
-        return (
-            _multiply(grad, weight.t()) if needs_x else None,
-            grad.t() @ x if needs_weight else None,  # a sum over the many rows, which MKL does faster
-        )
+@fake(linear)
+def _(x, weight):
+    return x.new_empty(x.size(0), weight.size(0))
 
 
-def _multiply(x: Tensor, weight: Tensor) -> Tensor:
-    return _product(x.contiguous(), weight.contiguous(), None, "none", [], "")
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs)
+
+
+def _backward(ctx, grad):
+    x, weight = ctx.saved_tensors
+    needs_x, needs_weight = ctx.needs_input_grad
+    return (
+        linear(grad, weight.t()) if needs_x else None,
+        grad.t() @ x if needs_weight else None,  # a sum over the many rows, in which MKL is the faster one
+    )
+
+
+gradient(linear, _backward, _setup)

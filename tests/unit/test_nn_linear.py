@@ -27,5 +27,10 @@ def test_products_and_gradients_are_those_of_pytorch(shape, dtype):
 
 def test_without_onednn_pytorch_multiplies(monkeypatch):
     x, weight = torch.randn(3000, 17), torch.randn(64, 17)
-    monkeypatch.setattr(module, "_product", None)
+    monkeypatch.setattr(module, "_onednn", None)
     assert torch.equal(linear(x, weight), x @ weight.t())
+
+
+def test_opcheck():
+    x, weight = torch.randn(300, 17).requires_grad_(), torch.randn(300, 17).requires_grad_()
+    torch.library.opcheck(linear, (x, weight))
