@@ -273,8 +273,8 @@ class Config(Model):
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
 
-    def to_time(self, method: str, dataset: str) -> dict[str, Any]:
-        """Module and cells (path to settings) of a timed method: its published cell where the grid has it, the rest."""
+    def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
+        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first."""
         entry = self.methods[method]
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)

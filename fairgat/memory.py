@@ -13,11 +13,11 @@ _MIB = 2**20
 
 
 def keep_freed() -> None:
-    """From now on arrays of up to 32 MiB, the most that glibc allows, come from memory that is not given back."""
-    if not sys.platform.startswith("linux"):
-        return
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None)
-    if mallopt is not None:  # musl has none
-        mallopt(_MMAP_THRESHOLD, 32 * _MIB)
+    """From now on arrays of up to 32 MiB, the most that glibc allows, come from memory that is not given back.
+
+    Without glibc nothing changes.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    if mallopt is not None and mallopt(_MMAP_THRESHOLD, 32 * _MIB):  # musl has none; 32-bit systems refuse
         mallopt(_TRIM_THRESHOLD, 1024 * _MIB)
         mallopt(_TOP_PAD, 64 * _MIB)

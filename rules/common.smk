@@ -287,7 +287,7 @@ def tables():
 
 def timed_methods(wildcards):
     """Module and cells of each method in the runtime table; the first cell that trains is timed."""
-    return {method: CONFIG.to_time(method, wildcards.dataset) for method in methods_timed()}
+    return {method: CONFIG.cells_to_time(method, wildcards.dataset) for method in methods_timed()}
 
 
 def timed_modules(wildcards):

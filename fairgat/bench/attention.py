@@ -1,8 +1,9 @@
 """Time and memory of one training epoch beside PyTorch Geometric's GATConv, on one graph, in one run.
 
 Epochs of our networks and of PyTorch Geometric's eager one take turns, so that a machine that slows down slows all of
-them; each ratio is the median over the turns of the ratio within a turn. Any other peer takes turns with our GAT in a
-process of its own: after torch.compile had run, eager epochs beside it were seen to take twice their time.
+them; each is given in epochs of our GAT, as the median over the turns of the ratio within a turn, and speed-ups are
+quotients of these. Any other peer takes turns with our GAT in a process of its own: after torch.compile had run, eager
+epochs beside it were seen to take twice their time.
 """
 
 import statistics
@@ -127,6 +128,7 @@ def _times(graph_file: str, networks: list[str], hidden: int, threads: int, pair
 def _memory(graph_file: str, name: str, hidden: int, threads: int) -> float:
     """Peak memory of two epochs in GiB, less what the process held before the first."""
     torch.set_num_threads(threads)
+    memory.keep_freed()
     graph = Graph.load(graph_file)
     graph = graph.permute(bandwidth_order(graph.edge_index, graph.num_nodes))
     run = epoch(name, graph, hidden)

@@ -51,5 +51,6 @@ def _exp32(builder: ir.IRBuilder, x: ir.Value, vector: ir.VectorType) -> ir.Valu
     for coefficient in _POLYNOMIAL[1:]:
         p = add(multiply(p, r), constant(coefficient))
     p = add(add(multiply(multiply(p, r), r), r), constant(1))
-    exponent = builder.add(builder.fptosi(n, integers), constant(127, integers))
+    n = call(builder, f"llvm.fptosi.sat.{suffix(integers)}.{suffix(vector)}", integers, n)  # defined for NaN, too
+    exponent = builder.add(n, constant(127, integers))
     return multiply(p, builder.bitcast(builder.shl(exponent, constant(23, integers)), vector))

@@ -1,7 +1,7 @@
 """Numba kernels of segment attention: forward and backward over a CSR graph, no array of size E x F.
 
-Each kernel handles the rows begin .. end and writes nothing outside them. A row's features stay in registers while its
-edges go by (`fairgat.nn.simd`), as many as there are registers for; the rest of wide rows comes in another pass.
+Each kernel handles the rows begin .. end and writes nothing outside them. The sums of a row's features stay in
+registers while its edges go by (`fairgat.nn.simd`); where there are more features than registers, in several passes.
 
 Shapes: N targets and sources, E edges, H heads, C features per head. `x` is (N, H, C), or (N, 1, C) where all heads
 aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra`
@@ -20,11 +20,9 @@ from fairgat.nn.simd import (
     larger,
     largest,
     load,
-    load_where,
     negative,
     prefetch,
     store,
-    store_where,
     take,
     total,
     true_at,
@@ -32,9 +30,10 @@ from fairgat.nn.simd import (
     zeros,
 )
 
+# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: f390b10089c8
 _EDGES = 16  # of a row, handled together
-_WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass; half of the registers
-_NARROW = 32  # features of a pass over what is left of them
+_WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass: in float32, 8 registers
+_NARROW = 32  # features of a pass over what is left of them, masked
 _AHEAD = 8  # edges from the one whose features are read to the one whose features are fetched
 
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
@@ -64,26 +63,27 @@ def masses(lo, middle, hi, keep, alpha_chi):
 def _softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alpha):
     """alpha[lo:hi] = mass * softmax of LeakyReLU(score_source[j] + score_target) over the kept edges."""
     nothing = alpha.dtype.type(-np.inf)
-    tops = zeros(alpha, _EDGES) + nothing
+    whole = first(_EDGES, _EDGES)
+    tops = zeros(alpha, whole) + nothing
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        score = take(score_source, load_where(source, e, inside), inside) + score_target
+        score = take(score_source, load(source, e, inside), inside) + score_target
         score = where(negative(score), score * slope, score)
         score = where(inside if keep is None else true_at(keep, e, inside), score, nothing)
-        store_where(alpha, e, score, inside)
+        store(alpha, e, score, inside)
         tops = larger(tops, score)
     top = largest(tops)
-    sums = zeros(alpha, _EDGES)
+    sums = zeros(alpha, whole)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        value = exp(load_where(alpha, e, inside) - top)
+        value = exp(load(alpha, e, inside) - top)
         value = where(inside if keep is None else true_at(keep, e, inside), value, 0)
-        store_where(alpha, e, value, inside)
+        store(alpha, e, value, inside)
         sums = sums + value
     factor = alpha.dtype.type(mass / total(sums)) if mass > 0 else alpha.dtype.type(0)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        store_where(alpha, e, load_where(alpha, e, inside) * factor, inside)
+        store(alpha, e, load(alpha, e, inside) * factor, inside)
 
 
 @_jit
@@ -105,30 +105,21 @@ def aggregate(begin, end, rowptr, source, factor, x, alpha, out):
         for i in range(begin, end):
             lo, hi, f = rowptr[i], rowptr[i + 1], 0
             while f + _WIDE <= x.shape[2]:
-                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f)
+                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f, first(_WIDE, _WIDE))
                 f += _WIDE
             while f < x.shape[2]:
-                _aggregate_rest(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f)
+                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f, first(x.shape[2] - f, _NARROW))
                 f += _NARROW
 
 
 @_jit
-def _aggregate(lo, hi, h, k, source, factor, x, alpha, out, f):
-    last, sums = source.size - 1, zeros(x, _WIDE)
+def _aggregate(lo, hi, h, k, source, factor, x, alpha, out, f, inside):
+    last, sums = source.size - 1, zeros(x, inside)
     for e in range(lo, hi):
-        prefetch(x[source[min(e + _AHEAD, last)], k], f, _WIDE)
+        prefetch(x[source[min(e + _AHEAD, last)], k], f, inside)
         weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
-        sums = sums + load(x[source[e], k], f, _WIDE) * weight
-    store(out, f, sums)
-
-
-@_jit
-def _aggregate_rest(lo, hi, h, k, source, factor, x, alpha, out, f):
-    inside, sums = first(x.shape[2] - f, _NARROW), zeros(x, _NARROW)
-    for e in range(lo, hi):
-        weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
-        sums = sums + load_where(x[source[e], k], f, inside) * weight
-    store_where(out, f, sums, inside)
+        sums = sums + load(x[source[e], k], f, inside) * weight
+    store(out, f, sums, inside)
 
 
 @_jit
@@ -141,38 +132,28 @@ def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, 
             k = h if x.shape[1] > 1 else 0
             values, sums, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
             f = 0
-            while f + _WIDE <= x.shape[2]:
-                _backward(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f)
+            while f + _WIDE <= values.size:
+                _backward(
+                    lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f, first(_WIDE, _WIDE)
+                )
                 f += _WIDE
-            while f < x.shape[2]:
-                _backward_rest(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f)
+            while f < values.size:
+                rest = first(values.size - f, _NARROW)
+                _backward(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f, rest)
                 f += _NARROW
 
 
 @_jit
-def _backward(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f):
-    last, values, sums = ttarget.size - 1, load(x, f, _WIDE), load(grad_x, f, _WIDE)
+def _backward(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f, inside):
+    last, values, sums = ttarget.size - 1, load(x, f, inside), load(grad_x, f, inside)
     for e in range(lo, hi):
-        prefetch(grad[ttarget[min(e + _AHEAD, last)], h], f, _WIDE)
-        t, row = tedge[e], load(grad[ttarget[e], h], f, _WIDE)
+        prefetch(grad[ttarget[min(e + _AHEAD, last)], h], f, inside)
+        t, row = tedge[e], load(grad[ttarget[e], h], f, inside)
         weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
         sums = sums + row * weight
         product = dot(values, row)
         products[t] = product if f == 0 else products[t] + product
-    store(grad_x, f, sums)
-
-
-@_jit
-def _backward_rest(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f):
-    inside = first(x.size - f, _NARROW)
-    values, sums = load_where(x, f, inside), load_where(grad_x, f, inside)
-    for e in range(lo, hi):
-        t, row = tedge[e], load_where(grad[ttarget[e], h], f, inside)
-        weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
-        sums = sums + row * weight
-        product = dot(values, row)
-        products[t] = product if f == 0 else products[t] + product
-    store_where(grad_x, f, sums, inside)
+    store(grad_x, f, sums, inside)
 
 
 @_jit
@@ -183,55 +164,47 @@ def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
         for i in range(begin, end):
             lo, hi, f = rowptr[i], rowptr[i + 1], 0
             while f + _WIDE <= x.shape[2]:
-                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f)
+                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f, first(_WIDE, _WIDE))
                 f += _WIDE
             while f < x.shape[2]:
-                _products_rest(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f)
+                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f, first(x.shape[2] - f, _NARROW))
                 f += _NARROW
 
 
 @_jit
-def _products(lo, hi, k, source, x, grad, products, f):
-    values = load(grad, f, _WIDE)
+def _products(lo, hi, k, source, x, grad, products, f, inside):
+    values = load(grad, f, inside)
     for e in range(lo, hi):
-        product = dot(values, load(x[source[e], k], f, _WIDE))
-        products[e] = product if f == 0 else products[e] + product
-
-
-@_jit
-def _products_rest(lo, hi, k, source, x, grad, products, f):
-    inside = first(grad.size - f, _NARROW)
-    values = load_where(grad, f, inside)
-    for e in range(lo, hi):
-        product = dot(values, load_where(x[source[e], k], f, inside))
+        product = dot(values, load(x[source[e], k], f, inside))
         products[e] = product if f == 0 else products[e] + product
 
 
 @_jit
 def _gradient(e, inside, h, factor, extra, grad_alpha):
-    value = load_where(grad_alpha, e, inside)
+    value = load(grad_alpha, e, inside)
     if factor is not None:
-        value = value * load_where(factor[h], e, inside)
+        value = value * load(factor[h], e, inside)
     if extra is not None:
-        value = value + load_where(extra[h], e, inside)
+        value = value + load(extra[h], e, inside)
     return value
 
 
 @_jit
 def _backward_softmax(lo, hi, mass, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha):
     """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
-    means = zeros(alpha, _EDGES)
+    whole = first(_EDGES, _EDGES)
+    means = zeros(alpha, whole)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        means = means + load_where(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
+        means = means + load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
     mean = alpha.dtype.type(total(means) / mass) if mass > 0 else alpha.dtype.type(0)
-    sums = zeros(alpha, _EDGES)
+    sums = zeros(alpha, whole)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        value = load_where(alpha, e, inside) * (_gradient(e, inside, h, factor, extra, grad_alpha) - mean)
-        score = take(score_source, load_where(source, e, inside), inside) + score_target
+        value = load(alpha, e, inside) * (_gradient(e, inside, h, factor, extra, grad_alpha) - mean)
+        score = take(score_source, load(source, e, inside), inside) + score_target
         value = where(negative(score), value * slope, value)
-        store_where(grad_alpha, e, value, inside)
+        store(grad_alpha, e, value, inside)
         sums = sums + value
     return total(sums)
 
@@ -257,8 +230,8 @@ def sum_by_source(begin, end, tptr, tedge, values, out):
     """out[h, j] = sum of values[h, e] over the edges out of j."""
     for h in range(out.shape[0]):
         for j in range(begin, end):
-            sums = zeros(out, _EDGES)
+            sums = zeros(out, first(_EDGES, _EDGES))
             for e in range(tptr[j], tptr[j + 1], _EDGES):
                 inside = first(tptr[j + 1] - e, _EDGES)
-                sums = sums + take(values[h], load_where(tedge, e, inside), inside)
+                sums = sums + take(values[h], load(tedge, e, inside), inside)
             out[h, j] = total(sums)

@@ -9,16 +9,25 @@ _SMALL = 1 << 20  # multiplications, below which the call costs more than it sav
 _onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 
 
-@operator
 def linear(x: Tensor, weight: Tensor) -> Tensor:
-    """x W^T (n, m) for x (n, k) and weight (m, k), as `torch.nn.functional.linear` without a bias."""
-    plain = x.device.type != "cpu" or x.dtype != torch.float32 or x.numel() * weight.size(0) < _SMALL
-    if plain or _onednn is None:
-        return x @ weight.t()
+    """x W^T (n, m) for x (n, k) and weight (m, k), as `torch.nn.functional.linear`.
+
+    Large float32 products on the CPU go to oneDNN; they have no forward-mode derivative.
+    """
+    large = x.numel() * weight.size(0) >= _SMALL and x.size(1) == weight.size(1)
+    single = x.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
+    if _onednn is not None and x.device.type == "cpu" and large and single:
+        return linear_onednn(x, weight)
+    return torch.nn.functional.linear(x, weight)
+
+
+@operator
+def linear_onednn(x: Tensor, weight: Tensor) -> Tensor:
+    """The operator behind `linear`."""
     return _onednn(x.contiguous(), weight.contiguous(), None, "none", [], "")
 
 
-@fake(linear)
+@fake(linear_onednn)
 def _(x, weight):
     return x.new_empty(x.size(0), weight.size(0))
 
@@ -36,4 +45,4 @@ def _backward(ctx, grad):
     )
 
 
-gradient(linear, _backward, _setup)
+gradient(linear_onednn, _backward, _setup)

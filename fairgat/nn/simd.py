@@ -4,7 +4,7 @@ Numba leaves vectorising to LLVM, which is good at long loops. In rows of some t
 one, and it keeps the sums of a row's features in memory. Here a kernel says itself what a vector is; one wider than a
 register is several registers.
 
-Numba's cache on disk does not notice changes in this file: delete `__pycache__` after one.
+Numba's cache on disk knows nothing of this file, but of the kernels': so that one names this one's digest.
 """
 
 import operator
@@ -57,14 +57,14 @@ def suffix(vector: ir.VectorType) -> str:
 
 
 @intrinsic
-def zeros(typing_context, like, lanes):
-    """`lanes` zeros of the type of the array `like`."""
-    kind = Vector(like.dtype, _constant(lanes))
+def zeros(typing_context, like, mask):
+    """Zeros of the type of the array `like`, as many as the mask has lanes."""
+    kind = Vector(like.dtype, mask.lanes)
 
     def generate(context, builder, signature, arguments):
         return ir.Constant(vector_type(kind), [0.0] * kind.lanes)
 
-    return kind(like, lanes), generate
+    return kind(like, mask), generate
 
 
 @intrinsic
@@ -118,21 +118,8 @@ def where(typing_context, mask, vector, other):
 
 
 @intrinsic
-def load(typing_context, array, at, lanes):
-    """array[at : at + lanes] of a contiguous array (n,)."""
-    kind = Vector(array.dtype, _constant(lanes))
-
-    def generate(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, signature, arguments)
-        pointer = builder.bitcast(pointer, vector_type(kind).as_pointer())
-        return builder.load(pointer, align=kind.dtype.bitwidth // 8)
-
-    return kind(array, at, lanes), generate
-
-
-@intrinsic
-def load_where(typing_context, array, at, mask):
-    """As `load`; outside the mask nothing is read, and the vector is 0."""
+def load(typing_context, array, at, mask):
+    """array[at : at + lanes] of a contiguous array (n,); 0 outside the mask, where nothing is read."""
     kind = Vector(array.dtype, mask.lanes)
 
     def generate(context, builder, signature, arguments):
@@ -143,21 +130,8 @@ def load_where(typing_context, array, at, mask):
 
 
 @intrinsic
-def store(typing_context, array, at, vector):
-    """array[at : at + lanes] = vector."""
-
-    def generate(context, builder, signature, arguments):
-        pointer = _pointer(context, builder, signature, arguments)
-        pointer = builder.bitcast(pointer, arguments[2].type.as_pointer())
-        builder.store(arguments[2], pointer, align=vector.dtype.bitwidth // 8)
-        return context.get_dummy_value()
-
-    return types.void(array, at, vector), generate
-
-
-@intrinsic
-def store_where(typing_context, array, at, vector, mask):
-    """As `store`; outside the mask nothing is written."""
+def store(typing_context, array, at, vector, mask):
+    """array[at : at + lanes] = vector; outside the mask nothing is written."""
 
     def generate(context, builder, signature, arguments):
         pointer = _pointer(context, builder, signature, arguments)
@@ -189,19 +163,18 @@ def take(typing_context, array, index, mask):
 
 
 @intrinsic
-def prefetch(typing_context, array, at, lanes):
-    """Fetch array[at : at + lanes] into the first cache."""
-    count = _constant(lanes)
+def prefetch(typing_context, array, at, mask):
+    """Fetch array[at : at + lanes] into the first cache, as many as the mask has lanes."""
 
     def generate(context, builder, signature, arguments):
         byte = builder.bitcast(_pointer(context, builder, signature, arguments), ir.IntType(8).as_pointer())
         read, near, data = (ir.Constant(_INT, value) for value in (0, 3, 1))
-        for line in range(0, count * array.dtype.bitwidth // 8, 64):
+        for line in range(0, mask.lanes * array.dtype.bitwidth // 8, 64):
             address = builder.gep(byte, [ir.Constant(_LONG, line)])
             call(builder, "llvm.prefetch.p0", ir.VoidType(), address, read, near, data)
         return context.get_dummy_value()
 
-    return types.void(array, at, lanes), generate
+    return types.void(array, at, mask), generate
 
 
 # ------------------------------------------------------------------------------------------------------- arithmetic

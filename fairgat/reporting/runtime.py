@@ -28,6 +28,8 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
     datasets = [dataset for dataset in settings["datasets"] if not dataset["reason"]] or settings["datasets"]
     absent = [dataset for dataset in settings["datasets"] if dataset not in datasets]
 
+    titles = {entry["name"]: entry["title"] for entry in (*methods, *datasets)}
+
     def rows(entry: Callable[[str, str], Cell | None]) -> list[Row]:
         return [
             Row(
@@ -56,12 +58,12 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         return Cell(text, mark=later_cell(dataset, method))
 
     def later_cell(dataset: str, method: str) -> str:
-        failure = measured[dataset].get("failures", {}).get(method)
+        entry = measured[dataset]
+        failure = entry.get("failures", {}).get(method)
         if failure is None:
             return ""
-        return notes.mark(
-            f"Timed at {measured[dataset]['cells'][method]}, the first of its cells to train ({failure})."
-        )
+        where = f"{titles[method]} on {titles[dataset]}"
+        return notes.mark(f"{where}: timed at {entry['cells'][method]}, the first of its cells to train ({failure}).")
 
     blocks = [
         Block("Epoch (sec)", rows(seconds)),

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from fairgat import cli
-from fairgat.bench import isolated, scale
+from fairgat.bench import attention, isolated, scale
 from fairgat.graph import Graph
 
 CONFIG = """
@@ -30,6 +30,16 @@ def test_attention(tmp_path, monkeypatch, capsys):
         assert "failure" in row or (row["milliseconds"] > 0 and len(row["seconds"]) == 2)
     assert rows["PyG GAT, eager"]["speed-up"] == 1
     assert f"{rows['GAT']['milliseconds']:.1f}" in shown
+
+
+def test_a_peer_apart_is_put_in_epochs_of_gat(tmp_path):
+    pytest.importorskip("torch_geometric")
+    scale.random_graph(200, 800, 5, 0).save(tmp_path / "graph.npz")
+    rows = attention.measure(tmp_path / "graph.npz", 8, [1], 2, peers=["FairGAT"], warmup=1)["rows"]
+    assert [row["network"] for row in rows] == ["GAT", "FairGAT", "PyG GAT, eager", "FairGAT"]
+    eager, apart = rows[2], rows[3]
+    assert apart["speed-up"] == pytest.approx(eager["times GAT"] / apart["times GAT"])
+    assert apart["seconds"] != rows[1]["seconds"]
 
 
 def test_scale(capsys):

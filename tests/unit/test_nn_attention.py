@@ -74,19 +74,23 @@ def test_outputs_and_gradients_equal_the_dense_form(monkeypatch, fused, dtype, o
 
 
 @pytest.mark.parametrize("needs_x", [True, False])
+@pytest.mark.parametrize("option", ["plain", "keep", "factor", "shared"])
 @pytest.mark.parametrize("width", [1, 31, 32, 128, 300])
-def test_rows_and_features_of_any_length_equal_plain_pytorch(monkeypatch, width, needs_x):
+def test_rows_and_features_of_any_length_equal_plain_pytorch(monkeypatch, width, option, needs_x):
     generator = torch.Generator().manual_seed(3)
     target = torch.arange(40).repeat_interleave(torch.arange(40))  # rows of 0 .. 39 edges
     edge_index = torch.stack([torch.randint(40, target.shape, generator=generator), target])
     graph = CSRGraph.from_edge_index(edge_index, 40, torch.arange(40) % 2, add_self_loops=False)
-    x = torch.randn(40, 2, width, generator=generator).requires_grad_(needs_x)
+    x = torch.randn(40, 1 if option == "shared" else 2, width, generator=generator).requires_grad_(needs_x)
     scores = [torch.randn(2, 40, generator=generator).requires_grad_() for _ in range(2)]
+    keep = torch.rand(graph.num_edges, generator=generator) < 0.7 if option == "keep" else None
+    factor = torch.rand(2, graph.num_edges, generator=generator) if option == "factor" else None
     weight = torch.randn(40, 2, width, generator=generator)
 
     def results():
-        out, alpha = attention.attend(x, *scores, graph, ALPHA_CHI)
-        return [out, alpha, *torch.autograd.grad((out * weight).sum(), [x, *scores] if needs_x else scores)]
+        out, alpha = attention.attend(x, *scores, graph, ALPHA_CHI, SLOPE, keep, factor)
+        loss = (out * weight).sum() + alpha.square().sum()
+        return [out, alpha, *torch.autograd.grad(loss, [x, *scores] if needs_x else scores)]
 
     ours = results()
     monkeypatch.setattr(attention, "kernels", None)
@@ -138,14 +142,15 @@ def test_gradcheck(shared):
 def test_exponential_is_exact_to_float32():
     numba = pytest.importorskip("numba")
     from fairgat.nn.exponential import exp
-    from fairgat.nn.simd import load, store
+    from fairgat.nn.simd import first, load, store
 
     @numba.njit
     def apply(values, results):
         for i in range(0, values.size, 16):
-            store(results, i, exp(load(values, i, 16)))
+            mask = first(values.size - i, 16)
+            store(results, i, exp(load(values, i, mask)), mask)
 
-    values = torch.linspace(-87, 5, 100_000)
+    values = torch.linspace(-87, 5, 100_001)
     results = torch.empty_like(values)
     apply(values.numpy(), results.numpy())
     torch.testing.assert_close(results, values.exp(), rtol=3e-7, atol=0)

@@ -4,33 +4,50 @@ import pytest
 import torch
 
 from fairgat.nn import linear as module
-from fairgat.nn.linear import linear
+from fairgat.nn.linear import linear, linear_onednn
+
+LARGE, SMALL = (3000, 17, 64), (20, 5, 8)
+here = pytest.mark.skipif(module._onednn is None, reason="this PyTorch has no oneDNN")
 
 
-@pytest.mark.parametrize("shape", [(3000, 17, 64), (1500, 128, 128), (20, 5, 8)])  # the last stays with PyTorch's own
-@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_products_and_gradients_are_those_of_pytorch(shape, dtype):
+def operands(shape, dtype=torch.float32):
     rows, inputs, outputs = shape
     generator = torch.Generator().manual_seed(0)
-    x = torch.randn(rows, 2, inputs, generator=generator, dtype=dtype)[:, 1].requires_grad_()  # not contiguous
-    weight = torch.randn(outputs, inputs, generator=generator, dtype=dtype).requires_grad_()
-    scale = torch.randn(rows, outputs, generator=generator, dtype=dtype)
+    x = torch.randn(rows, 2, inputs, generator=generator, dtype=dtype)[:, 1]  # not contiguous
+    return x, torch.randn(outputs, inputs, generator=generator, dtype=dtype)
+
+
+@pytest.mark.parametrize("shape", [LARGE, (1500, 128, 128), SMALL])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("needs", [(True, True), (True, False), (False, True)])
+def test_products_and_gradients_are_those_of_pytorch(shape, dtype, needs):
+    x, weight = (t.requires_grad_(wanted) for t, wanted in zip(operands(shape, dtype), needs, strict=True))
+    wanted = [t for t in (x, weight) if t.requires_grad]
     ours, theirs = linear(x, weight), torch.nn.functional.linear(x, weight)
     torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
-    for mine, other in zip(
-        torch.autograd.grad((ours * scale).sum(), (x, weight)),
-        torch.autograd.grad((theirs * scale).sum(), (x, weight)),
-        strict=True,
-    ):
-        torch.testing.assert_close(mine, other, rtol=1e-4, atol=1e-3)
+    scale = torch.randn(shape[2], shape[0], dtype=dtype).t()
+    mine, others = (torch.autograd.grad((out * scale).sum(), wanted) for out in (ours, theirs))
+    for a, b in zip(mine, others, strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-3)
 
 
-def test_without_onednn_pytorch_multiplies(monkeypatch):
-    x, weight = torch.randn(3000, 17), torch.randn(64, 17)
-    monkeypatch.setattr(module, "_onednn", None)
-    assert torch.equal(linear(x, weight), x @ weight.t())
+@here
+def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
+    taken = []
+    monkeypatch.setattr(module, "linear_onednn", lambda x, weight: taken.append(x.shape) or x @ weight.t())
+    for shape, dtype in ((LARGE, torch.float32), (LARGE, torch.float64), (SMALL, torch.float32)):
+        linear(*operands(shape, dtype))
+    with torch.autocast("cpu"):
+        linear(*operands(LARGE))
+    assert taken == [(3000, 17)]
 
 
+@here
 def test_opcheck():
-    x, weight = torch.randn(300, 17).requires_grad_(), torch.randn(300, 17).requires_grad_()
-    torch.library.opcheck(linear, (x, weight))
+    x, weight = (t.requires_grad_() for t in operands((300, 17, 300)))
+    torch.library.opcheck(linear_onednn, (x, weight))
+
+
+def test_wrong_shapes_are_pytorchs_error():
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        linear(torch.ones(3000, 17), torch.ones(64, 18))

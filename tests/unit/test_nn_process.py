@@ -1,12 +1,15 @@
 """What the layers do to their process: imports, compiled kernels on disk, threads."""
 
+import hashlib
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import torch
 from graphs import random_graph
 
+import fairgat.nn
 from fairgat.nn import FairGATConv, NodeClassifier
 
 STEP = """
@@ -96,3 +99,10 @@ def test_a_forked_process_has_threads_of_its_own():
     process = start(FORK)
     out, error = process.communicate(timeout=60)
     assert out.strip() == "0", out + error
+
+
+def test_the_kernels_name_what_they_are_compiled_with():
+    """Numba's cache looks at kernels.py alone: whoever changes simd.py or exponential.py has to change it, too."""
+    folder = Path(fairgat.nn.__file__).parent
+    digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in ("simd.py", "exponential.py")))
+    assert f"digest: {digest.hexdigest()[:12]}" in (folder / "kernels.py").read_text("utf-8")

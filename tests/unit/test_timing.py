@@ -16,7 +16,7 @@ TOO_DENSE = "threshold~0.1: too dense"
 
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
-    """GAT of two cells, where a hidden width stands for a threshold and the first is too dense; and of one cell."""
+    """GAT under three names: as it is, with a first cell that is called off, and with no other."""
     rng = np.random.default_rng(0)
     features = rng.normal(size=(60, 5)).astype(np.float32)
     graph = Graph(
@@ -57,13 +57,17 @@ def test_the_table_says_which_cell_was_timed(measured):
     chosen = settings.table_settings(config.load_files("config.yaml"), "runtime")
     table = runtime.build(chosen, {"recidivism": measured}, load_paper()["runtime"])
     notes = [text for _, text in table.notes]
-    assert f"Timed at threshold~0.3, the first of its cells to train ({TOO_DENSE})." in notes
+    mark, note = next((mark, text) for mark, text in table.notes if text.startswith("EDITS on Recidivism"))
+    assert note == f"EDITS on Recidivism: timed at threshold~0.3, the first of its cells to train ({TOO_DENSE})."
+    (row,) = [row for row in table.panels[0].blocks[0].rows if row.cells[0].text == "EDITS"]
+    assert mark in [cell.mark for cell in row.cells]
+    assert not any(text.startswith("EDITS on Recidivism: not measured") for text in notes)
     assert f"NIFTY on Recidivism: not measured ({TOO_DENSE})." in notes
 
 
 def test_the_published_cell_is_timed_first():
     settings = config.load_files("config.yaml")
-    assert next(iter(settings.to_time("edits", "pokec-n")["cells"])) == "threshold~0.05"
-    assert list(settings.to_time("edits", "pokec-n-structural")["cells"]) == [
+    assert next(iter(settings.cells_to_time("edits", "pokec-n")["cells"])) == "threshold~0.05"
+    assert list(settings.cells_to_time("edits", "pokec-n-structural")["cells"]) == [
         f"threshold~{value}" for value in (0.001, 0.01, 0.05, 0.3)
     ]
