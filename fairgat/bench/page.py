@@ -46,7 +46,7 @@ def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
     rows = [row for row in attention["rows"] if "milliseconds" in row]
     names = [f"{row['network']}, {row['threads']} thr." for row in rows]
     left.barh(names[::-1], [row["milliseconds"] for row in rows][::-1], color="#0072B2")
-    left.set(xscale="log", xlabel="ms per epoch")
+    left.set(xscale="log", xlim=(10, None), xlabel="ms per epoch")
     for name, colour, marker in zip(scale["exponents"], ("#0072B2", "#000000"), "os", strict=True):
         measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
         right.plot(

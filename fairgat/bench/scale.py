@@ -54,6 +54,15 @@ def exponent(rows: list[dict[str, Any]]) -> float | None:
     return float(np.polyfit(*np.log(np.array(measured)).T, 1)[0])
 
 
+def per_edge(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
+    """Seconds that the nodes take and seconds per edge, by least squares; None for fewer than two measured sizes."""
+    measured = [(row["edges"], row["seconds"]) for row in rows if "seconds" in row]
+    if len(measured) < 2:
+        return None
+    slope, constant = np.polyfit(*np.array(measured).T, 1)
+    return float(constant), float(slope)
+
+
 def random_graph(nodes: int, edges: int, features: int, seed: int) -> Graph:
     """About `edges` directed edges (both directions of each), neighbours near in the numbering, two random groups."""
     rng = np.random.default_rng(seed)

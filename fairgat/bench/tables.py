@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from fairgat.bench.scale import per_edge
+
 
 def attention(result: dict[str, Any]) -> list[str]:
     """Lines for the result of `fairgat.bench.attention.measure`."""
@@ -46,7 +48,12 @@ def scale(result: dict[str, Any]) -> list[str]:
         shown = row.get("failure") or f"{row['seconds']:.2f} | {row['memory_gib']:.2f}"
         lines.append(f"| {row['network']} | {row['edges']:,} | {shown} |" + (" |" if "failure" in row else ""))
     lines.append("")
-    lines += [
-        f"{name}: time grows as edges^{value:.2f}" for name, value in result["exponents"].items() if value is not None
-    ]
+    for name, value in result["exponents"].items():
+        fit = per_edge([row for row in result["rows"] if row["network"] == name])
+        if fit is not None:
+            nodes, edge = fit
+            lines.append(
+                f"{name}: time grows as edges^{value:.2f}; on a line, {nodes:.2f} s for the nodes and "
+                f"{1e6 * edge:.3f} s for each million edges."
+            )
     return lines

@@ -55,6 +55,12 @@ def test_the_exponent_is_the_slope():
     assert scale.exponent(rows[:1]) is None
 
 
+def test_a_line_tells_nodes_from_edges():
+    rows = [{"edges": n, "seconds": 2 + 3e-6 * n} for n in (10, 1000, 5000)]
+    assert scale.per_edge(rows) == pytest.approx((2, 3e-6))
+    assert scale.per_edge(rows[:1]) is None
+
+
 def test_generated_graphs_are_graphs():
     graph = scale.random_graph(300, 2000, 3, 0)
     graph.check()
