@@ -42,25 +42,29 @@ def measure(
         "threads": threads,
         "rows": rows,
         "exponents": {name: exponent([row for row in rows if row["network"] == name]) for name in NETWORKS},
+        "lines": {name: per_edge([row for row in rows if row["network"] == name]) for name in NETWORKS},
         "machine": machine.describe(),
     }
 
 
 def exponent(rows: list[dict[str, Any]]) -> float | None:
     """Slope of log time over log edges by least squares; None for fewer than two measured sizes."""
-    measured = [(row["edges"], row["seconds"]) for row in rows if "seconds" in row]
-    if len(measured) < 2:
-        return None
-    return float(np.polyfit(*np.log(np.array(measured)).T, 1)[0])
+    measured = _measured(rows)
+    return None if len(measured) < 2 else float(np.polyfit(*np.log(measured).T, 1)[0])
 
 
 def per_edge(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
     """Seconds that the nodes take and seconds per edge, by least squares; None for fewer than two measured sizes."""
-    measured = [(row["edges"], row["seconds"]) for row in rows if "seconds" in row]
+    measured = _measured(rows)
     if len(measured) < 2:
         return None
-    slope, constant = np.polyfit(*np.array(measured).T, 1)
+    slope, constant = np.polyfit(*measured.T, 1)
     return float(constant), float(slope)
+
+
+def _measured(rows: list[dict[str, Any]]) -> np.ndarray:
+    """(n, 2) edges and seconds of the rows that were measured."""
+    return np.array([(row["edges"], row["seconds"]) for row in rows if "seconds" in row])
 
 
 def random_graph(nodes: int, edges: int, features: int, seed: int) -> Graph:

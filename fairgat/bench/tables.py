@@ -2,8 +2,6 @@
 
 from typing import Any
 
-from fairgat.bench.scale import per_edge
-
 
 def attention(result: dict[str, Any]) -> list[str]:
     """Lines for the result of `fairgat.bench.attention.measure`."""
@@ -49,9 +47,8 @@ def scale(result: dict[str, Any]) -> list[str]:
         lines.append(f"| {row['network']} | {row['edges']:,} | {shown} |" + (" |" if "failure" in row else ""))
     lines.append("")
     for name, value in result["exponents"].items():
-        fit = per_edge([row for row in result["rows"] if row["network"] == name])
-        if fit is not None:
-            nodes, edge = fit
+        if value is not None:
+            nodes, edge = result["lines"][name]
             lines.append(
                 f"{name}: time grows as edges^{value:.2f}; on a line, {nodes:.2f} s for the nodes and "
                 f"{1e6 * edge:.3f} s for each million edges."

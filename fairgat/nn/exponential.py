@@ -4,12 +4,15 @@ In float32 Cody and Waite's reduction to [-ln 2 / 2, ln 2 / 2], then a polynomia
 last place. In float64 the C library's.
 """
 
+from functools import partial
+
 import numpy as np
 from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from fairgat.nn.simd import FAST, call, suffix, vector_type
+from fairgat.nn import simd
+from fairgat.nn.simd import call, suffix, vector_type
 
 _POLYNOMIAL = 1.9875691500e-4, 1.3981999507e-3, 8.3334519073e-3, 4.1665795894e-2, 1.6666665459e-1, 5.0000001201e-1
 
@@ -35,17 +38,12 @@ def _exp32(builder: ir.IRBuilder, x: ir.Value, vector: ir.VectorType) -> ir.Valu
     def constant(value: float, kind: ir.VectorType = vector) -> ir.Constant:
         return ir.Constant(kind, [value if kind is integers else float(np.float32(value))] * vector.count)
 
-    def multiply(a, b):
-        return builder.fmul(a, b, flags=FAST)
-
-    def add(a, b):
-        return builder.fadd(a, b, flags=FAST)
-
+    add, multiply = partial(simd.add, builder), partial(simd.multiply, builder)
     lowest = constant(-87)
     x = builder.select(builder.fcmp_ordered("<", x, lowest), lowest, x)  # so written, NaN stays NaN
     rounded = add(multiply(x, constant(1.44269504)), constant(0.5))
     n = call(builder, f"llvm.floor.{suffix(vector)}", vector, rounded)
-    r = builder.fsub(x, multiply(n, constant(0.693359375)))
+    r = builder.fsub(x, multiply(n, constant(0.693359375)))  # not FAST: in another order the digits would be lost
     r = builder.fadd(r, multiply(n, constant(2.12194440e-4)))
     p = constant(_POLYNOMIAL[0])
     for coefficient in _POLYNOMIAL[1:]:

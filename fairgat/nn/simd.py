@@ -199,13 +199,19 @@ def _larger(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
     return builder.select(builder.fcmp_ordered(">", b, a), b, a)
 
 
-def _sum(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+def add(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+    """a + b."""
     return builder.fadd(a, b, flags=FAST)
 
 
-_add = _binary(_sum)
+def multiply(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
+    """a * b."""
+    return builder.fmul(a, b, flags=FAST)
+
+
+_add = _binary(add)
 _subtract = _binary(lambda builder, a, b: builder.fsub(a, b, flags=FAST))
-_multiply = _binary(lambda builder, a, b: builder.fmul(a, b, flags=FAST))
+_multiply = _binary(multiply)
 larger = _binary(_larger)
 
 
@@ -229,7 +235,7 @@ def total(typing_context, vector):
     """Sum of the lanes."""
 
     def generate(context, builder, signature, arguments):
-        return _reduce(builder, _sum, arguments[0])
+        return _reduce(builder, add, arguments[0])
 
     return vector.dtype(vector), generate
 
@@ -253,8 +259,8 @@ def dot(typing_context, a, b):
         value = ir.Constant(ir.VectorType(arguments[0].type.element, lanes), [0.0] * lanes)
         for at in range(0, a.lanes, lanes):
             pieces = (_piece(builder, argument, at, lanes) for argument in arguments)
-            value = builder.fadd(builder.fmul(*pieces, flags=FAST), value, flags=FAST)
-        return _reduce(builder, _sum, value)
+            value = add(builder, multiply(builder, *pieces), value)
+        return _reduce(builder, add, value)
 
     return a.dtype(a, b), generate
 
