@@ -34,25 +34,33 @@ def shift_gradient(grad: np.ndarray, y: np.ndarray, relu: bool, grad_x: np.ndarr
     return _summed(_shift_gradient, grad, y, relu, grad_x)[0]
 
 
-def gradient_sums(grad: np.ndarray, y: np.ndarray, x: np.ndarray, relu: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Column sums (F,) of grad and of grad * x over the places where y is active, in float64."""
-    return _summed(_gradient_sums, grad, y, x, relu)
+def gradient_sums(grad, x, factor, bias, relu: bool) -> tuple[np.ndarray, np.ndarray]:
+    """Column sums (F,) of grad and of grad * x over the places where `affine` is active, in float64."""
+    return _summed(_gradient_sums, grad, x, factor, bias, relu)
 
 
-def affine_gradient(grad, y, x, factor, slope, offset, relu: bool, grad_x: np.ndarray) -> None:
-    """grad_x = factor * grad (where y is active) + slope * x + offset."""
-    over_range(_affine_gradient, len(x), x.shape[1], grad, y, x, factor, slope, offset, relu, grad_x)
+def affine_gradient(grad, x, factor, bias, slope, offset, relu: bool, grad_x: np.ndarray) -> None:
+    """grad_x = factor * grad (where `affine` is active) + slope * x + offset."""
+    over_range(_affine_gradient, len(x), x.shape[1], grad, x, factor, bias, slope, offset, relu, grad_x)
+
+
+def score_sums(grad: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h], (H, C) each, in float64."""
+    return _summed(_score_sums, x, grad)
 
 
 def score_gradient(grad, att, x, slope, offset, grad_x: np.ndarray) -> None:
-    """grad_x[n, h, :] = grad[0, h, n] * att[0, h] + grad[1, h, n] * att[1, h] + slope * x[n] + offset."""
+    """grad_x[n, h] = grad[0, h, n] * att[0, h] + grad[1, h, n] * att[1, h] + slope[h] * x[n, h] + offset[h].
+
+    Where slope and offset are None, the last two terms are not there and x is not read.
+    """
     over_range(_score_gradient, len(x), x[0].size if len(x) else 0, grad, att, x, slope, offset, grad_x)
 
 
 def _summed(kernel, first: np.ndarray, *rest) -> tuple[np.ndarray, np.ndarray]:
     blocks = -(-len(first) // BLOCK)
-    parts = np.zeros((2, blocks, first.shape[1]), first.dtype)
-    over_range(kernel, blocks, BLOCK * first.shape[1], first, *rest, parts)
+    parts = np.zeros((2, blocks, *first.shape[1:]), first.dtype)
+    over_range(kernel, blocks, BLOCK * int(np.prod(first.shape[1:])), first, *rest, parts)
     total = parts.sum(axis=1, dtype=np.float64)
     return total[0], total[1]
 
@@ -93,26 +101,38 @@ def _shift_gradient(begin, end, grad, y, relu, grad_x, parts):
 
 
 @_jit
-def _gradient_sums(begin, end, grad, y, x, relu, parts):
-    zero = grad.dtype.type(0)
+def _gradient_sums(begin, end, grad, x, factor, bias, relu, parts):
+    zero = x.dtype.type(0)
     for block in range(begin, end):
         total, weighted = parts[0, block], parts[1, block]
         for i in range(block * BLOCK, min((block + 1) * BLOCK, len(x))):
-            g_row, y_row, x_row = grad[i], y[i], x[i]
+            g_row, x_row = grad[i], x[i]
             for f in range(x_row.size):
-                g = zero if relu and y_row[f] <= zero else g_row[f]
+                g = zero if relu and x_row[f] * factor[f] + bias[f] <= zero else g_row[f]
                 total[f] += g
                 weighted[f] += g * x_row[f]
 
 
 @_jit
-def _affine_gradient(begin, end, grad, y, x, factor, slope, offset, relu, grad_x):
+def _affine_gradient(begin, end, grad, x, factor, bias, slope, offset, relu, grad_x):
     zero = x.dtype.type(0)
     for i in range(begin, end):
-        g_row, y_row, x_row, out = grad[i], y[i], x[i], grad_x[i]
+        g_row, x_row, out = grad[i], x[i], grad_x[i]
         for f in range(x_row.size):
-            g = zero if relu and y_row[f] <= zero else g_row[f]
+            g = zero if relu and x_row[f] * factor[f] + bias[f] <= zero else g_row[f]
             out[f] = factor[f] * g + slope[f] * x_row[f] + offset[f]
+
+
+@_jit
+def _score_sums(begin, end, x, grad, parts):
+    for block in range(begin, end):
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, len(x))):
+            for h in range(x.shape[1]):
+                source, target = grad[0, h, i], grad[1, h, i]
+                row, s_sums, t_sums = x[i, h], parts[0, block, h], parts[1, block, h]
+                for f in range(row.size):
+                    s_sums[f] += source * row[f]
+                    t_sums[f] += target * row[f]
 
 
 @_jit
@@ -121,6 +141,11 @@ def _score_gradient(begin, end, grad, att, x, slope, offset, grad_x):
         for h in range(att.shape[1]):
             source, target = grad[0, h, i], grad[1, h, i]
             a_source, a_target = att[0, h], att[1, h]
-            row, s_row, o_row, out = x[i, h], slope[h], offset[h], grad_x[i, h]
-            for f in range(row.size):
-                out[f] = source * a_source[f] + target * a_target[f] + (s_row[f] * row[f] + o_row[f])
+            row, out = x[i, h], grad_x[i, h]
+            if slope is None:
+                for f in range(row.size):
+                    out[f] = source * a_source[f] + target * a_target[f]
+            else:
+                s_row, o_row = slope[h], offset[h]
+                for f in range(row.size):
+                    out[f] = source * a_source[f] + target * a_target[f] + (s_row[f] * row[f] + o_row[f])

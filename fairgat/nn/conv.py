@@ -9,7 +9,7 @@ from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.linear import linear
-from fairgat.nn.scaling import EPS, attention_scores, scale
+from fairgat.nn.scaling import EPS, attention_scores, covariance, scale
 
 
 class GATConv(nn.Module):
@@ -282,9 +282,7 @@ def glorot_(weight: Tensor) -> Tensor:
 
 def _inverse_deviation(s: Tensor, weight: Tensor) -> Tensor:
     """(H, C, 1) one over the standard deviation over n of s (N, H or 1, F) times weight (H, C, F)."""
-    centred = s - s.mean(0)
-    covariance = torch.einsum("nhf,nhg->hfg", centred, centred) / s.size(0)
-    variance = ((weight @ covariance) * weight).sum(-1, keepdim=True)
+    variance = ((weight @ covariance(s)[0]) * weight).sum(-1, keepdim=True)
     return torch.rsqrt(variance.clamp_min(0) + EPS)
 
 

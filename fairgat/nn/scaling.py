@@ -4,6 +4,7 @@ Written with PyTorch's element-wise operations, S3 doubles the epoch. Here the f
 variance, and Z is read twice and written once for normalisation, scaling, bias and ReLU together.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -50,6 +51,33 @@ def attention_scores(c: Tensor, att: Tensor, eta: float | None = None) -> tuple[
     """
     scores, gain, _, _ = scores_of_scaled(c, att, 0.0 if eta is None else eta, eta is not None)
     return scores, None if eta is None else gain
+
+
+@operator
+def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Population covariance (H, F, F) over the rows of x (N, H, F), and the mean (H, F), which carries no gradient."""
+    mean = x.mean(0)
+    centred = (x - mean).transpose(0, 1)  # (H, N, F)
+    return centred.mT @ centred / max(x.size(0), 1), mean
+
+
+@fake(covariance)
+def _(x):
+    return x.new_empty(x.size(1), x.size(2), x.size(2)), x.new_empty(x.size(1), x.size(2))
+
+
+def _covariance_setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs, output[1])
+    ctx.mark_non_differentiable(output[1])
+
+
+def _covariance_gradient(ctx, grad, _):
+    x, mean = ctx.saved_tensors  # the gradient by the mean is the sum of centred rows: 0
+    slope = (grad + grad.mT) / max(x.size(0), 1)
+    return (x.transpose(0, 1) @ slope - mean[:, None] @ slope).transpose(0, 1)
+
+
+gradient(covariance, _covariance_gradient, _covariance_setup)
 
 
 # ------------------------------------------------------------------------------------------------- bias and ReLU
@@ -121,36 +149,38 @@ def _(x, gain, bias, eta, relu):
 
 @operator
 def normalise_backward(
-    grad: Tensor, y: Tensor, x: Tensor, gain: Tensor, mean: Tensor, variance: Tensor, eta: float, relu: bool
+    grad: Tensor, x: Tensor, gain: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, eta: float, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """Gradients of x (N, F), gain (F,) and bias (F,)."""
+    """Gradients of x (N, F), gain (F,) and bias (F,); where ReLU was active is computed again, not read from y."""
     fused = _fused(x)
-    if fused:
-        g, out, values = _array(grad), _array(y), _array(x)
-        grad_bias, grad_factor = (torch.from_numpy(s).to(x.dtype) for s in columns.gradient_sums(g, out, values, relu))
-    else:
-        masked = grad * (y > 0) if relu else grad
-        grad_bias, grad_factor = masked.sum(0), (masked * x).sum(0)
     root = torch.rsqrt(gain * gain * variance + EPS)
     factor = eta * gain * root
+    if fused:
+        g, values, line = _array(grad), _array(x), (factor.numpy(), bias.numpy())
+        grad_bias, grad_factor = (
+            torch.from_numpy(s).to(x.dtype) for s in columns.gradient_sums(g, values, *line, relu)
+        )
+    else:
+        masked = grad * (torch.addcmul(bias, x, factor) > 0) if relu else grad
+        grad_bias, grad_factor = masked.sum(0), (masked * x).sum(0)
     slope = grad_factor * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x = slope * (x - mean)
     offset = -slope * mean
     if fused:
         grad_x = _like(x)
-        columns.affine_gradient(g, out, values, factor.numpy(), slope.numpy(), offset.numpy(), relu, grad_x.numpy())
+        columns.affine_gradient(g, values, *line, slope.numpy(), offset.numpy(), relu, grad_x.numpy())
     else:
         grad_x = factor * masked + slope * x + offset
     return grad_x, grad_factor * eta * EPS * root**3, grad_bias
 
 
 @fake(normalise_backward)
-def _(grad, y, x, gain, *_):
+def _(grad, x, gain, *_):
     return _like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
 def _normalise_setup(ctx, inputs, output):
-    x, gain, _, *settings = inputs
-    ctx.save_for_backward(output[0], x, gain, *output[1:])
+    x, gain, bias, *settings = inputs
+    ctx.save_for_backward(x, gain, bias, *output[1:])
     ctx.settings = settings
 
 
@@ -172,8 +202,8 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
         gain = eta * torch.rsqrt(variance + EPS)
     else:
         gain, mean, variance = torch.ones_like(c[0]), torch.zeros_like(c[0]), torch.zeros_like(c[0])
-    scores = torch.matmul((att * gain).transpose(0, 1), c.permute(1, 2, 0)).transpose(0, 1)  # (H, 2, C) (H, C, N)
-    return scores.contiguous(), gain, mean, variance
+    scores = torch.matmul(c.transpose(0, 1), (att * gain).permute(1, 2, 0))  # (H, N, C) (H, C, 2): MKL's fast way round
+    return scores.permute(2, 0, 1).contiguous(), gain, mean, variance
 
 
 @fake(scores_of_scaled)
@@ -187,22 +217,25 @@ def scores_of_scaled_backward(
     eta: float, scaled: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Gradients of c (N, H, C) and att (2, H, C)."""
-    grad_scaled = torch.matmul(grad.transpose(0, 1), c.transpose(0, 1)).transpose(0, 1)  # of att * gain
+    fused = _fused(c)
+    if fused:
+        g, values = _array(grad), _array(c)
+        grad_scaled = torch.from_numpy(np.stack(columns.score_sums(g, values))).to(c.dtype)  # of att * gain
+    else:
+        grad_scaled = torch.einsum("khn,nhc->khc", grad, c)
+    effective, slope, offset = att * gain, None, None
     if scaled:
         through_gain = (grad_scaled * att).sum(0)
         if grad_gain is not None:
             through_gain = through_gain + grad_gain
         slope = through_gain * (-eta / max(c.size(0), 1)) * torch.rsqrt(variance + EPS) ** 3
-    else:
-        slope = torch.zeros_like(gain)
-    effective, offset = att * gain, -slope * mean
-    if _fused(c):
+        offset = -slope * mean
+    if fused:
         grad_c = _like(c)
-        columns.score_gradient(
-            _array(grad), _array(effective), _array(c), slope.numpy(), offset.numpy(), grad_c.numpy()
-        )
+        columns.score_gradient(g, effective.numpy(), values, _optional(slope), _optional(offset), grad_c.numpy())
     else:
-        grad_c = torch.einsum("khn,khc->nhc", grad, effective) + slope * c + offset
+        grad_c = torch.einsum("khn,khc->nhc", grad, effective)
+        grad_c = grad_c if slope is None else grad_c + slope * c + offset
     return grad_c, grad_scaled * gain
 
 
@@ -242,6 +275,10 @@ def _fused(x: Tensor) -> bool:
 
 def _array(tensor: Tensor):
     return tensor.contiguous().numpy()
+
+
+def _optional(tensor: Tensor | None):
+    return None if tensor is None else tensor.numpy()
 
 
 def _like(x: Tensor) -> Tensor:

@@ -7,7 +7,7 @@ import torch
 import torch_geometric.nn
 from graphs import random_graph, with_self_loops
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention, scaling
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention, scaling, spectral
 from fairgat.nn.spectral import SpectralNorm
 
 N = 30
@@ -140,6 +140,29 @@ def test_spectral_norm_is_exact_and_has_its_gradient(shape):
     torch.testing.assert_close(SpectralNorm()(weight), weight / torch.linalg.matrix_norm(weight, 2))
     assert torch.autograd.gradcheck(SpectralNorm(), (weight,))
     assert torch.equal(SpectralNorm()(torch.zeros(shape)), torch.zeros(shape))
+
+
+@pytest.mark.parametrize("values", [[3, 2, 1, 0.5], [1, 1 - 1e-6, 0.5, 0], [1, 1, 1, 1], [1e-12, 0, 0, 0]])
+def test_leading_singular_vectors(monkeypatch, values):
+    """With a gap, with hardly any, with none, and where there is nearly nothing."""
+    generator = torch.Generator().manual_seed(0)
+    left, right = (torch.linalg.qr(torch.randn(n, 4, dtype=torch.float64, generator=generator))[0] for n in (40, 30))
+    weight = left * torch.tensor(values, dtype=torch.float64) @ right.t()
+    for matrix in (weight, weight.t()):
+        u, v = spectral.leading_singular_vectors(matrix)
+        torch.testing.assert_close(u @ matrix @ v, torch.tensor(values[0], dtype=torch.float64), rtol=1e-12, atol=0)
+        if values[1] < values[0] * 0.99:
+            monkeypatch.setattr(spectral, "lanczos", None)
+            for ours, theirs in zip((u, v), spectral.leading_singular_vectors(matrix), strict=True):
+                torch.testing.assert_close(ours * theirs.dot(ours).sign(), theirs, rtol=1e-6, atol=1e-8)
+            monkeypatch.undo()
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_weight_that_is_not_finite_has_no_spectral_norm(value):
+    weight = torch.ones(4, 3)
+    weight[1, 1] = value
+    assert SpectralNorm()(weight).isnan().any()
 
 
 def test_reset_parameters_reaches_a_normalised_weight():

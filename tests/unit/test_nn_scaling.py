@@ -82,3 +82,10 @@ def test_moments_keep_their_digits_under_a_large_mean():
     x = torch.randn(5000, 3, generator=torch.Generator().manual_seed(0)) + 1000
     _, _, variance = scaling.normalise(x, torch.ones(3), torch.zeros(3), 1.0, False)
     torch.testing.assert_close(variance, x.double().var(0, correction=0).float(), rtol=1e-4, atol=0)
+
+
+def test_gradients_and_registrations_of_the_covariance():
+    (x,) = normal((9, 2, 3))
+    assert torch.autograd.gradcheck(lambda x: scaling.covariance(x)[0], x)
+    torch.library.opcheck(scaling.covariance, (x,))
+    torch.testing.assert_close(scaling.covariance(x)[0][1], torch.cov(x[:, 1].t(), correction=0))

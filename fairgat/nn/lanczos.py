@@ -1,0 +1,107 @@
+"""The leading singular vector of a small matrix: Lanczos' iteration with full reorthogonalisation, in Numba.
+
+Golub and Van Loan, Matrix Computations, section 10.3. For a weight matrix of 128 x 128 about six times faster than an
+eigendecomposition, which finds 127 vectors that nobody needs; no state is carried from one training step to the next.
+"""
+
+import numpy as np
+from numba import njit
+
+TOLERANCE = 1e-10  # residual of the eigenpair of A^T A, relative to its eigenvalue
+
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@_jit
+def leading_right_vector(a: np.ndarray) -> np.ndarray:
+    """The right singular vector (n,) of the largest singular value of a (m, n), both float64; unit norm.
+
+    NaN where the squares of a's entries have no finite sum.
+    After k steps A^T A is the tridiagonal matrix (diagonal, beside) in the basis of the k rows of `basis`.
+    """
+    n = a.shape[1]
+    if not np.isfinite(_dot(a.ravel(), a.ravel())):
+        return np.full(n, np.nan)
+    basis, diagonal, beside = np.empty((n, n)), np.zeros(n), np.zeros(n)
+    step = np.cos(1.0 + np.arange(n) ** 2)  # as good as random: orthogonal to no vector that is sought
+    length = np.sqrt(_dot(step, step))
+    for k in range(n):
+        for i in range(n):
+            basis[k, i] = step[i] / length
+        image = np.zeros(n)
+        for i in range(len(a)):
+            _add(image, _dot(a[i], basis[k]), a[i])
+        step = image
+        diagonal[k] = _dot(step, basis[k])
+        for _ in range(2):  # once leaves what rounding left
+            for j in range(k + 1):
+                _add(step, -_dot(step, basis[j]), basis[j])
+        length = beside[k] = np.sqrt(_dot(step, step))
+        last = k == n - 1 or length <= 1e-15 * diagonal[: k + 1].max()
+        if last or k % 4 == 3:
+            value = _largest_eigenvalue(diagonal[: k + 1], beside)
+            vector = _eigenvector(diagonal[: k + 1], beside, value)
+            if last or length * abs(vector[k]) <= TOLERANCE * value:
+                break
+    found = np.zeros(n)
+    for j in range(k + 1):
+        _add(found, vector[j], basis[j])
+    return found / np.sqrt(_dot(found, found))
+
+
+@_jit
+def _dot(a, b):
+    total = 0.0
+    for i in range(a.size):
+        total += a[i] * b[i]
+    return total
+
+
+@_jit
+def _add(a, factor, b):
+    for i in range(a.size):
+        a[i] += factor * b[i]
+
+
+@_jit
+def _largest_eigenvalue(diagonal, beside):
+    """From above, to the last digit: bisection over whether T - x has a positive pivot."""
+    low, high = diagonal.max(), 0.0
+    for i in range(diagonal.size):
+        left = beside[i - 1] if i > 0 else 0.0
+        right = beside[i] if i < diagonal.size - 1 else 0.0
+        high = max(high, diagonal[i] + left + right)  # Gershgorin
+    while True:
+        middle = 0.5 * (low + high)
+        if middle <= low or middle >= high:
+            return high
+        pivot = diagonal[0] - middle
+        positive = pivot > 0
+        for i in range(1, diagonal.size):
+            if positive:
+                break
+            pivot = diagonal[i] - middle - beside[i - 1] ** 2 / (pivot if pivot != 0 else -1e-300)
+            positive = pivot > 0
+        if positive:
+            low = middle
+        else:
+            high = middle
+
+
+@_jit
+def _eigenvector(diagonal, beside, value):
+    """Inverse iteration: T - value is negative but for rounding, so no pivoting is needed."""
+    size = diagonal.size
+    pivot, vector = np.empty(size), np.ones(size)
+    pivot[0] = min(diagonal[0] - value, -1e-300)
+    for i in range(1, size):
+        pivot[i] = min(diagonal[i] - value - beside[i - 1] ** 2 / pivot[i - 1], -1e-300)
+    for _ in range(3):
+        for i in range(1, size):
+            vector[i] -= beside[i - 1] / pivot[i - 1] * vector[i - 1]
+        vector[size - 1] /= pivot[size - 1]
+        for i in range(size - 2, -1, -1):
+            vector[i] = (vector[i] - beside[i] * vector[i + 1]) / pivot[i]
+        vector /= np.abs(vector).max()
+        vector /= np.sqrt(_dot(vector, vector))
+    return vector
