@@ -4,7 +4,7 @@ After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other
 sensitive attribute, as column 0 of its features: view two is the graph in which everyone has the other value.
 """
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Annotated
 
 import torch
@@ -23,7 +23,7 @@ from fairgat.nn.linear import linear
 from fairgat.nn.scaling import scale
 from fairgat.tasks import NodeTask
 
-View = tuple[Tensor, Tensor]
+View = tuple[Tensor, list[Tensor]]  # features (N, 1 + F), and the kept ones of the edges that each layer reads
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -56,7 +56,9 @@ class NodeClassification(NodeMethod):
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
-        self.into_train, self.train_csr = rows_of(task.plain_csr, task.train)
+        every = torch.arange(task.graph.num_nodes)
+        near = rows_of(task.plain_csr, task.train, every).graph.source.unique().long()
+        self.layers = [rows_of(task.plain_csr, near, every), rows_of(task.plain_csr, task.train, near)]
 
     def build(self) -> nn.Module:
         """Encoder and classifier, spectrally normalised."""
@@ -69,7 +71,7 @@ class NodeClassification(NodeMethod):
     def update(self, output: Tensor | None) -> dict[str, float]:
         """A step on the views' similarity, then one on their classification, with fresh passes of the same views."""
         self.model.train()
-        views = [self.view(flip=False), self.view(flip=True)]
+        views = [(x, [kept[rows.edges] for rows in self.layers]) for x, kept in (self.view(False), self.view(True))]
         self.similarity_optimizer.zero_grad()
         self.optimizer.zero_grad()
         similarity = self.similarity_loss(views)
@@ -82,7 +84,7 @@ class NodeClassification(NodeMethod):
         self.optimizer.step()
         return {"loss": similarity.item() + classification.item()}
 
-    def view(self, flip: bool) -> View:
+    def view(self, flip: bool) -> tuple[Tensor, Tensor]:
         """A perturbed graph (`drop_feature` and `dropout_adj`): features (N, 1 + F) and kept edges (E,).
 
         One N(0, 1) number is added to every picked column, never to the sensitive one; `flip` turns that one around.
@@ -93,17 +95,21 @@ class NodeClassification(NodeMethod):
         x[:, picked] += torch.randn(1)
         if flip:
             x[:, 0] = 1 - x[:, 0]
-        kept = torch.empty_like(self.loops).bernoulli_(1 - self.settings.edge_drop_rate)
-        return x, kept | self.loops
+        kept = torch.empty_like(self.loops).bernoulli_(1 - self.settings.edge_drop_rate) | self.loops
+        return x, kept
 
     def encode(self, views: list[View]) -> list[Tensor]:
-        """(n, hidden) representations of the training nodes in each view; neither loss reads any others."""
+        """(n, hidden) representations of the training nodes in each view; neither loss reads any others.
+
+        The first layer is computed at their neighbours and at themselves, the second at themselves.
+        """
         with parametrize.cached():  # one weight matrix for both, one spectral norm
             return [self._encode(*view) for view in views]
 
-    def _encode(self, x: Tensor, kept: Tensor) -> Tensor:
-        h = self.model.conv1(x, self.task.plain_csr, keep=kept, relu=True)
-        return attend_rows(self.model.conv2, h, self.train_csr, self.task.train, kept[self.into_train])
+    def _encode(self, x: Tensor, kept: list[Tensor]) -> Tensor:
+        for conv, rows, keep in zip((self.model.conv1, self.model.conv2), self.layers, kept, strict=True):
+            x = attend_rows(conv, x, rows, keep)
+        return x
 
     def similarity_loss(self, views: list[View]) -> Tensor:
         """lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
@@ -125,31 +131,46 @@ def distance(predicted: Tensor, projected: Tensor) -> Tensor:
     return -((predicted * direction).sum(1) / predicted.norm(dim=1).clamp_min(1e-8)).mean()
 
 
-def rows_of(graph: CSRGraph, nodes: Tensor) -> tuple[Tensor, CSRGraph]:
-    """Positions (m,) of the edges into sorted `nodes` (n,), and the graph of these edges, row k being nodes[k]."""
-    rank = torch.full((graph.num_nodes,), -1)
-    rank[nodes] = torch.arange(len(nodes))
+@dataclass(frozen=True)
+class Rows:
+    """Some rows of a graph.
+
+    Attributes:
+        graph: their edges; row k is the k-th of the nodes, and its sources are positions among the inputs.
+        nodes: (n,) position of each node among the inputs.
+        edges: (m,) position of each edge in the whole graph.
+    """
+
+    graph: CSRGraph
+    nodes: Tensor
+    edges: Tensor
+
+
+def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
+    """The rows of `nodes` (n,), where only `inputs` are given: every source of theirs and themselves; both sorted."""
     source, target = graph.edge_index[:, graph.permutation]
-    into = (rank[target] >= 0).nonzero().squeeze(1)
-    edges = torch.stack([source[into], rank[target[into]]])
-    rows = CSRGraph.from_edge_index(edges, graph.num_nodes, add_self_loops=False)
-    return into, replace(rows, rowptr=rows.rowptr[: len(nodes) + 1].clone(), middle=rows.middle[: len(nodes)].clone())
+    into = torch.isin(target, nodes).nonzero().squeeze(1)
+    edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
+    csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
+    csr = replace(csr, rowptr=csr.rowptr[: len(nodes) + 1].clone(), middle=csr.middle[: len(nodes)].clone())
+    return Rows(csr, torch.searchsorted(inputs, nodes), into)
 
 
-def attend_rows(conv: GATConv, x: Tensor, rows: CSRGraph, nodes: Tensor, keep: Tensor) -> Tensor:
-    """ReLU of `conv(x, ...)` at `nodes` (n,) alone, the rows of `rows`: (n, H * C).
+def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor) -> Tensor:
+    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges.
 
-    As there are fewer rows than nodes, features are aggregated before they are transformed.
+    As there are fewer rows than inputs, features are aggregated before they are transformed.
     """
     weight = conv.lin.weight.view(conv.heads, conv.out_channels, -1)  # (H, C, F)
     directions = torch.einsum("khc,hcf->khf", torch.cat([conv.att_src, conv.att_dst]), weight)  # W^T a, per head
-    to_source, to_target = (directions.flatten(0, 1) @ x.t()).view(2, conv.heads, -1)  # (H, N) each
+    to_source, to_target = (x @ directions.flatten(0, 1).t()).t().contiguous().view(2, conv.heads, -1)  # (H, N) each
     factor = None
     if conv.training and conv.dropout:
-        factor = torch.dropout(x.new_ones(conv.heads, rows.num_edges), conv.dropout, train=True)
+        factor = torch.dropout(x.new_ones(conv.heads, rows.graph.num_edges), conv.dropout, train=True)
     slope = conv.negative_slope
-    s, _ = attend(x[:, None, :], to_source, to_target[:, nodes], rows, 0.0, slope, keep, factor)  # (n, H, F)
-    return scale(torch.cat([linear(s[:, h], weight[h]) for h in range(conv.heads)], 1), conv.bias, relu=True)
+    s, _ = attend(x[:, None, :], to_source, to_target[:, rows.nodes], rows.graph, 0.0, slope, keep, factor)  # (n, H, F)
+    heads = [linear(s[:, h], weight[h]) for h in range(conv.heads)]
+    return scale(heads[0] if len(heads) == 1 else torch.cat(heads, 1), conv.bias, relu=True)
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:

@@ -157,10 +157,12 @@ def test_rows_of_a_layer_are_the_layers_rows(double, heads):
     keep |= csr.permutation >= edges.size(1)
     conv, x = GATConv(6, 4, heads), torch.randn(n, 6)
     torch.nn.init.normal_(conv.bias)
-    into, rows = rows_of(csr, nodes)
+    inputs_given = torch.cat([nodes, csr.edge_index[0][torch.isin(csr.edge_index[1], nodes)]]).unique()
+    assert len(nodes) < len(inputs_given) < n
+    rows = rows_of(csr, nodes, inputs_given)
     results = []
     for compute in (
-        lambda x: attend_rows(conv, x, rows, nodes, keep[into]),
+        lambda x: attend_rows(conv, x[inputs_given], rows, keep[rows.edges]),
         lambda x: conv(x, csr, keep=keep, relu=True)[nodes],
     ):
         conv.zero_grad()
