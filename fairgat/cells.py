@@ -45,3 +45,8 @@ def parse(text: str) -> Value:
         except ValueError:
             continue
     return text
+
+
+def agrees(cell: Mapping[str, Value], published: Mapping[str, Value]) -> bool:
+    """Whether a cell has the published values of its hyperparameters; further published ones do not matter."""
+    return all(name in published and published[name] == value for name, value in cell.items())

@@ -128,16 +128,12 @@ def _paper(
         return {"cell": cells.DEFAULT, "reason": "the method has no hyperparameters to choose"}
     if published is None:
         return {"cell": None, "reason": "the paper gives no hyperparameters for this method on this data set"}
-    matching = [cell for cell in every if _agrees(cells.from_path(cell), published)]
+    matching = [cell for cell in every if cells.agrees(cells.from_path(cell), published)]
     if not matching:
         return {"cell": None, "reason": f"the published cell {cells.to_path(published)} is not in the grid"}
     if matching[0] not in usable:
         return {"cell": None, "reason": f"the published cell {matching[0]} failed"}
     return {"cell": matching[0], "reason": "the hyperparameters that the paper reports"}
-
-
-def _agrees(parameters: Mapping[str, cells.Value], published: Mapping[str, cells.Value]) -> bool:
-    return all(name in published and published[name] == value for name, value in parameters.items())
 
 
 def _none_finished() -> dict[str, Any]:

@@ -66,7 +66,7 @@ def measure(
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
             started = time.perf_counter()
-            method.update(method.forward() if method.starts_from_forward else None)
+            method.update(method.forward() if method.goes_on else None)
             if epoch >= settings.warmup:
                 seconds[name].append(time.perf_counter() - started)
     return {

@@ -24,7 +24,7 @@ class Method(ABC):
         task: what is learned; its training set alone may be looked at.
         settings: the method's validated `Settings`.
         model: its parameters at the selected epoch are what is kept.
-        starts_from_forward: whether `update` goes on from what `forward` returned; where not, `forward` only
+        starts_from_forward: whether training starts with the pass that evaluation needs; where not, `forward` only
             evaluates, and `update` ignores its argument.
         needs_debiased: whether `prepare` reads a debiased graph (`fairgat.debias`).
     """
@@ -59,9 +59,14 @@ class Method(ABC):
     def loss(self, output: Tensor) -> Tensor:
         """What is minimised, from a pass of the model."""
 
+    @property
+    def goes_on(self) -> bool:
+        """Whether `update` goes on from what `forward` returned; with dropout, evaluation needs a pass of its own."""
+        return self.starts_from_forward and not self.task.training.dropout
+
     def forward(self) -> Tensor:
         """The model's output as it enters the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
-        if self.starts_from_forward and not self.task.training.dropout:
+        if self.goes_on:
             self.model.train()
             return self.embed()
         self.model.eval()
@@ -70,7 +75,7 @@ class Method(ABC):
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from what `forward` returned; returns the losses to log."""
-        if self.task.training.dropout or not self.starts_from_forward:
+        if not self.goes_on:
             self.model.train()
             output = self.embed()
         loss = self.loss(output)

@@ -1,5 +1,6 @@
 """The terms of every layer of a network: what goes into each is recorded, and its attention asked for."""
 
+import copy
 from collections.abc import Callable
 from dataclasses import asdict, replace
 
@@ -33,7 +34,8 @@ def measure(method: Method) -> list[LayerTerms]:
     model.eval()
     try:
         with torch.no_grad():
-            inputs, logits = _record(model, method.embed)
+            # What a method notes on itself in a pass, for its next step, goes to the copy.
+            inputs, logits = _record(model, copy.copy(method).embed)
             sensitive = method.task.sensitive
             first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
             second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)

@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from fairgat import splits, theory, training
-from fairgat.config import Splits, load
+from fairgat import methods, splits, theory, training
+from fairgat.config import NodeTraining, Splits, load
 from fairgat.errors import DataError
 from fairgat.graph import Graph, symmetrise
 from fairgat.reporting import style
@@ -179,3 +179,14 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
         if epoch % 3 == 0:
             row = measured(folder, name)[0]
             assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
+
+
+@pytest.mark.parametrize("module", ["fairgnn", "nifty"])
+def test_measures_change_no_method_that_notes_something_on_itself(folder, module):
+    settings = methods.settings(module, {"estimator_epochs": 5} if module == "fairgnn" else {})
+    losses = []
+    for observe in (None, theory.every(1)):
+        graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
+        method = training.build(module, settings, graph, split, NodeTraining(**TRAINING), 0)
+        losses.append([row["loss"] for row in training.fit(method, observe=observe).history])
+    assert losses[0] == losses[1]
