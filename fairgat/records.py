@@ -1,10 +1,13 @@
 """metrics.json read back: one trained cell on one split, and which way each metric points."""
 
+import json
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
+from fairgat import cells
 from fairgat.errors import DataError
 from fairgat.files import read_json
 
@@ -55,6 +58,29 @@ def read(path: str | Path) -> Record:
         return Record(**identity, validation={}, test={}, failure=failure)
     protocols = {name: scored["test"] for name, scored in (content.get("protocols") or {}).items()}
     return Record(**identity, **scores, protocols=protocols)
+
+
+def check_settings(path: str | Path, settings: Mapping[str, Any], training: Mapping[str, Any]) -> None:
+    """Refuse a metrics.json that other settings made, as `fairgat train` may with another configuration.
+
+    Args:
+        path: of the metrics.json.
+        settings: the method's, without hyperparameters.
+        training: the task's protocol.
+
+    Raises:
+        DataError: it was made with others.
+    """
+    content = read_json(path)
+    wanted = {"settings": {**settings, **cells.from_path(content["cell"])}, "training": training}
+    for part, values in json.loads(json.dumps(wanted)).items():
+        found = content.get(part) or {}
+        for name in sorted({*values, *found}):
+            if (ours := values.get(name)) != (theirs := found.get(name)):
+                raise DataError(
+                    f"{path} was made with another configuration ({part}: {name} was {theirs}, is {ours}). "
+                    "Delete it and run again"
+                )
 
 
 def read_all(paths: Iterable[str | Path]) -> list[Record]:

@@ -21,6 +21,7 @@ from fairgat.config import LinkTraining, Model, NodeTraining, Training
 from fairgat.errors import CalledOff, FairGATError
 from fairgat.graph import Graph, save_npz
 from fairgat.methods.base import Method
+from fairgat.revision import revision
 from fairgat.tasks import LinkTask, NodeTask
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
@@ -206,7 +207,7 @@ def run(
         "threads": threads,
         "machine": platform.platform(),
     }
-    metrics["versions"] = versions()
+    metrics |= {"versions": versions(), "code": revision()}
     failed = "failure" in metrics  # then the way there is kept, and nothing is selected
     save_npz(directory / "predictions.npz", **({} if failed else method.task.predictions(result.output)))
     save_npz(directory / "model.npz", **({} if failed else result.weights))

@@ -9,6 +9,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 rule provenance:
     input:
         results=[*tables(), *bias_reports(), *audit(), *figures(), *theory(), *costs()],
+        metrics=[path for task in TASKS for path in all_metrics_of(task)],
         package=package("machine.py", "reporting/provenance.py", "reporting/templates/table.html.j2", *RENDERING),
     output:
         json=report(

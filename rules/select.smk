@@ -18,7 +18,9 @@ rule select:
         mem_mb=growing(500),
         runtime=growing(2),
     params:
-        rule=CONFIG.selection.rule,
+        settings=lambda w: CONFIG.methods[w.method].settings,
+        training=lambda w: getattr(CONFIG.training, w.task).model_dump(),
+        rule=selection_rule,
         tolerance=CONFIG.selection.tolerance,
         published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
     message:

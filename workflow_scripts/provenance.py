@@ -17,6 +17,7 @@ with logged(snakemake):
         snakemake.params.config,
         snakemake.params.benchmarks,
         snakemake.params.jobs,
+        snakemake.input.metrics,
     )
     write_json(snakemake.output.json, content)
     write_text(snakemake.output.html, render(provenance.page(content), "html"))

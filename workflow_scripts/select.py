@@ -7,13 +7,16 @@ with logged(snakemake):
 
     from fairgat import finished
     from fairgat.files import write_json
-    from fairgat.records import read_all
+    from fairgat.records import check_settings, read_all
     from fairgat.selection import select
 
+    records = read_all(snakemake.input.metrics)
+    for path in snakemake.input.metrics:
+        check_settings(path, snakemake.params.settings, snakemake.params.training)
     write_json(
         snakemake.output[0],
         select(
-            read_all(snakemake.input.metrics),
+            records,
             rule=snakemake.params.rule,
             tolerance=snakemake.params.tolerance,
             published=snakemake.params.published,

@@ -3,13 +3,16 @@
 import csv
 import importlib.metadata
 import platform
-import subprocess
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
+from fairgat.revision import revision
 
+CODE = ("commit", "modified")
 PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
 
 
@@ -20,20 +23,23 @@ def collect(
     config: Mapping[str, Any],
     benchmarks: str | Path,
     jobs: Iterable[str],
+    metrics: Iterable[str | Path],
 ) -> dict[str, Any]:
     """The content of provenance.json.
 
     Args:
         command: what the user typed.
-        source: the folder of the workflow, whose commit is recorded.
+        source: the folder of the workflow, whose commit is recorded; the runs say themselves which trained them.
         machine: as `fairgat.machine.describe` gives it.
         config: the settings that decide results beside the code, such as the seed.
         benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
         jobs: this run's files in that folder; those of other settings may lie beside them.
+        metrics: every metrics.json.
     """
     return {
         "command": command,
-        **commit(source),
+        **revision(source),
+        "trained_at": trained_at(metrics),
         "machine": dict(machine),
         "versions": versions(PACKAGES),
         "config": dict(config),
@@ -41,18 +47,10 @@ def collect(
     }
 
 
-def commit(source: str | Path) -> dict[str, Any]:
-    """`commit` of the workflow, and whether files differ from it (`modified`); None where it is no git checkout."""
-
-    def git(*arguments: str) -> str | None:
-        try:
-            done = subprocess.run(["git", "-C", str(source), *arguments], capture_output=True, text=True, timeout=30)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    status = git("status", "--porcelain", "--untracked-files=no")
-    return {"commit": git("rev-parse", "HEAD"), "modified": None if status is None else bool(status)}
+def trained_at(metrics: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
+    found = Counter(tuple((read_json(path).get("code") or {}).get(key) for key in CODE) for path in metrics)
+    return [{**dict(zip(CODE, code, strict=True)), "runs": runs} for code, runs in found.most_common()]
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
@@ -99,10 +97,10 @@ def _number(text: str | None) -> float:
 
 def page(content: Mapping[str, Any]) -> Table:
     """provenance.json as a page."""
-    state = {True: " (with uncommitted changes)", False: "", None: ""}[content["modified"]]
     run = {
         "Command": content["command"],
-        "Commit": f"{content['commit'] or 'unknown: not a git checkout'}{state}",
+        "Commit": _commit(content),
+        "Trained at": ", ".join(f"{_commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
         **{key.replace("_", " ").capitalize(): value for key, value in content["config"].items()},
     }
     cost = [
@@ -132,6 +130,11 @@ def page(content: Mapping[str, Any]) -> Table:
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",
     )
+
+
+def _commit(code: Mapping[str, Any]) -> str:
+    changed = " (with uncommitted changes)" if code["modified"] else ""
+    return f"{code['commit'] or 'unknown: not a git checkout'}{changed}"
 
 
 def _pairs(title: str, values: Mapping[str, Any]) -> Panel:

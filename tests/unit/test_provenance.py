@@ -1,9 +1,11 @@
+import json
 import subprocess
 
 import pytest
 
 from fairgat.reporting import provenance
 from fairgat.reporting.render import render
+from fairgat.revision import revision
 
 JOBS = ["train/a/split-0.tsv", "train/a/split-1.tsv", "audit.tsv", "select/not/yet.tsv"]
 HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
@@ -30,8 +32,8 @@ def test_costs_of_this_run_are_summed_per_rule(benchmarks):
     }
 
 
-def test_commit(tmp_path):
-    assert provenance.commit(tmp_path) == {"commit": None, "modified": None}
+def test_revision(tmp_path):
+    assert revision(tmp_path) == {"commit": None, "modified": None}
 
     def git(*arguments):
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
@@ -41,16 +43,35 @@ def test_commit(tmp_path):
     (tmp_path / "file").write_text("1")
     git("add", "file")
     git("commit", "-m", "first")
-    clean = provenance.commit(tmp_path)
+    clean = revision(tmp_path)
     assert len(clean["commit"]) == 40
     assert clean["modified"] is False
     (tmp_path / "file").write_text("2")
-    assert provenance.commit(tmp_path)["modified"] is True
+    assert revision(tmp_path)["modified"] is True
+    untracked = tmp_path / ".venv/fairgat"  # a package that is installed inside somebody's checkout is not of it
+    untracked.mkdir(parents=True)
+    (untracked / "__init__.py").write_text("")
+    assert revision(untracked) == {"commit": None, "modified": None}
+
+
+def test_the_commits_that_trained(tmp_path):
+    for k, code in enumerate([{"commit": "a", "modified": False}] * 2 + [{"commit": "b", "modified": True}, None]):
+        (tmp_path / f"{k}.json").write_text(json.dumps({"split": k} | ({"code": code} if code else {})))
+    assert provenance.trained_at(sorted(tmp_path.glob("*.json"))) == [
+        {"commit": "a", "modified": False, "runs": 2},
+        {"commit": "b", "modified": True, "runs": 1},
+        {"commit": None, "modified": None, "runs": 1},
+    ]
 
 
 def test_page(benchmarks, tmp_path):
-    content = provenance.collect("snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks, JOBS)
+    metrics = tmp_path / "metrics.json"
+    metrics.write_text(json.dumps({"code": {"commit": "c0ffee", "modified": True}}))
+    content = provenance.collect(
+        "snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks, JOBS, [metrics]
+    )
     html = render(provenance.page(content), "html")
     for text in ("snakemake --cores 2", "P &lt;1&gt;", "not a git checkout", ">7<", ">train<", ">300<"):
         assert text in html
+    assert "c0ffee (with uncommitted changes): 1 runs" in html
     assert content["versions"]["numpy"]

@@ -141,3 +141,17 @@ def test_a_damaged_file_is_named(tmp_path, text, message):
     with pytest.raises(DataError, match=message) as error:
         records.read(path)
     assert str(path) in str(error.value)
+
+
+def test_a_run_of_another_configuration_is_refused(tmp_path):
+    path = tmp_path / "metrics.json"
+    settings, training = {"center": False, "eta": 0.5}, {"hidden": 8, "cutoffs": [0.5]}
+    path.write_text(json.dumps({"cell": "eta~0.5", "settings": settings, "training": training}))
+    records.check_settings(path, {"center": False}, training | {"cutoffs": (0.5,)})
+    for other, protocol, message in [
+        ({"center": True}, training, "settings: center was False, is True"),
+        ({"center": False}, training | {"hidden": 16}, "training: hidden was 8, is 16"),
+        ({"center": False, "new": 1}, training, "settings: new was None, is 1"),
+    ]:
+        with pytest.raises(DataError, match=rf"metrics.json .*{message}.*Delete it"):
+            records.check_settings(path, other, protocol)
