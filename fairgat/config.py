@@ -278,7 +278,7 @@ class Config(Model):
         entry = self.methods[method]
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)
-        grid.sort(key=lambda cell: cell != published)
+        grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
         return {"module": self.module(method), "cells": {cells.to_path(c): entry.settings | c for c in grid}}
 
     def not_run(self, dataset: str) -> str | None:
@@ -327,7 +327,7 @@ def load_files(*paths: str | Path) -> Config:
     """Read config files, later ones over earlier ones (key by key, as Snakemake's --configfile), and validate.
 
     Raises:
-        ConfigError: a file is missing, is not YAML, or the whole is not valid.
+        ConfigError: a file is missing, cannot be read, is not YAML, or the whole is not valid.
     """
     merged: dict[str, Any] = {}
     for path in paths:
@@ -335,7 +335,11 @@ def load_files(*paths: str | Path) -> Config:
             content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
         except FileNotFoundError:
             raise ConfigError(f"{path} does not exist") from None
-        except yaml.YAMLError as error:
+        except OSError as error:  # a folder, no permission
+            raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file like config.yaml") from None
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+        except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
             raise ConfigError(f"{path} is not YAML: {error}") from None
         if not isinstance(content, dict):
             raise ConfigError(f"{path} must hold keys and values, as config.yaml does")

@@ -33,14 +33,18 @@ def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Gr
         label: attribute with the (N,) labels.
 
     Raises:
-        DataError: an attribute is missing or has the wrong shape.
+        DataError: an attribute is missing, is no tensor or has the wrong shape.
     """
     arrays = {}
     for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), (label, "(N,)"), (sensitive, "(N,)")):
         value = data.get(name)
         if value is None:
             raise DataError(f"the Data has no {name!r}; it needs one of shape {shape}")
-        arrays[name] = value.detach().cpu().numpy()
+        try:
+            arrays[name] = value.detach().cpu().numpy()
+        except (AttributeError, TypeError):  # a list; a sparse tensor
+            kind = type(value).__name__
+            raise DataError(f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}") from None
     edges, count = arrays["edge_index"], len(arrays["x"])
     for name in (label, sensitive):
         values = arrays[name]

@@ -2,21 +2,23 @@
 
 import contextlib
 import errno
+import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import IO, Any
 
 from fairgat.errors import DataError
 
 _REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
+_REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}  # a folder where a file should be, or the reverse
 
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn a full, protected or read-only disk into a message about `path`.
+    """Turn a full, protected or read-only disk, and a place that is taken, into a message about `path`.
 
     Raises:
         DataError: the disk refused.
@@ -69,14 +71,57 @@ def read_json(path: str | Path) -> Any:
     """The content of a JSON file.
 
     Raises:
-        DataError: the file is missing or damaged.
+        DataError: the file is missing, cannot be read or is damaged.
     """
     try:
         return json.loads(Path(path).read_text(encoding="utf-8"))
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
+    except OSError as error:  # a folder, a file taken for a folder, no permission
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
         raise DataError(f"{path} is not JSON ({error}). Delete it and run again: it will be made anew.") from None
+
+
+def sha256_of(path: str | Path) -> str:
+    """SHA-256 of a file's bytes, in hexadecimal."""
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def remember(path: str | Path, made_from: Mapping[str, Any]) -> None:
+    """Write beside `path` what it was made from, for `check_made_from`.
+
+    Args:
+        made_from: settings and checksums, each by what messages call it; values as JSON gives them back.
+    """
+    write_json(_record(path), {"sha256": sha256_of(path), "made_from": dict(made_from)})
+
+
+def check_made_from(path: str | Path, made_from: Mapping[str, Any]) -> None:
+    """Compare what `path` was made from with what it would be made from now; nothing where nobody remembered it.
+
+    Raises:
+        DataError: something changed, or what was remembered is damaged.
+    """
+    record = _record(path)
+    if not record.exists():
+        return
+    written = read_json(record)
+    if not isinstance(written, dict) or not isinstance(written.get("made_from"), dict):
+        raise DataError(f"{record} does not say what {path} was made from. Delete both and run again.")
+    if written.get("sha256") != sha256_of(path):  # made anew since, by something that remembers nothing
+        return
+    changed = [name for name, value in made_from.items() if written["made_from"].get(name) != value]
+    if changed:
+        raise DataError(
+            f"since {path} was made, {' and '.join(changed)} changed. "
+            "Delete it and run again: it will be made anew. Or give --results-dir"
+        )
+
+
+def _record(path: str | Path) -> Path:
+    return Path(path).with_suffix(".made-from.json")
 
 
 def _umask() -> int:

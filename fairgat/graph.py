@@ -105,18 +105,31 @@ class Graph:
 
     def check(self) -> None:
         """Raise DataError unless the graph keeps every promise of this class."""
-        n = self.num_nodes
         edges = self.edge_index
         if self.features.ndim != 2 or not np.isfinite(self.features).all():
             raise DataError(f"features must be a finite (N, F) matrix, got shape {self.features.shape}")
+        n = self.num_nodes
         for name in ("labels", "sensitive"):
             values = getattr(self, name)
             if values.shape != (n,) or not np.issubdtype(values.dtype, np.integer):
                 raise DataError(f"{name} must be {n} integers, got {values.dtype} of shape {values.shape}")
-        if n and self.sensitive.min() < 0:
-            raise DataError("sensitive groups are numbered from 0; found a negative one")
         if edges.ndim != 2 or edges.shape[0] != 2:
             raise DataError(f"edge_index must have shape (2, E), got {edges.shape}")
+        for name in _ARRAYS:
+            found, expected = getattr(self, name).dtype, np.dtype(np.float32 if name == "features" else np.int64)
+            if found != expected:
+                raise DataError(f"{name} must be {expected}, got {found}; convert them with .astype(np.{expected})")
+        if n and self.labels.min() < 0:
+            raise DataError(f"labels are numbered from 0; found {self.labels.min()}. Leave out nodes without a label.")
+        groups = np.unique(self.sensitive)
+        if n and groups[0] < 0:
+            raise DataError(f"sensitive groups are numbered from 0; found a negative one, {groups[0]}")
+        if not np.array_equal(groups, np.arange(len(groups))):
+            gap = int(np.flatnonzero(groups != np.arange(len(groups)))[0])
+            raise DataError(
+                f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {groups[gap]}. "
+                "Number the groups that occur without a gap."
+            )
         if edges.size and (edges.min() < 0 or edges.max() >= n):
             raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
         if (edges[0] == edges[1]).any():

@@ -8,9 +8,10 @@ from fairgat import datasets
 from fairgat.config import Dataset
 
 with logged(snakemake):
-    datasets.prepare(
+    datasets.make(
         snakemake.wildcards.dataset,
         Dataset.model_validate(snakemake.params.settings),
         raw_dir=Path(snakemake.input.manifest).parent,
         seed=snakemake.params.seed,
-    ).save(snakemake.output.graph)
+        path=snakemake.output.graph,
+    )

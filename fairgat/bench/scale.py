@@ -16,7 +16,7 @@ NETWORKS = ("FairGAT", "PyG GAT, eager")
 def measure(
     nodes: int, edges: list[int], features: int, hidden: int, threads: int, limit_gib: float, seed: int = 0
 ) -> dict[str, Any]:
-    """All figures of `fairgat bench scale`; a network that needs more than `limit_gib` is out from there on.
+    """All figures of `fairgat bench scale`; a network that needs more than `limit_gib`, or fails, is out from there on.
 
     Args:
         nodes: N of every graph.
@@ -33,6 +33,9 @@ def measure(
                 row |= isolated.run(_one, name, nodes, count, features, hidden, threads, seed, limit_gib=limit_gib)
             except MemoryError:
                 rows.append(row | {"failure": f"needs more than {limit_gib:g} GiB"})
+                break
+            except RuntimeError as error:  # torch_geometric not installed: what was measured before is kept
+                rows.append(row | {"failure": str(error).partition("\n")[0]})
                 break
             rows.append(row)
     return {
@@ -63,8 +66,8 @@ def per_edge(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
 
 
 def _measured(rows: list[dict[str, Any]]) -> np.ndarray:
-    """(n, 2) edges and seconds of the rows that were measured."""
-    return np.array([(row["edges"], row["seconds"]) for row in rows if "seconds" in row])
+    """(n, 2) edges and seconds of the rows that were measured, on a graph with edges."""
+    return np.array([(row["edges"], row["seconds"]) for row in rows if "seconds" in row and row["edges"]])
 
 
 def random_graph(nodes: int, edges: int, features: int, seed: int) -> Graph:

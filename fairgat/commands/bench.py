@@ -2,6 +2,7 @@
 
 import argparse
 import json
+import math
 import sys
 from pathlib import Path
 from typing import Any
@@ -43,6 +44,7 @@ def _attention(arguments: argparse.Namespace) -> None:
 
     if arguments.pairs < 1 or arguments.hidden < 1 or min(arguments.threads) < 1:
         raise FairGATError("--pairs, --hidden and --threads count from 1")
+    _check_output(arguments)
     settings = config.load_files(*arguments.config)
     if arguments.dataset not in settings.datasets:
         raise FairGATError(
@@ -58,11 +60,23 @@ def _attention(arguments: argparse.Namespace) -> None:
 def _scale(arguments: argparse.Namespace) -> None:
     from fairgat.bench import scale
 
+    if min(arguments.nodes, arguments.features, arguments.hidden, arguments.threads) < 1:
+        raise FairGATError("--nodes, --features, --hidden and --threads count from 1")
+    if not all(2 <= 1_000_000 * count < math.inf for count in arguments.edges):
+        raise FairGATError("--edges are millions of directed edges, at least 2 of them: 0.000002")
+    if not 0 < arguments.limit_gib < math.inf:
+        raise FairGATError(f"--limit-gib must be above 0, got {arguments.limit_gib:g}")
+    _check_output(arguments)
     edges = [int(count * 1_000_000) for count in arguments.edges]
     result = scale.measure(
         arguments.nodes, edges, arguments.features, arguments.hidden, arguments.threads, arguments.limit_gib
     )
     _say(arguments, result, tables.scale)
+
+
+def _check_output(arguments: argparse.Namespace) -> None:
+    if arguments.output and arguments.output.is_dir():  # said before minutes of measuring
+        raise FairGATError(f"--output {arguments.output} is a folder; give a file")
 
 
 def _say(arguments: argparse.Namespace, result: dict[str, Any], table: Any) -> None:

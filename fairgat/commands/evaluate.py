@@ -5,7 +5,7 @@ from pathlib import Path
 
 import torch
 
-from fairgat import files, splits
+from fairgat import files, records, splits
 from fairgat.errors import DataError, FairGATError
 from fairgat.graph import Graph, load_npz
 from fairgat.metrics import area_under_roc, link_metrics, node_metrics
@@ -23,23 +23,34 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the metrics; an error if they are not the ones that the run wrote."""
     directory = arguments.directory
+    if not directory.is_dir():
+        raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
+    records.read(directory / "metrics.json")  # says what is wrong with another file
     written = files.read_json(directory / "metrics.json")
     if "failure" in written:
         raise FairGATError(f"{directory} failed: {written['failure']}")
-    ours = evaluate(directory, written)
+    try:
+        ours = evaluate(directory, written)
+    except (KeyError, IndexError) as error:
+        raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
     print(f"{'':22}{'validation':>12}{'test':>12}")
     for name in ours["test"]:
         print(f"{name:22}{ours['validation'][name]:12.4f}{ours['test'][name]:12.4f}")
-    differing = [f"{part} {name}" for part in PARTS for name in ours[part] if ours[part][name] != written[part][name]]
+    parts = {part: written.get(part) or {} for part in PARTS}
+    differing = [f"{part} {name}" for part in PARTS for name in ours[part] if ours[part][name] != parts[part].get(name)]
     if differing:
         raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(differing)}")
     print("metrics.json says the same")
 
 
 def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
-    """Validation and test metrics from predictions.npz, and the graph and split of the run."""
+    """Validation and test metrics from predictions.npz, and the graph and split of the run.
+
+    Raises:
+        DataError: a file that they come from is missing or damaged.
+    """
     task, dataset = written["task"], written["dataset"]
-    data = _results(directory, written) / "data"
+    data = _data(directory, dataset)
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     predictions = load_npz(directory / "predictions.npz")
     if task == "node_classification":
@@ -62,8 +73,12 @@ def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
     return metrics
 
 
-def _results(directory: Path, written: dict) -> Path:
-    """The results folder that a run's folder lies in; a run by hand uses the data of the folder it lies beside."""
-    root = directory.resolve().parents[4 + written["cell"].count("/") + 1]
-    by_hand = root.parent.name == "by-hand" and not (root / "data").exists()
-    return root.parent.parent if by_hand else root
+def _data(directory: Path, dataset: str) -> Path:
+    """The nearest `data` above a run's folder: a run by hand uses that of the results it lies in, or has its own."""
+    for folder in directory.resolve().parents:
+        if (folder / "data" / "graphs" / f"{dataset}.npz").exists():
+            return folder / "data"
+    raise DataError(
+        f"the graph of {dataset}, data/graphs/{dataset}.npz, is in no folder above {directory.resolve()}. "
+        "Evaluate the run where it was made, or copy the data folder of its results along"
+    )

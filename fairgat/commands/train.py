@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import yaml
 
-from fairgat import cells, config, datasets, methods, splits, training
+from fairgat import cells, config, datasets, files, methods, splits, training
 from fairgat.config import Config
 from fairgat.debias.fit import debias
 from fairgat.errors import ConfigError, DataError, nearest
@@ -49,8 +49,10 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     task = settings.datasets[arguments.dataset].task
     if task not in settings.methods[arguments.method].tasks:
         raise ConfigError(f"{arguments.method} does not do {task}, the task of {arguments.dataset}")
-    if arguments.split < 0:
-        raise ConfigError(f"--split counts from 0, got {arguments.split}")
+    for name, least in (("split", 0), ("epochs", 1), ("seed", 0), ("threads", 1)):
+        value = getattr(arguments, name)
+        if value is not None and value < least:
+            raise ConfigError(f"--{name} counts from {least}, got {value}")
 
     cell = _cell(settings, arguments.dataset, arguments.method, rest or [])
     protocol = getattr(settings.training, task).model_dump()
@@ -124,7 +126,10 @@ def _options(rest: list[str], known: list[str]) -> dict[str, Any]:
         value = value if equals else next(arguments, None)
         if value is None:
             raise ConfigError(f"{flag} needs a value")
-        given[name] = yaml.safe_load(value)
+        try:
+            given[name] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
+            raise ConfigError(f"{flag} takes a single value, got {value!r}") from None
     return given
 
 
@@ -152,15 +157,23 @@ def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, see
 def _debias(
     settings: Config, arguments: argparse.Namespace, results: Path, seed: int, graph: Path, split: Path
 ) -> Path | None:
-    """The debiased graph's file for a method that needs one, made where it is missing."""
+    """The debiased graph's file for a method that needs one, made where it is missing.
+
+    Raises:
+        DataError: the one that is there was made with other settings, or from another graph or split.
+    """
     name, method = arguments.dataset, arguments.method
     module = settings.module(method)
     if not methods.implementation(module, settings.datasets[name].task).needs_debiased:
         return None
     file = results / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
+    chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
+    job_seed = training.seed_of(seed, name, arguments.split)
+    made_from = chosen.made_from(job_seed, graph, split)
     if not file.exists():
-        chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
         progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
-        job_seed = training.seed_of(seed, name, arguments.split)
         debias(Graph.load(graph), splits.load(split)["train"], chosen, job_seed, progress).save(file)
+        files.remember(file, made_from)
+    else:
+        files.check_made_from(file, made_from)
     return file

@@ -4,13 +4,16 @@ Every module here with `Options`, `files` and `load` is a source; docs/extending
 Importing this package imports neither pandas nor torch: it happens whenever Snakemake reads the workflow.
 """
 
+import contextlib
 import importlib
 import pkgutil
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pydantic import ValidationError
 
+from fairgat import files
 from fairgat.config import Config, Dataset, Model, explain
 from fairgat.datasets._source import File
 from fairgat.errors import ConfigError, DataError, nearest
@@ -137,14 +140,47 @@ def graph_file(
         data_mirror, seed: in place of the configuration's.
 
     Raises:
-        DataError: as `acquire` and `prepare`.
+        DataError: as `acquire` and `prepare`; or the graph that is there was made with other settings, or from other
+            files.
     """
+    settings, seed = config.datasets[name], config.seed if seed is None else seed
     path = Path(results) / "data" / "graphs" / f"{name}.npz"
     if not path.exists():
         raw = Path(results) / "data" / "raw" / name
-        acquire(name, config.datasets[name], raw, data_mirror or config.data_mirror)
-        prepare(name, config.datasets[name], raw, config.seed if seed is None else seed).save(path)
+        acquire(name, settings, raw, data_mirror or config.data_mirror)
+        make(name, settings, raw, seed, path)
+    else:
+        files.check_made_from(path, _made_from(name, settings, seed))
     return path
+
+
+def make(name: str, settings: Dataset, raw_dir: str | Path, seed: int, path: str | Path) -> None:
+    """Write the data set's graph to `path`, and beside it what it was made from, for `graph_file`.
+
+    Raises:
+        DataError: as `prepare`.
+    """
+    made_from = _made_from(name, settings, seed, Path(raw_dir))
+    prepare(name, settings, raw_dir, seed).save(path)
+    files.remember(path, made_from)
+
+
+def _made_from(name: str, settings: Dataset, seed: int, raw_dir: Path | None = None) -> dict[str, Any]:
+    """What a graph depends on, save published files, which never change.
+
+    Args:
+        raw_dir: where the user's own files were copied to; looked at where they came from if absent.
+    """
+    made_from = {
+        f"datasets.{name}.source": source_of(name, settings).__name__.rpartition(".")[2],
+        f"datasets.{name}.options": options_of(name, settings).model_dump(mode="json", exclude_defaults=True),
+        "seed": seed,
+    }
+    for file in files_of(name, settings):
+        if file.local is not None:
+            with contextlib.suppress(OSError):  # a file that is gone cannot have changed
+                made_from[str(file.local)] = files.sha256_of(raw_dir / file.basename if raw_dir else file.local)
+    return made_from
 
 
 def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, int]:

@@ -9,15 +9,20 @@ import pandas as pd
 from fairgat.errors import DataError, nearest
 
 
-def table(path: Path, where: str, separator: str = ",") -> pd.DataFrame:
-    """A CSV file with a header; `where` is what messages call it.
+def table(path: Path, where: str, separator: str = ",", text: str | bool | None = None) -> pd.DataFrame:
+    """A CSV file with a header.
+
+    Args:
+        where: what messages call it.
+        text: a column that is read as it is written, all of them if True; of the others Pandas guesses the type.
 
     Raises:
         DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
     """
     try:
         _check_widths(path, where, separator)
-        frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
+        dtype = str if text is True else {text: str} if text else None
+        frame = pd.read_csv(path, sep=separator, skipinitialspace=True, dtype=dtype)
     except FileNotFoundError:
         raise DataError(f"{where} does not exist") from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -112,6 +117,13 @@ def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
         row = int(np.flatnonzero(ids.duplicated())[0])
         raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} is an earlier row's already")
     return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
+
+
+def row_numbers(named: np.ndarray) -> np.ndarray:
+    """(m, 2) int64 of texts that are row numbers; -1 for one that is no whole number."""
+    values = pd.to_numeric(pd.Series(named.reshape(-1)), errors="coerce").to_numpy(dtype=np.float64)
+    whole = (values == np.floor(values)) & (np.abs(values) < 2**53)
+    return np.where(whole, values, -1).astype(np.int64).reshape(named.shape)
 
 
 def _check_widths(path: Path, where: str, separator: str) -> None:

@@ -1,6 +1,5 @@
 """What every data source is made of: the files it needs, how features are scaled, how edges are checked."""
 
-import hashlib
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
@@ -52,12 +51,6 @@ class File:
 def github(repository: str, commit: str, path: str) -> str:
     """The address of one file of a GitHub repository at one commit."""
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
-
-
-def sha256_of(path: Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:

@@ -6,8 +6,9 @@ from pathlib import Path
 from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.datasets import download, files_of
-from fairgat.datasets._source import File, sha256_of
+from fairgat.datasets._source import File
 from fairgat.errors import DataError, nearest
+from fairgat.files import sha256_of
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:

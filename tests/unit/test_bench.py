@@ -49,6 +49,38 @@ def test_scale(capsys):
     assert all(1500 < row["edges"] <= 2000 for row in result["rows"])
 
 
+def test_scale_keeps_what_it_measured_before_a_network_failed(tmp_path, monkeypatch, capsys):
+    (tmp_path / "torch_geometric.py").write_text("raise ModuleNotFoundError('not here')\n")
+    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
+    monkeypatch.syspath_prepend(tmp_path)  # what multiprocessing hands on
+    arguments = ["--nodes", "500", "--edges", "0.002", "--features", "4", "--hidden", "4", "--threads", "1"]
+    assert cli.main(["bench", "scale", *arguments, "--output", str(tmp_path / "b.json")]) == 0
+    ours, peer = json.loads((tmp_path / "b.json").read_text())["rows"]
+    assert ours["seconds"] > 0
+    assert peer["failure"] == "ModuleNotFoundError: not here"
+    assert "| PyG GAT, eager | 2,000 | ModuleNotFoundError: not here |" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        *((["--" + name, "0"], "count from 1") for name in ("nodes", "features", "hidden", "threads")),
+        (["--edges", "1", "0"], "--edges are millions"),
+        (["--edges", "nan"], "--edges are millions"),
+        (["--limit-gib", "-1"], "--limit-gib must be above 0, got -1"),
+        (["--output", "."], "--output . is a folder; give a file"),
+    ],
+)
+def test_wrong_arguments_of_scale_are_explained(capsys, arguments, message):
+    assert cli.main(["bench", "scale", *arguments]) == 1
+    assert message in capsys.readouterr().err
+
+
+def test_graphs_without_edges_have_no_exponent():
+    rows = [{"edges": 0, "seconds": 1}, {"edges": 0, "seconds": 1}]
+    assert scale.exponent(rows) is None and scale.per_edge(rows) is None
+
+
 def test_the_exponent_is_the_slope():
     rows = [{"edges": n, "seconds": 3 * n**1.5} for n in (10, 100, 1000)]
     assert scale.exponent(rows) == pytest.approx(1.5)

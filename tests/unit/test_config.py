@@ -80,6 +80,27 @@ def test_wrong_method_settings_are_explained(change, expected):
     assert expected in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (None, "does not exist"),
+        ("", "must hold keys and values"),
+        ("[", "is not YAML"),
+        ("a: 2024-02-31", "is not YAML: day is out of range"),
+        (b"\xff\xfe", "is not UTF-8 text"),
+        (Path, "cannot be read: Is a directory; give a file like config.yaml"),
+    ],
+)
+def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
+    path = tmp_path / "mine.yaml"
+    if content is Path:
+        path.mkdir()
+    elif content is not None:
+        path.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(ConfigError, match=rf"mine\.yaml {expected}"):
+        config.load_files(path)
+
+
 def test_a_comma_separated_list_is_a_list():
     loaded = config.load(shipped() | {"skip": "pokec-z,pokec-n"})
     assert loaded.skip == ["pokec-z", "pokec-n"]

@@ -8,7 +8,7 @@ import pytest
 
 from fairgat import datasets
 from fairgat.config import Dataset
-from fairgat.errors import DataError
+from fairgat.errors import ConfigError, DataError
 
 NODES = "person,income,age,employed,gender\na,10,20,1,f\nb,20,40,0,m\nc,30,30,1,f\nd,40,20,0,m\n"
 EDGES = "from,to,since\na,b,1999\nb,c,2001\nd,a,2002\n"
@@ -57,6 +57,36 @@ def test_without_ids_edges_name_row_numbers(prepare):
     assert graph.num_edges == 4
 
 
+def test_ids_are_text_whatever_else_their_column_holds(prepare):
+    nodes = NODES.replace("\na,", "\n001,").replace("\nb,", "\n07,").replace("\nc,", "\n7,").replace("\nd,", "\nzoe ,")
+    graph = prepare(nodes=nodes, edges="from,to\n001,07\n07, 7\n", drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert prepare(nodes=nodes, edges="from,to\n001,zoe\n7,zoe\n").edge_index.tolist() == [[0, 2, 3, 3], [3, 3, 0, 2]]
+    digits = NODES.replace("\na,", "\n001,").replace("\nb,", "\n01,").replace("\nc,", "\n1,").replace("\nd,", "\n2,")
+    graph = prepare(nodes=digits, edges="from,to\n001,x\n01,1\n", drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[1, 2], [2, 1]]
+
+
+def test_row_numbers_are_numbers_whatever_else_their_column_holds(prepare):
+    options = {"nodes": NODES.replace("person", "row"), "id": None, "features": ["age"], "drop": ["unknown_ids"]}
+    for stranger in ("zoe", "1.5", "-1", "9", "inf"):
+        graph = prepare(edges=f"u,v\n00,01\n2,{stranger}\n", **options)
+        assert graph.edge_index.tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("separator", ["::", "", "\n", '"'])
+def test_the_separator_is_one_character(separator):
+    options = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "s", "separator": separator}
+    with pytest.raises(ConfigError, match=r"mine\.options\.separator: expected one character, .* got"):
+        datasets.options_of("mine", Dataset(task="link_prediction", source="tables", options=options))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_any_separator_of_one_character_serves(prepare, separator):
+    nodes, edges = (text.replace(",", separator) for text in (NODES, EDGES))
+    assert prepare(nodes=nodes, edges=edges, separator=separator).num_edges == 6
+
+
 def test_link_prediction_needs_no_label(prepare):
     graph = prepare(task="link_prediction", label=None, features=["age"])
     assert graph.labels.tolist() == graph.sensitive.tolist()
@@ -92,6 +122,7 @@ def test_link_prediction_needs_no_label(prepare):
             {"edges": EDGES + "a,b,1\na,b,2\n"},
             r"edge 4 repeats an earlier edge, and so do 1 more.*drop: \[duplicates\]",
         ),
+        ({"features": []}, r"nodes\.csv: `features: \[\]` leaves no feature"),
         ({"edges": "from\na\n"}, r"edges\.csv needs two columns"),
     ],
 )

@@ -59,6 +59,13 @@ def test_a_permuted_graph_is_the_same_graph():
     [
         ({"features": np.full((5, 2), np.nan)}, "finite"),
         ({"features": np.ones(5)}, r"\(N, F\)"),
+        ({"features": np.array(1.0)}, r"\(N, F\)"),
+        ({"features": np.ones((5, 2))}, r"features must be float32, got float64; .*astype\(np\.float32\)"),
+        ({"labels": np.ones(5, dtype=np.int32)}, r"labels must be int64, got int32"),
+        ({"edge_index": np.array([[0, 1], [1, 0]], dtype=np.int32)}, r"edge_index must be int64, got int32"),
+        ({"labels": np.array([0, 1, 0, -1, 1])}, "labels are numbered from 0; found -1"),
+        ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"no node is in group 1, some are in 2"),
+        ({"sensitive": np.ones(5, dtype=int)}, r"no node is in group 0, some are in 1"),
         ({"labels": np.ones(4, dtype=int)}, "labels must be 5 integers"),
         ({"sensitive": np.ones(5)}, "sensitive must be 5 integers"),
         ({"sensitive": np.array([0, 0, 1, 1, -1])}, "negative"),
@@ -74,6 +81,12 @@ def test_a_broken_promise_is_named(changed, expected, tmp_path):
     with pytest.raises(DataError, match=expected):
         graph(**changed).save(tmp_path / "graph.npz")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_one_class_one_group_and_no_nodes_are_graphs():
+    graph(labels=np.full(5, 3), sensitive=np.zeros(5, dtype=int)).check()
+    none = np.zeros(0, dtype=int)
+    Graph(np.zeros((0, 2), np.float32), none, none, np.zeros((2, 0), dtype=int)).check()
 
 
 def test_the_file_is_plain_arrays_and_reads_back(tmp_path):
