@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fairgat.errors import FairGATError
 from fairgat.failures import phrases
@@ -143,6 +144,12 @@ def summary(
             lines.append(f"To have the tables without {', '.join(lost)}: --config skip={skip}")
         lines.append("What is finished stays finished: the same command goes on from here.")
     return "\n".join(lines)
+
+
+def failures(entries: Iterable[Any]) -> list[tuple[str, str, str]]:
+    """What `summary` takes as `failed`, from what failed for Snakemake: jobs, and batches that stand for all theirs."""
+    jobs = [job for entry in entries for job in (entry.jobs if entry.is_group() else [entry])]
+    return sorted((job.rule.name, job.wildcards.get("dataset", ""), " ".join(job.log)) for job in jobs)
 
 
 def _failure(path: str) -> tuple[str, str, int, str] | None:

@@ -23,7 +23,7 @@ rule aggregate:
         mem_mb=2000,
         runtime=15,
     params:
-        rule=CONFIG.selection.rule,
+        rule=selection_rule,
         ddof=CONFIG.aggregation.ddof,
     message:
         "Averaging the test metrics of {wildcards.task} over the splits"

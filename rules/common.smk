@@ -1,6 +1,5 @@
 # Helpers and constants for every rule file; the rules themselves hold no logic.
 
-import hashlib
 import os
 import re
 import sys
@@ -53,9 +52,11 @@ def results(path):
     return f"{RESULTS}/{path}"
 
 
-def all_cores(wildcards):
-    """What --cores says; asked for a job and not while reading the rules, where --unlock comes without it."""
-    return workflow.cores
+def timing_threads(wildcards):
+    """Of the job that measures: all cores, so that nothing runs beside it; on a cluster, where it has its node to
+    itself, those it uses. Asked for a job and not while reading the rules, where --unlock comes without --cores."""
+    on_cluster = workflow.non_local_exec or workflow.remote_exec
+    return CONFIG.runtime.threads if on_cluster else workflow.cores
 
 
 def growing(amount):
@@ -63,9 +64,15 @@ def growing(amount):
     return lambda wildcards, attempt: amount * attempt
 
 
+# Relative to the working directory where it is the checkout or around it: moved with it, inputs are still the same.
+PACKAGE = BASE.resolve() / "fairgat"
+if PACKAGE.is_relative_to(Path.cwd()):
+    PACKAGE = PACKAGE.relative_to(Path.cwd())
+
+
 def package(*paths):
     """Files of the package, as inputs: editing them re-runs the rules that read them, and no others."""
-    return [str(BASE / "fairgat" / path) for path in dict.fromkeys(paths)]
+    return [str(PACKAGE / path) for path in dict.fromkeys(paths)]
 
 
 # Modules that a method's module builds on, beside those that every training job runs through.
@@ -92,12 +99,14 @@ TRAINING_PATH = [
     "training.py",
     "methods/base.py",
     "nn/attention.py",
+    "nn/cache.py",
     "nn/columns.py",
     "nn/conv.py",
     "nn/csr.py",
     "nn/decode.py",
     "nn/exponential.py",
     "nn/kernels.py",
+    "nn/lanczos.py",
     "nn/linear.py",
     "nn/models.py",
     "nn/operator.py",
@@ -127,6 +136,11 @@ REPORTING = [
     "reporting/statistics.py",
     "reporting/tables.py",
 ]
+
+
+def selection_rule(wildcards):
+    """As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/..."""
+    return CONFIG.selection.rule
 
 
 def cell_settings(wildcards):
@@ -235,12 +249,6 @@ def split_shares(task):
     """The settings that the splits of a task depend on: not how many there are."""
     keys = {"node_classification": {"train", "validation"}, "link_prediction": {"edge_validation", "edge_test"}}
     return CONFIG.splits.model_dump(include=keys[task])
-
-
-def alpha_chi_max_grid():
-    """Every alpha_chi_max that some method searches."""
-    grids = [grid for method in CONFIG.methods.values() for grid in (method.grid, *method.grids.values())]
-    return sorted({value for grid in grids for value in grid.get("alpha_chi_max", [])})
 
 
 def all_metrics_of(task):
@@ -488,10 +496,9 @@ def published(paths):
 
 
 def published_study(wildcards):
-    """The sensitivity study's files, where it was made, with their checksums. No inputs: its rules have no variants
-    under the configuration that publishes."""
-    found = sorted(map(str, Path(results("sensitivity")).glob("*.*")))
-    return {path: hashlib.sha256(Path(path).read_bytes()).hexdigest() for path in published(found)}
+    """The sensitivity study's files, where it was made. No inputs: its rules have no variants under the configuration
+    that publishes."""
+    return published(sorted(map(str, Path(results("sensitivity")).glob("*.*"))))
 
 
 def jobs_of(*rules):
@@ -520,9 +527,7 @@ def say_what_was_made():
     text = fairgat.watch.summary(
         tables=sorted(job.output.md for job in jobs_of("table", "theory_table", "sensitivity_table")),
         runs=sorted(job.output.metrics for job in jobs_of("train")),
-        failed=sorted(
-            (job.rule.name, job.wildcards.get("dataset", ""), " ".join(job.log)) for job in workflow.scheduler.failed
-        ),
+        failed=fairgat.watch.failures(workflow.scheduler.failed),
         skipped=CONFIG.skip,
     )
     print(text, file=sys.stderr)

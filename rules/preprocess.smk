@@ -49,7 +49,7 @@ rule statistics:
         settings=dataset_settings,
         shares=split_shares("link_prediction"),
         seed=CONFIG.seed,
-        alpha_chi_max=alpha_chi_max_grid(),
+        alpha_chi_max=fairgat.reporting.settings.alpha_chi_max_grid(CONFIG),
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"
     script:

@@ -18,8 +18,7 @@ rule runtime:
     priority: -1
     conda:
         ENV
-    # All cores, though few are used: nothing else may run beside a measurement.
-    threads: all_cores
+    threads: timing_threads
     resources:
         mem_mb=growing(6000),
         runtime=growing(60),

@@ -1,9 +1,17 @@
-"""Collect what is published of a run."""
+"""Collect what is published of a run; for the rule `readme`, update README.md from it."""
 
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.reporting.reference import collect
+    import os
+    from pathlib import Path
 
-    files = [*snakemake.input.files, *snakemake.params.study]
-    collect(files, snakemake.params.results, snakemake.output.folder)
+    from fairgat.files import write_text
+    from fairgat.reporting.reference import collect, insert, summary
+
+    folder = Path(snakemake.params.folder)
+    collect([*snakemake.input.files, *snakemake.params.study], folder.parent, folder)
+    if snakemake.params.readme:
+        readme = Path(snakemake.params.readme)
+        link = Path(os.path.relpath(folder, readme.parent)).as_posix()
+        write_text(readme, insert(readme.read_text(encoding="utf-8"), summary(folder, link)))

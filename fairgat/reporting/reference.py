@@ -12,6 +12,7 @@ from fairgat.files import read_json, write_text
 BEGIN = "<!-- Made from results/reference by `snakemake readme`: edits here are lost. -->"
 END = "<!-- end -->"
 LARGEST = 1 << 20  # bytes per file
+STUDY = "sensitivity"  # made by a run of its own, which a checkout may lack
 TABLES = ("comparison", "link_prediction")
 FIGURES = {
     "published": "Published against reproduced results: on the diagonal they agree.",
@@ -20,12 +21,13 @@ FIGURES = {
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:
-    """Copy result files into `folder`, which afterwards holds them and nothing else.
+    """Copy result files into `folder`, which afterwards holds them and nothing else; only a sensitivity study that was
+    published before stays, where `paths` have no new one.
 
     Args:
         paths: files under `results`; they keep their place in it.
         results: the run's results directory.
-        folder: what is published; it appears whole or not at all.
+        folder: what is published; it appears whole or not at all, and until then stays what it was.
 
     Raises:
         DataError: a file is too large to be kept under version control.
@@ -40,10 +42,25 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
             copy = fresh / path.relative_to(results)
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
+        if (folder / STUDY).exists() and not (fresh / STUDY).exists():
+            print(f"{Path(results) / STUDY} does not exist: the study published before stays as it is")
+            shutil.copytree(folder / STUDY, fresh / STUDY)
         write_seconds(fresh)
         write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
-        shutil.rmtree(folder, ignore_errors=True)
+        _replace(folder, fresh, aside=Path(temporary) / "before")
+
+
+def _replace(folder: Path, fresh: Path, aside: Path) -> None:
+    """Two renames, between which nothing can take long; a failure leaves the folder as it was."""
+    if not folder.exists():
         fresh.rename(folder)
+        return
+    folder.rename(aside)
+    try:
+        fresh.rename(folder)
+    except BaseException:
+        aside.rename(folder)
+        raise
 
 
 def write_seconds(folder: Path) -> None:

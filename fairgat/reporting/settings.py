@@ -46,7 +46,7 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
     if table in ("comparison", "ablation", "link_prediction", "theory"):
         settings["rule"] = config.selection.rule
     if table == "dataset_statistics":
-        settings["alpha_chi_max"] = sorted(_grid_values(config, "alpha_chi_max"))
+        settings["alpha_chi_max"] = alpha_chi_max_grid(config)
     if table == "hyperparameters":
         settings["rule"] = config.selection.rule
         settings["methods"] = [
@@ -59,6 +59,13 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
             for name in config.methods
         ]
     return settings
+
+
+def alpha_chi_max_grid(config: Config) -> list[float]:
+    """Every alpha_chi_max that some method searches on some data set: what the statistics are counted for, and what
+    their table shows. As floats: one method's 1 is another's 1.0."""
+    grids = [_grid(config, method, dataset) for method in config.methods for dataset in config.datasets]
+    return sorted({float(value) for grid in grids for value in grid.get("alpha_chi_max", [])})
 
 
 def audit_settings(config: Config) -> dict[str, Any]:
@@ -187,12 +194,3 @@ def _method(config: Config, name: str, task: str | None) -> dict[str, Any]:
 def _grid(config: Config, method: str, dataset: str) -> dict[str, list]:
     entry = config.methods[method]
     return {name: list(values) for name, values in entry.grids.get(dataset, entry.grid).items()}
-
-
-def _grid_values(config: Config, parameter: str) -> set:
-    return {
-        value
-        for method in config.methods
-        for dataset in config.datasets
-        for value in _grid(config, method, dataset).get(parameter, [])
-    }

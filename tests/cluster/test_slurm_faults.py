@@ -112,6 +112,19 @@ def test_a_training_job_is_killed(run):
     assert finished.stat().st_ino == made  # put back, not trained again
 
 
+def test_a_batch_that_fails_for_good(run):
+    process = run.start("--retries", "0")
+    batch, _, _ = run.second_cell()
+    for job in run.slurm.processes(batch, "train.py"):
+        job.send_signal(signal.SIGKILL)
+    said, _ = process.communicate(timeout=600)
+    assert process.returncode != 0
+    assert "Traceback" not in said
+    log = f"{RESULTS}/logs/train/node_classification/demo-social/gat/default/split-0.log"
+    assert f"train demo-social: see {log}" in said.partition("Failed:")[2]
+    run.finish(run.start())
+
+
 def test_a_job_is_cancelled(run):
     process = run.start()
     batch, finished, made = run.second_cell()

@@ -63,6 +63,40 @@ def test_a_large_file_is_refused_and_the_old_folder_stays(run):
     assert [path.name for path in folder.parent.glob(".*")] == []
 
 
+def test_a_folder_that_cannot_be_replaced_stays(run, monkeypatch):
+    paths, results, folder = run
+    reference.collect(paths, results, folder)
+    rename = Path.rename
+
+    def fails_for_the_fresh_one(path, target):
+        if path.name == folder.name and target == folder:
+            raise OSError("no more")
+        return rename(path, target)
+
+    paths[0].write_text("new")
+    monkeypatch.setattr(Path, "rename", fails_for_the_fresh_one)
+    with pytest.raises(OSError, match="no more"):
+        reference.collect(paths, results, folder)
+    assert "3 reproduced" in (folder / "audit/headline.txt").read_text()
+    assert [path.name for path in folder.parent.glob(".*")] == []
+
+
+def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
+    paths, results, folder = run
+    study = results / "sensitivity/sensitivity.md"
+    study.parent.mkdir()
+    study.write_text("the study")
+    reference.collect([*paths, study], results, folder)
+    assert capsys.readouterr().out == ""
+    reference.collect(paths, results, folder)
+    assert "the study published before stays" in capsys.readouterr().out
+    assert (folder / "sensitivity/sensitivity.md").read_text() == "the study"
+    newer = results / "sensitivity/differences.csv"
+    newer.write_text("a newer one")
+    reference.collect([*paths, newer], results, folder)
+    assert [path.name for path in (folder / "sensitivity").iterdir()] == ["differences.csv"]
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -88,7 +122,6 @@ def test_the_readmes_part_is_replaced():
         reference.insert("nothing here", "new")
 
 
-@pytest.mark.skipif(not PUBLISHED.exists(), reason="no reproduction has been published yet")
 def test_the_readme_is_in_step_with_the_published_results():
     text = (ROOT / "README.md").read_text(encoding="utf-8")
     assert reference.insert(text, reference.summary(PUBLISHED, "results/reference")) == text

@@ -18,7 +18,7 @@ EVERYWHERE = {
     "finished.py": "keeps what was made, unchanged",
     "progress.py": "only messages",
     "machine.py": "describes the machine beside results",
-    "nn/cache.py": "where compiled kernels lie",
+    "revision.py": "describes the code beside results",
     "datasets/download.py": "checksums decide what the bytes are",
 }
 # Modules whose files are made by earlier rules, which have them: what comes later is made anew with the files.

@@ -216,6 +216,19 @@ def test_statistics_mark_every_number(config):
     assert shares["Cora"] == ["0.9000", "0.6000"]
 
 
+def test_statistics_are_counted_for_what_their_table_shows():
+    task = {"task": NODE}
+    fair = {"module": "fairgat", "tasks": [NODE]}
+    methods = {
+        "fairgat": fair | {"grid": {"alpha_chi_max": [1, 0.5]}, "grids": {"recidivism": {"alpha_chi_max": [1.0]}}},
+        "fairgat-steps-12": fair | {"grid": {"alpha_chi_max": [0.25]}},
+    }
+    config = load({"datasets": {"recidivism": task | {"title": "Recidivism"}}, "methods": methods})
+    grid = settings.alpha_chi_max_grid(config)
+    assert list(map(str, grid)) == ["0.25", "1.0"]  # 0.5 is searched nowhere; their spelling is the counts' key
+    assert settings.table_settings(config, "dataset_statistics")["alpha_chi_max"] == grid
+
+
 def test_hyperparameters_show_the_papers_and_ours(config):
     table = everything(config, "hyperparameters")
     (block,) = [block for block in table.panels[0].blocks if block.title == "Recidivism"]

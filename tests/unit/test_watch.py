@@ -1,5 +1,6 @@
 import json
 import os
+from types import SimpleNamespace
 
 import pytest
 
@@ -61,6 +62,22 @@ def test_summary_lists_tables_failures_and_what_to_skip(tmp_path):
     assert "gat (default) on cora, split 1 (not finite)" in text
     assert "download citeseer: see citeseer.log" in text
     assert "--config skip=pubmed,citeseer" in text
+
+
+def test_every_job_of_a_failed_batch_has_failed():
+    def job(rule, log, **wildcards):
+        rule = SimpleNamespace(name=rule)
+        return SimpleNamespace(rule=rule, wildcards=wildcards, log=[log], is_group=lambda: False)
+
+    # On a cluster Snakemake counts a batch as one job, which has neither rule nor wildcards.
+    cells = [job("train", f"split-{k}.log", dataset="cora") for k in (1, 0)]
+    batch = SimpleNamespace(jobs=[*cells, job("select", "gat.log", dataset="cora")], is_group=lambda: True)
+    assert watch.failures([batch, job("table", "table.log")]) == [
+        ("select", "cora", "gat.log"),
+        ("table", "", "table.log"),
+        ("train", "cora", "split-0.log"),
+        ("train", "cora", "split-1.log"),
+    ]
 
 
 def test_an_unremarkable_end_says_nothing_about_failures():

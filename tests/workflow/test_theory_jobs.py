@@ -21,8 +21,5 @@ def test_its_table_and_figure_are_there(finished):
 def test_editing_the_theory_measures_anew_and_trains_nothing(finished):
     with finished.edited("fairgat/theory/layers.py"):
         planned = finished.planned()
-        trained = [line for line in finished.planned("--config", "training={'theory_every': 10}") if "Train " in line]
     assert any("Measuring the terms" in line for line in planned)
     assert not any(line.startswith("Train ") for line in planned)
-    assert trained
-    assert all(" on demo-social" in line for line in trained)
