@@ -487,7 +487,7 @@ def reference_files():
     """What is published of a run: everything small that a reader may want to see or compare with."""
     summaries = [*expand(results("summary/{task}{kind}.csv"), task=TASKS, kind=["", "_by_rule", "_cells", "_splits"])]
     summaries += [results("summary/link_prediction_by_protocol.csv"), results("provenance.json")]
-    return published([*tables(), *audit(), *figures(), *theory(), *costs(), *summaries])
+    return published([*tables(), *audit(), *figures(), *theory(), *costs(), *summaries, *bias_reports()])
 
 
 def published(paths):

@@ -3,8 +3,9 @@
 import csv
 import shutil
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
@@ -18,6 +19,18 @@ FIGURES = {
     "published": "Published against reproduced results: on the diagonal they agree.",
     "tradeoff_node_classification": "Accuracy against fairness: every cell of every method, with its Pareto front.",
 }
+READING = """\
+**Measures**, in percentage points, the lower the fairer. ΔSP: how far apart the groups' shares of positive \
+predictions are; ΔEO: the same among true positives. For links, ΔDP is the largest difference in the share of \
+predicted links, and ΔEO the largest in that share among links or among non-links: between links within a group and \
+across groups (m, mixed), between the groups of a link's ends (g), between pairs of groups (s, subgroups).
+
+**Verdicts.** *Reproduced*: Welch's test shows no difference between the published mean ± deviation and ours, after \
+Holm's correction for all results that were run; *better* and *worse*: it does, to that side. The fewer results are \
+run, the smaller the differences that count.
+
+**Rules.** A method stands in a table with one cell of its hyperparameters, chosen on validation: *fair*, the fairest \
+of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the one that the paper reports."""
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:
@@ -92,15 +105,14 @@ def summary(folder: str | Path, link: str) -> str:
         raise DataError(f"{folder} is not a whole reproduction: {error.filename} does not exist") from None
     figures = [f"![{caption}]({link}/figures/{name}.svg)\n\n{caption}" for name, caption in FIGURES.items()]
     machine = provenance["machine"]
-    commit = f"at commit {provenance['commit'][:12]}" if provenance["commit"] else "outside a Git repository"
-    changed = " with uncommitted changes" if provenance["modified"] else ""
+    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance.get("trained_at", []))
     run = (
-        f"Rendered {commit}{changed} by `{provenance['command']}` on {machine['cores']} cores of "
+        f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
         f"{machine['processor']}; what each method cost: [costs]({link}/costs/costs.md), what each rule cost: "
         f"[rules]({link}/rules.csv), versions and seed: [provenance]({link}/provenance.json). All tables: "
         f"[Markdown and LaTeX]({link}/tables). Number by number: [audit]({link}/audit/paper_vs_reproduced.md)."
     )
-    return "\n\n".join([headline, *map(_with_title, tables), claims, *figures, run])
+    return "\n\n".join([headline, READING, *map(_with_title, tables), claims, *figures, run])
 
 
 def insert(readme: str, part: str) -> str:
@@ -113,6 +125,11 @@ def insert(readme: str, part: str) -> str:
         raise DataError(f"the README needs one line {BEGIN} and one line {END} after it")
     before, _, rest = readme.partition(BEGIN)
     return f"{before}{BEGIN}\n\n{part}\n\n{rest[rest.index(END) :]}"
+
+
+def _commit(code: Mapping[str, Any]) -> str:
+    changed = " with uncommitted changes" if code["modified"] else ""
+    return f"at commit {code['commit'][:12]}{changed}" if code["commit"] else "outside a Git repository"
 
 
 def _with_title(table: str) -> str:
