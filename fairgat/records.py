@@ -60,27 +60,32 @@ def read(path: str | Path) -> Record:
     return Record(**identity, **scores, protocols=protocols)
 
 
-def check_settings(path: str | Path, settings: Mapping[str, Any], training: Mapping[str, Any]) -> None:
-    """Refuse a metrics.json that other settings made, as `fairgat train` may with another configuration.
+def check_made_with(paths: Iterable[str | Path], made_with: Mapping[str, Any]) -> None:
+    """Refuse runs that another configuration made, as `fairgat train` may have, unseen by Snakemake.
 
     Args:
-        path: of the metrics.json.
-        settings: the method's, without hyperparameters.
-        training: the task's protocol.
+        paths: of every metrics.json.
+        made_with: `settings` of each method, without hyperparameters; `training` of each task; `experiment`.
 
     Raises:
-        DataError: it was made with others.
+        DataError: one was made with something else.
     """
-    content = read_json(path)
-    wanted = {"settings": {**settings, **cells.from_path(content["cell"])}, "training": training}
-    for part, values in json.loads(json.dumps(wanted)).items():
-        found = content.get(part) or {}
-        for name in sorted({*values, *found}):
-            if (ours := values.get(name)) != (theirs := found.get(name)):
-                raise DataError(
-                    f"{path} was made with another configuration ({part}: {name} was {theirs}, is {ours}). "
-                    "Delete it and run again"
-                )
+    made_with = json.loads(json.dumps(made_with))
+    for path in paths:
+        found = read_json(path)
+        wanted = {
+            "settings": {**made_with["settings"][found["method"]], **cells.from_path(found["cell"])},
+            "training": made_with["training"][found["task"]],
+            "experiment": made_with["experiment"],
+        }
+        for part, values in wanted.items():
+            theirs = found.get(part) or {}
+            for name in sorted({*values, *theirs}):
+                if values.get(name) != theirs.get(name):
+                    raise DataError(
+                        f"{path} was made with another configuration: {part}: {name} was {theirs.get(name)}, "
+                        f"is {values.get(name)}. Delete it and run again"
+                    )
 
 
 def read_all(paths: Iterable[str | Path]) -> list[Record]:

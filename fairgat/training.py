@@ -175,6 +175,7 @@ def run(
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
     job_seed = seed_of(seed, cell.dataset, cell.split)
     metrics: dict[str, Any] = {**vars(cell), "seed": job_seed}
+    code = revision()  # now: in an hour the checkout may be another
     directory = Path(directory)
     method, result = None, Fit()
     try:
@@ -198,16 +199,16 @@ def run(
             metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
-    except torch.linalg.LinAlgError as error:  # a weight that is no longer finite has no spectral norm
+    except torch.linalg.LinAlgError as error:  # of a weight that is no longer finite, where Numba is not there
         metrics |= {"failure": f"a weight matrix was no longer finite: {error}"}
-    metrics |= {"settings": settings, "training": training}
+    metrics |= {"settings": settings, "training": training, "experiment": {"seed": seed, "threads": threads}}
     metrics["runtime"] = {
         "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
         "seconds": time.perf_counter() - started,
         "threads": threads,
         "machine": platform.platform(),
     }
-    metrics |= {"versions": versions(), "code": revision()}
+    metrics |= {"versions": versions(), "code": code}
     failed = "failure" in metrics  # then the way there is kept, and nothing is selected
     save_npz(directory / "predictions.npz", **({} if failed else method.task.predictions(result.output)))
     save_npz(directory / "model.npz", **({} if failed else result.weights))

@@ -56,6 +56,8 @@ def timing_threads(wildcards):
     """Of the job that measures: all cores, so that nothing runs beside it; on a cluster, where it has its node to
     itself, those it uses. Asked for a job and not while reading the rules, where --unlock comes without --cores."""
     on_cluster = workflow.non_local_exec or workflow.remote_exec
+    if on_cluster and workflow.cores and CONFIG.runtime.threads > workflow.cores:
+        raise WorkflowError(f"runtime: threads: is {CONFIG.runtime.threads}, of which a job gets --cores {workflow.cores}")
     return CONFIG.runtime.threads if on_cluster else workflow.cores
 
 
@@ -146,6 +148,15 @@ def selection_rule(wildcards):
 def cell_settings(wildcards):
     """The method's settings with the cell's hyperparameters."""
     return CONFIG.methods[wildcards.method].settings | fairgat.cells.from_path(wildcards.cell)
+
+
+def made_with(methods, tasks):
+    """What their runs must say of themselves; see `fairgat.records.check_made_with`."""
+    return {
+        "settings": {name: CONFIG.methods[name].settings for name in methods},
+        "training": {task: getattr(CONFIG.training, task).model_dump() for task in tasks},
+        "experiment": {"seed": CONFIG.seed, "threads": CONFIG.training.threads},
+    }
 
 
 def theory_every(wildcards):

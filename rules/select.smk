@@ -18,8 +18,7 @@ rule select:
         mem_mb=growing(500),
         runtime=growing(2),
     params:
-        settings=lambda w: CONFIG.methods[w.method].settings,
-        training=lambda w: getattr(CONFIG.training, w.task).model_dump(),
+        made_with=lambda w: made_with([w.method], [w.task]),
         rule=selection_rule,
         tolerance=CONFIG.selection.tolerance,
         published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),

@@ -14,6 +14,8 @@ from fairgat.reporting import paper
 with logged(snakemake):
     name = snakemake.wildcards.dataset
     settings = Dataset.model_validate(snakemake.params.settings)
+    raw = Path(snakemake.input.manifest).parent
+    datasets.check_made_from(name, settings, snakemake.params.seed, raw, snakemake.input.graph)
     counterpart = datasets.counterpart(name, settings)
     write_json(
         snakemake.output.stats,
@@ -25,7 +27,7 @@ with logged(snakemake):
             splits=Splits.model_validate(snakemake.params.shares),
             seed=snakemake.params.seed,
             alpha_chi_max=snakemake.params.alpha_chi_max,
-            facts=datasets.facts(name, settings, Path(snakemake.input.manifest).parent),
+            facts=datasets.facts(name, settings, raw),
             stands_for=counterpart if counterpart != name else None,
         ),
     )

@@ -7,12 +7,11 @@ with logged(snakemake):
 
     from fairgat import finished
     from fairgat.files import write_json
-    from fairgat.records import check_settings, read_all
+    from fairgat.records import check_made_with, read_all
     from fairgat.selection import select
 
     records = read_all(snakemake.input.metrics)
-    for path in snakemake.input.metrics:
-        check_settings(path, snakemake.params.settings, snakemake.params.training)
+    check_made_with(snakemake.input.metrics, snakemake.params.made_with)
     write_json(
         snakemake.output[0],
         select(

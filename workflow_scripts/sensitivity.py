@@ -4,12 +4,14 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import write_text
-    from fairgat.records import read_all
+    from fairgat.records import check_made_with, read_all
     from fairgat.reporting import sensitivity
     from fairgat.reporting.render import FORMATS
 
     blocks = snakemake.params.blocks
-    frame = sensitivity.compare(blocks, read_all(snakemake.input.metrics), snakemake.params.ddof)
+    records = read_all(snakemake.input.metrics)
+    check_made_with(snakemake.input.metrics, snakemake.params.made_with)
+    frame = sensitivity.compare(blocks, records, snakemake.params.ddof)
     write_text(snakemake.output.differences, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
     for form in FORMATS:
         write_text(snakemake.output[form], sensitivity.text(blocks, frame, form))

@@ -34,7 +34,10 @@ def measure(
             except MemoryError:
                 rows.append(row | {"failure": f"needs more than {limit_gib:g} GiB"})
                 break
-            except RuntimeError as error:  # torch_geometric not installed: what was measured before is kept
+            except RuntimeError as error:
+                if name == NETWORKS[0]:
+                    raise
+                # torch_geometric is not installed: what was measured is kept
                 rows.append(row | {"failure": str(error).partition("\n")[0]})
                 break
             rows.append(row)

@@ -150,7 +150,7 @@ def graph_file(
         acquire(name, settings, raw, data_mirror or config.data_mirror)
         make(name, settings, raw, seed, path)
     else:
-        files.check_made_from(path, _made_from(name, settings, seed))
+        check_made_from(name, settings, seed, None, path)
     return path
 
 
@@ -163,6 +163,15 @@ def make(name: str, settings: Dataset, raw_dir: str | Path, seed: int, path: str
     made_from = _made_from(name, settings, seed, Path(raw_dir))
     prepare(name, settings, raw_dir, seed).save(path)
     files.remember(path, made_from)
+
+
+def check_made_from(name: str, settings: Dataset, seed: int, raw_dir: Path | None, path: str | Path) -> None:
+    """Compare what a graph was made from, by the workflow or by hand, with what it would be made from now.
+
+    Raises:
+        DataError: something changed.
+    """
+    files.check_made_from(path, _made_from(name, settings, seed, raw_dir))
 
 
 def _made_from(name: str, settings: Dataset, seed: int, raw_dir: Path | None = None) -> dict[str, Any]:

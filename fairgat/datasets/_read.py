@@ -21,8 +21,13 @@ def table(path: Path, where: str, separator: str = ",", text: str | bool | None 
     """
     try:
         _check_widths(path, where, separator)
-        dtype = str if text is True else {text: str} if text else None
-        frame = pd.read_csv(path, sep=separator, skipinitialspace=True, dtype=dtype)
+        frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
+        texts = frame.columns if text is True else frame.columns.intersection([text])
+        if len(texts):  # NA and null are names, too
+            written = pd.read_csv(
+                path, sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False, na_values=[""]
+            )
+            frame[texts] = written[texts]
     except FileNotFoundError:
         raise DataError(f"{where} does not exist") from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:

@@ -1,7 +1,7 @@
 """The leading singular vector of a small matrix: Lanczos' iteration with full reorthogonalisation, in Numba.
 
-Golub and Van Loan, Matrix Computations, section 10.3. For a weight matrix of 128 x 128 about six times faster than an
-eigendecomposition, which finds 127 vectors that nobody needs; no state is carried from one training step to the next.
+Golub and Van Loan, Matrix Computations, section 10.3. Several times faster than an eigendecomposition, which finds all
+the vectors that nobody needs; no state is carried from one training step to the next.
 """
 
 import numpy as np

@@ -74,7 +74,9 @@ def _covariance_setup(ctx, inputs, output):
 def _covariance_gradient(ctx, grad, _):
     x, mean = ctx.saved_tensors  # the gradient by the mean is the sum of centred rows: 0
     slope = (grad + grad.mT) / max(x.size(0), 1)
-    return (x.transpose(0, 1) @ slope - mean[:, None] @ slope).transpose(0, 1)
+    centred = x - mean
+    centred = centred - centred.mean(0)  # what rounding left of a mean far above the deviations
+    return (centred.transpose(0, 1) @ slope).transpose(0, 1)
 
 
 gradient(covariance, _covariance_gradient, _covariance_setup)
@@ -201,7 +203,8 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
         mean, variance = (values.view(c.shape[1:]) for values in _moments(c.flatten(1)))
         gain = eta * torch.rsqrt(variance + EPS)
     else:
-        gain, mean, variance = torch.ones_like(c[0]), torch.zeros_like(c[0]), torch.zeros_like(c[0])
+        gain = c.new_ones(c.shape[1:])
+        mean, variance = torch.zeros_like(gain), torch.zeros_like(gain)
     scores = torch.matmul(c.transpose(0, 1), (att * gain).permute(1, 2, 0))  # (H, N, C) (H, C, 2): MKL's fast way round
     return scores.permute(2, 0, 1).contiguous(), gain, mean, variance
 

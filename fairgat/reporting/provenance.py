@@ -134,7 +134,7 @@ def page(content: Mapping[str, Any]) -> Table:
 
 def _commit(code: Mapping[str, Any]) -> str:
     changed = " (with uncommitted changes)" if code["modified"] else ""
-    return f"{code['commit'] or 'unknown: not a git checkout'}{changed}"
+    return f"{code['commit'] or 'unknown'}{changed}"
 
 
 def _pairs(title: str, values: Mapping[str, Any]) -> Panel:

@@ -129,7 +129,7 @@ def insert(readme: str, part: str) -> str:
 
 def _commit(code: Mapping[str, Any]) -> str:
     changed = " with uncommitted changes" if code["modified"] else ""
-    return f"at commit {code['commit'][:12]}{changed}" if code["commit"] else "outside a Git repository"
+    return f"at commit {code['commit'][:12]}{changed}" if code["commit"] else "at an unknown commit"
 
 
 def _with_title(table: str) -> str:

@@ -38,6 +38,11 @@ def test_two_tables_become_a_graph(prepare):
     assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
 
 
+def test_ids_that_pandas_takes_for_missing_values_are_ids(prepare):
+    graph = prepare(nodes=NODES.replace("\na,", "\nNA,"), edges=EDGES.replace("a", "NA"), drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
+
+
 def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
     graph = prepare(
         nodes=NODES.replace("a,", "7,", 1).replace("\nb,", "\n8,").replace("\nc,", "\n9,").replace("\nd,", "\n5,"),

@@ -147,15 +147,15 @@ def test_distance_passes_no_gradient_to_its_target(double):
     torch.testing.assert_close(a.grad, torch.autograd.grad(-cosine(a, b), a)[0])
 
 
-@pytest.mark.parametrize("heads", [1, 2])
-def test_rows_of_a_layer_are_the_layers_rows(double, heads):
+@pytest.mark.parametrize(("heads", "width"), [(1, 8), (2, 8), (1, 4), (2, 4)], ids=str)
+def test_rows_of_a_layer_are_the_layers_rows(double, heads, width):
     graph = small_graph()
     edges, n = torch.from_numpy(graph.edge_index), graph.num_nodes
     csr = CSRGraph.from_edge_index(edges, n)
     nodes = torch.arange(0, n, 3)
     keep = torch.rand(csr.num_edges) < 0.7
     keep |= csr.permutation >= edges.size(1)
-    conv, x = GATConv(6, 4, heads), torch.randn(n, 6)
+    conv, x = GATConv(6, width, heads), torch.randn(n, 6)
     torch.nn.init.normal_(conv.bias)
     inputs_given = torch.cat([nodes, csr.edge_index[0][torch.isin(csr.edge_index[1], nodes)]]).unique()
     assert len(nodes) < len(inputs_given) < n

@@ -209,7 +209,10 @@ def test_graphs_without_edges_and_without_nodes():
     layer = GATConv(5, 8)
     none = torch.zeros(2, 0, dtype=torch.long)
     torch.testing.assert_close(layer(features(), none), features() @ layer.lin.weight.t() + layer.bias)
-    assert layer(torch.zeros(0, 5), none).shape == (0, 8)
+    for width in (8, 3):  # aggregated and transformed first
+        assert GATConv(5, width)(torch.zeros(0, 5), none).shape == (0, width)
+        nobody = torch.zeros(0, dtype=torch.long)
+        assert FairGATConv(5, width)(torch.zeros(0, 5), none, nobody).shape == (0, width)
     lonely = GATConv(5, 8, add_self_loops=False)
     torch.testing.assert_close(lonely(features(), none), lonely.bias.expand(N, -1))
 

@@ -89,3 +89,14 @@ def test_gradients_and_registrations_of_the_covariance():
     assert torch.autograd.gradcheck(lambda x: scaling.covariance(x)[0], x)
     torch.library.opcheck(scaling.covariance, (x,))
     torch.testing.assert_close(scaling.covariance(x)[0][1], torch.cov(x[:, 1].t(), correction=0))
+
+
+def test_a_mean_far_above_the_deviation_costs_the_covariance_no_digits():
+    generator = torch.Generator().manual_seed(0)
+    x = 1 + 1e-3 * torch.randn(500, 1, 4, generator=generator)
+    weight = torch.randn(1, 4, 4, generator=generator)
+    gradients = []
+    for values in (x.requires_grad_(), x.detach().double().requires_grad_()):
+        (scaling.covariance(values)[0] * weight.to(values.dtype)).sum().backward()
+        gradients.append(values.grad.double())
+    assert (gradients[0] - gradients[1]).norm() < 1e-5 * gradients[1].norm()

@@ -71,7 +71,7 @@ def test_page(benchmarks, tmp_path):
         "snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks, JOBS, [metrics]
     )
     html = render(provenance.page(content), "html")
-    for text in ("snakemake --cores 2", "P &lt;1&gt;", "not a git checkout", ">7<", ">train<", ">300<"):
+    for text in ("snakemake --cores 2", "P &lt;1&gt;", "unknown", ">7<", ">train<", ">300<"):
         assert text in html
     assert "c0ffee (with uncommitted changes): 1 runs" in html
     assert content["versions"]["numpy"]

@@ -102,7 +102,7 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     [
         ({}, "at commit 0123456789ab by"),
         ({"modified": True}, "at commit 0123456789ab with uncommitted changes by"),
-        ({"commit": None}, "outside a Git repository by"),
+        ({"commit": None}, "at an unknown commit by"),
         (
             {"trained_at": [{"commit": "fedcba9876543210", "modified": True, "runs": 7}]},
             "7 runs trained at commit fedcba987654 with uncommitted changes. Rendered at commit 0123456789ab by",

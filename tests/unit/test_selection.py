@@ -145,13 +145,27 @@ def test_a_damaged_file_is_named(tmp_path, text, message):
 
 def test_a_run_of_another_configuration_is_refused(tmp_path):
     path = tmp_path / "metrics.json"
-    settings, training = {"center": False, "eta": 0.5}, {"hidden": 8, "cutoffs": [0.5]}
-    path.write_text(json.dumps({"cell": "eta~0.5", "settings": settings, "training": training}))
-    records.check_settings(path, {"center": False}, training | {"cutoffs": (0.5,)})
-    for other, protocol, message in [
-        ({"center": True}, training, "settings: center was False, is True"),
-        ({"center": False}, training | {"hidden": 16}, "training: hidden was 8, is 16"),
-        ({"center": False, "new": 1}, training, "settings: new was None, is 1"),
+    run = {
+        "settings": {"center": False, "eta": 0.5},
+        "training": {"hidden": 8, "cutoffs": [0.5]},
+        "experiment": {"seed": 0, "threads": 1},
+    }
+    path.write_text(json.dumps({"method": "m", "task": "t", "cell": "eta~0.5"} | run))
+
+    def check(settings=None, training=None, experiment=None):
+        made_with = {
+            "settings": {"m": settings or {"center": False}},
+            "training": {"t": {"hidden": 8, "cutoffs": (0.5,)} | (training or {})},
+            "experiment": {"seed": 0, "threads": 1} | (experiment or {}),
+        }
+        records.check_made_with([path], made_with)
+
+    check()
+    for change, message in [
+        ({"settings": {"center": True}}, "settings: center was False, is True"),
+        ({"settings": {"center": False, "new": 1}}, "settings: new was None, is 1"),
+        ({"training": {"hidden": 16}}, "training: hidden was 8, is 16"),
+        ({"experiment": {"seed": 1}}, "experiment: seed was 0, is 1"),
     ]:
         with pytest.raises(DataError, match=rf"metrics.json .*{message}.*Delete it"):
-            records.check_settings(path, other, protocol)
+            check(**change)
