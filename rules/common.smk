@@ -107,6 +107,7 @@ TRAINING_PATH = [
     "nn/csr.py",
     "nn/decode.py",
     "nn/exponential.py",
+    "nn/head.py",
     "nn/kernels.py",
     "nn/lanczos.py",
     "nn/linear.py",
@@ -116,6 +117,7 @@ TRAINING_PATH = [
     "nn/parallel.py",
     "nn/reorder.py",
     "nn/scaling.py",
+    "nn/scored.py",
     "nn/simd.py",
     "nn/spectral.py",
 ]

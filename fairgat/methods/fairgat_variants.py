@@ -16,8 +16,9 @@ from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 from fairgat.methods import fairgat as original
 from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv
-from fairgat.nn.attention import attend
-from fairgat.nn.scaling import attention_scores, scale
+from fairgat.nn.head import logit_of
+from fairgat.nn.scaling import scale
+from fairgat.nn.scored import attend_scored
 
 
 class Settings(original.Settings):
@@ -48,14 +49,14 @@ class Settings(original.Settings):
 class OneSidedShare(FairGATConv):
     """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
 
-    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, *finish):
         share = self._share(x, graph, alpha_chi)
-        out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), relu)
+        out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
         return out, alpha * share
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, *finish):
         share = self._share(x, graph, alpha_chi)
-        out, alpha = super()._transform_first(x, graph, alpha_chi, eta, keep, _times(share, factor), relu)
+        out, alpha = super()._transform_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
         return out, alpha * share
 
     def _share(self, x: Tensor, graph: CSRGraph, alpha_chi: float) -> Tensor:
@@ -80,12 +81,14 @@ class UnscaledScores(FairGATConv):
         NotImplementedError: the heads are to be averaged, which needs each scaled C.
     """
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         if not self.concat:
             raise NotImplementedError("scores of the unscaled C are there for concatenated heads")
         c = self.lin(x).view(-1, self.heads, self.out_channels)
-        scores, _ = attention_scores(c, torch.cat([self.att_src, self.att_dst]))
-        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+        att = torch.cat([self.att_src, self.att_dst])
+        z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
+        if head is not None:
+            return logit_of(z.flatten(1), head, self.bias, eta), alpha
         return scale(z.flatten(1), self.bias, eta, relu=relu and self.res is None), alpha
 
     _aggregate_first = _transform_first

@@ -17,10 +17,10 @@ from torch.nn.utils.parametrizations import spectral_norm
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
-from fairgat.nn.attention import attend
 from fairgat.nn.conv import glorot_
 from fairgat.nn.linear import linear
-from fairgat.nn.scaling import attention_scores, scale
+from fairgat.nn.scaling import scale
+from fairgat.nn.scored import attend_scored
 from fairgat.tasks import NodeTask
 
 View = tuple[Tensor, list[Tensor]]  # features (N, 1 + F), and the kept ones of the edges that each layer reads
@@ -164,18 +164,14 @@ def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor) -> Tensor:
     factor = None
     if conv.training and conv.dropout:
         factor = torch.dropout(x.new_ones(conv.heads, rows.graph.num_edges), conv.dropout, train=True)
-    slope = conv.negative_slope
-    if conv.in_channels > conv.out_channels:
-        c = linear(x, conv.lin.weight).view(-1, conv.heads, conv.out_channels)
-        (to_source, to_target), _ = attention_scores(c, torch.cat([conv.att_src, conv.att_dst]))
-        z, _ = attend(c, to_source, to_target[:, rows.nodes], rows.graph, 0.0, slope, keep, factor)  # (n, H, C)
+    att, weight = torch.cat([conv.att_src, conv.att_dst]), conv.lin.weight  # (2, H, C), (H * C, F)
+    options = {"negative_slope": conv.negative_slope, "keep": keep, "factor": factor, "targets": rows.nodes}
+    if conv.heads > 1 or conv.in_channels > conv.out_channels:
+        c = linear(x, weight).view(-1, conv.heads, conv.out_channels)
+        z, *_ = attend_scored(c, att, rows.graph, **options)  # (n, H, C)
         return scale(z.flatten(1), conv.bias, relu=True)
-    weight = conv.lin.weight.view(conv.heads, conv.out_channels, -1)  # (H, C, F)
-    directions = torch.einsum("khc,hcf->khf", torch.cat([conv.att_src, conv.att_dst]), weight)  # W^T a, per head
-    to_source, to_target = (x @ directions.flatten(0, 1).t()).t().contiguous().view(2, conv.heads, -1)  # (H, N) each
-    s, _ = attend(x[:, None, :], to_source, to_target[:, rows.nodes], rows.graph, 0.0, slope, keep, factor)  # (n, H, F)
-    heads = [linear(s[:, h], weight[h]) for h in range(conv.heads)]
-    return scale(heads[0] if len(heads) == 1 else torch.cat(heads, 1), conv.bias, relu=True)
+    s, *_ = attend_scored(x[:, None, :], att @ weight, rows.graph, **options)  # W^T a reads the scores off x; (n, 1, F)
+    return linear(s[:, 0], weight, conv.bias, relu=True)
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:

@@ -44,17 +44,32 @@ def affine_gradient(grad, x, factor, bias, slope, offset, relu: bool, grad_x: np
     over_range(_affine_gradient, len(x), x.shape[1], grad, x, factor, bias, slope, offset, relu, grad_x)
 
 
+def active_dot(x, factor, bias, weight, out: np.ndarray) -> None:
+    """out[n] = sum of weight * ReLU(x[n] * factor + bias)."""
+    over_range(_active_dot, len(x), x.shape[1], x, factor, bias, weight, out)
+
+
+def active_dot_sums(grad, x, factor, bias) -> tuple[np.ndarray, np.ndarray]:
+    """Sums (F,) over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0, in float64."""
+    return _summed(_active_dot_sums, x, grad, factor, bias)
+
+
+def active_dot_gradient(grad, x, factor, bias, weight, slope, offset, grad_x: np.ndarray) -> None:
+    """grad_x[n] = grad[n] * weight * factor where x[n] * factor + bias > 0, + slope * x[n] + offset unless None."""
+    over_range(_active_dot_gradient, len(x), x.shape[1], grad, x, factor, bias, weight * factor, slope, offset, grad_x)
+
+
 def score_sums(grad: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h], (H, C) each, in float64."""
     return _summed(_score_sums, x, grad)
 
 
-def score_gradient(grad, att, x, slope, offset, grad_x: np.ndarray) -> None:
-    """grad_x[n, h] = grad[0, h, n] * att[0, h] + grad[1, h, n] * att[1, h] + slope[h] * x[n, h] + offset[h].
+def add_score_gradient(grad, att, x, slope, offset, grad_x: np.ndarray) -> None:
+    """grad_x[n, h] += grad[0, h, n] * att[0, h] + grad[1, h, n] * att[1, h] + slope[h] * x[n, h] + offset[h].
 
     Where slope and offset are None, the last two terms are not there and x is not read.
     """
-    over_range(_score_gradient, len(x), x[0].size if len(x) else 0, grad, att, x, slope, offset, grad_x)
+    over_range(_add_score_gradient, len(x), x[0].size if len(x) else 0, grad, att, x, slope, offset, grad_x)
 
 
 def _summed(kernel, first: np.ndarray, *rest) -> tuple[np.ndarray, np.ndarray]:
@@ -124,6 +139,52 @@ def _affine_gradient(begin, end, grad, x, factor, bias, slope, offset, relu, gra
 
 
 @_jit
+def _active_dot(begin, end, x, factor, bias, weight, out):
+    zero = x.dtype.type(0)
+    for i in range(begin, end):
+        row, total = x[i], zero
+        for f in range(row.size):
+            value = row[f] * factor[f] + bias[f]
+            total += (value if value > zero else zero) * weight[f]
+        out[i] = total
+
+
+@_jit
+def _active_dot_sums(begin, end, x, grad, factor, bias, parts):
+    zero = x.dtype.type(0)
+    for block in range(begin, end):
+        total, weighted = parts[0, block], parts[1, block]
+        for i in range(block * BLOCK, min((block + 1) * BLOCK, len(x))):
+            row, whole = x[i], grad[i]
+            if whole == zero:  # a node without loss
+                continue
+            for f in range(row.size):
+                value = row[f]
+                g = whole if value * factor[f] + bias[f] > zero else zero
+                total[f] += g
+                weighted[f] += g * value
+
+
+@_jit
+def _active_dot_gradient(begin, end, grad, x, factor, bias, weight, slope, offset, grad_x):
+    zero = x.dtype.type(0)
+    for i in range(begin, end):
+        row, out, whole = x[i], grad_x[i], grad[i]
+        if slope is not None:
+            for f in range(row.size):
+                value = row[f]
+                g = whole if value * factor[f] + bias[f] > zero else zero
+                out[f] = g * weight[f] + (slope[f] * value + offset[f])
+        elif whole == zero:  # a node without loss
+            for f in range(row.size):
+                out[f] = zero
+        else:
+            for f in range(row.size):
+                g = whole if row[f] * factor[f] + bias[f] > zero else zero
+                out[f] = g * weight[f]
+
+
+@_jit
 def _score_sums(begin, end, x, grad, parts):
     for block in range(begin, end):
         for i in range(block * BLOCK, min((block + 1) * BLOCK, len(x))):
@@ -136,7 +197,7 @@ def _score_sums(begin, end, x, grad, parts):
 
 
 @_jit
-def _score_gradient(begin, end, grad, att, x, slope, offset, grad_x):
+def _add_score_gradient(begin, end, grad, att, x, slope, offset, grad_x):
     for i in range(begin, end):
         for h in range(att.shape[1]):
             source, target = grad[0, h, i], grad[1, h, i]
@@ -144,8 +205,8 @@ def _score_gradient(begin, end, grad, att, x, slope, offset, grad_x):
             row, out = x[i, h], grad_x[i, h]
             if slope is None:
                 for f in range(row.size):
-                    out[f] = source * a_source[f] + target * a_target[f]
+                    out[f] += source * a_source[f] + target * a_target[f]
             else:
                 s_row, o_row = slope[h], offset[h]
                 for f in range(row.size):
-                    out[f] = source * a_source[f] + target * a_target[f] + (s_row[f] * row[f] + o_row[f])
+                    out[f] += source * a_source[f] + target * a_target[f] + (s_row[f] * row[f] + o_row[f])

@@ -8,8 +8,10 @@ from fairgat.nn import spectral
 from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.head import logit_of
 from fairgat.nn.linear import linear
-from fairgat.nn.scaling import EPS, attention_scores, covariance, scale
+from fairgat.nn.scaling import EPS, covariance, scale
+from fairgat.nn.scored import attend_scored
 
 
 class GATConv(nn.Module):
@@ -100,6 +102,7 @@ class GATConv(nn.Module):
         *,
         keep: Tensor | None = None,
         relu: bool = False,
+        head: Tensor | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer.
 
@@ -111,12 +114,14 @@ class GATConv(nn.Module):
             return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
             relu: apply ReLU to the output, fused with the bias.
+            head: (width of the output,) weights; the result is then ReLU(output) @ head, (N,), and the output itself
+                is never written.
 
         Raises:
             ValueError: a shape is wrong, or bipartite input or edge features are given.
         """
         graph = self._graph(x, edge_index, None, edge_attr, size)
-        return self._forward(x, graph, 0.0, None, False, keep, relu, return_attention_weights)
+        return self._forward(x, graph, 0.0, None, False, keep, relu, head, return_attention_weights)
 
     def _graph(
         self, x: Tensor, edge_index: Tensor | CSRGraph, sensitive: Tensor | None, edge_attr: None, size: None
@@ -131,38 +136,43 @@ class GATConv(nn.Module):
             return edge_index
         return csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
 
-    def _forward(self, x, graph, alpha_chi, eta, center, keep, relu, return_attention_weights):
+    def _forward(self, x, graph, alpha_chi, eta, center, keep, relu, head, return_attention_weights):
         factor = None
         if self.training and self.dropout > 0:
             ones = x.new_ones(self.heads, graph.num_edges)
             factor = torch.dropout(ones, self.dropout, train=True)
+        relu, fused = relu or head is not None, head if self.res is None and not center else None
         if center:
             out, alpha = self._centred(x, graph, alpha_chi, eta, keep, factor)
             out = scale(out, self.bias, relu=relu and self.res is None)
         elif self.in_channels < self.out_channels:
-            out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu)
+            out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
         else:
-            out, alpha = self._transform_first(x, graph, alpha_chi, eta, keep, factor, relu)
+            out, alpha = self._transform_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
         if self.res is not None:
             out = out + self.res(x)
             out = out.relu() if relu else out
+        if head is not None and fused is None:
+            out = out @ head
         if return_attention_weights is None:
             return out
         alpha = alpha if factor is None else alpha * factor
         return out, (graph.edge_index, graph.original_order(alpha.t()))
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
         c = linear(x, self.lin.weight).view(-1, self.heads, self.out_channels)
-        scores, gain = attention_scores(c, torch.cat([self.att_src, self.att_dst]), eta)
+        att = torch.cat([self.att_src, self.att_dst])
+        z, alpha, gain = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor, eta)
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
-            c, gain = c * gain, None
-        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+            z, gain = z * gain, None
         z = z.flatten(1) if self.concat else z.mean(1)
         gain = None if gain is None else gain.flatten()
+        if head is not None:
+            return logit_of(z, head, self.bias, eta, gain), alpha
         return scale(z, self.bias, eta, gain, relu and self.res is None), alpha
 
-    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu):
+    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
         weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
         if eta is not None:
@@ -176,15 +186,17 @@ class GATConv(nn.Module):
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
             weight = weight * (eta * _inverse_deviation(s, weight))
-        heads = [linear(s[:, h], weight[h]) for h in range(len(weight))]
+        relu = relu and self.res is None and head is None
+        bias = [None] * len(weight) if self.bias is None or head is not None else self.bias.view(len(weight), -1)
+        heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]
         z = heads[0] if len(heads) == 1 else torch.cat(heads, 1)
-        return scale(z, self.bias, relu=relu and self.res is None), alpha
+        return z if head is None else logit_of(z, head, self.bias), alpha
 
     def _centred(self, x, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
         c = _standardise(linear(x, self.lin.weight), eta).view(-1, self.heads, self.out_channels)
-        scores, _ = attention_scores(c, torch.cat([self.att_src, self.att_dst]))
-        z, alpha = attend(c, *scores, graph, alpha_chi, self.negative_slope, keep, factor)
+        att = torch.cat([self.att_src, self.att_dst])
+        z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
         return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
 
     def extra_repr(self) -> str:
@@ -255,6 +267,7 @@ class FairGATConv(GATConv):
         *,
         keep: Tensor | None = None,
         relu: bool = False,
+        head: Tensor | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
@@ -268,7 +281,7 @@ class FairGATConv(GATConv):
             sensitive = torch.as_tensor(sensitive)
         graph = self._graph(x, edge_index, sensitive if fair else None, edge_attr, size)
         alpha_chi = self.alpha_chi if fair else 0.0
-        return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, return_attention_weights)
+        return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, head, return_attention_weights)
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, alpha_chi={self.alpha_chi}, eta={self.eta}"

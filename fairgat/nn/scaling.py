@@ -38,21 +38,6 @@ def scale(
     return normalise(x, gain, bias, eta, relu)[0]
 
 
-def attention_scores(c: Tensor, att: Tensor, eta: float | None = None) -> tuple[Tensor, Tensor | None]:
-    """Scores of every node as source and as target: <att, c>, or with `eta` those of c scaled as S3 scales it.
-
-    Args:
-        c: (N, H, C) transformed features.
-        att: (2, H, C) attention vectors, source and target.
-        eta: S3's factor, or None.
-
-    Returns:
-        scores (2, H, N), and with `eta` the (H, C) factors eta / sqrt(var(c) + eps) that S3 gives to C.
-    """
-    scores, gain, _, _ = scores_of_scaled(c, att, 0.0 if eta is None else eta, eta is not None)
-    return scores, None if eta is None else gain
-
-
 @operator
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
     """Population covariance (H, F, F) over the rows of x (N, H, F), and the mean (H, F), which carries no gradient."""
@@ -90,14 +75,14 @@ def add_bias(x: Tensor, bias: Tensor, relu: bool) -> Tensor:
     """ReLU(x + bias) for x (N, F) and bias (F,), or x + bias."""
     if not _fused(x):
         return (x + bias).relu() if relu else x + bias
-    y = _like(x)
-    columns.affine(_array(x), torch.ones_like(bias).numpy(), bias.numpy(), relu, y.numpy())
+    y = like(x)
+    columns.affine(array(x), torch.ones_like(bias).numpy(), bias.numpy(), relu, y.numpy())
     return y
 
 
 @fake(add_bias)
 def _(x, bias, relu):
-    return _like(x)
+    return like(x)
 
 
 @operator
@@ -106,14 +91,14 @@ def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tens
     if not _fused(grad):
         masked = grad * (y > 0) if relu else grad.clone()
         return masked, masked.sum(0)
-    grad_x = _like(grad)
-    total = columns.shift_gradient(_array(grad), _array(y), relu, grad_x.numpy())
+    grad_x = like(grad)
+    total = columns.shift_gradient(array(grad), array(y), relu, grad_x.numpy())
     return grad_x, torch.from_numpy(total).to(grad.dtype)
 
 
 @fake(add_bias_backward)
 def _(grad, y, relu):
-    return _like(grad), grad.new_empty(grad.size(1))
+    return like(grad), grad.new_empty(grad.size(1))
 
 
 def _add_bias_setup(ctx, inputs, output):
@@ -134,19 +119,19 @@ gradient(add_bias, _add_bias_gradient, _add_bias_setup)
 @operator
 def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scale` with eta: y (N, F), and mean and variance (F,) of x."""
-    mean, variance = _moments(x)
+    mean, variance = moments(x)
     factor = eta * gain * torch.rsqrt(gain * gain * variance + EPS)
     if not _fused(x):
         y = torch.addcmul(bias, x, factor)
         return y.relu() if relu else y, mean, variance
-    y = _like(x)
-    columns.affine(_array(x), factor.numpy(), bias.numpy(), relu, y.numpy())
+    y = like(x)
+    columns.affine(array(x), factor.numpy(), bias.numpy(), relu, y.numpy())
     return y, mean, variance
 
 
 @fake(normalise)
 def _(x, gain, bias, eta, relu):
-    return _like(x), torch.empty_like(gain), torch.empty_like(gain)
+    return like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
 @operator
@@ -158,7 +143,7 @@ def normalise_backward(
     root = torch.rsqrt(gain * gain * variance + EPS)
     factor = eta * gain * root
     if fused:
-        g, values, line = _array(grad), _array(x), (factor.numpy(), bias.numpy())
+        g, values, line = array(grad), array(x), (factor.numpy(), bias.numpy())
         grad_bias, grad_factor = (
             torch.from_numpy(s).to(x.dtype) for s in columns.gradient_sums(g, values, *line, relu)
         )
@@ -168,7 +153,7 @@ def normalise_backward(
     slope = grad_factor * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x = slope * (x - mean)
     offset = -slope * mean
     if fused:
-        grad_x = _like(x)
+        grad_x = like(x)
         columns.affine_gradient(g, values, *line, slope.numpy(), offset.numpy(), relu, grad_x.numpy())
     else:
         grad_x = factor * masked + slope * x + offset
@@ -177,7 +162,7 @@ def normalise_backward(
 
 @fake(normalise_backward)
 def _(grad, x, gain, *_):
-    return _like(x), torch.empty_like(gain), torch.empty_like(gain)
+    return like(x), torch.empty_like(gain), torch.empty_like(gain)
 
 
 def _normalise_setup(ctx, inputs, output):
@@ -196,11 +181,14 @@ gradient(normalise, _normalise_gradient, _normalise_setup)
 # ------------------------------------------------------------------------------------------- attention scores: C
 
 
-@operator
 def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """The operator behind `attention_scores`: scores (2, H, N), and gain, mean and variance (H, C) of c's columns."""
+    """Scores <att, c> (2, H, N) of every node as source and as target, and gain, mean and variance (H, C) of c.
+
+    With `scaled` the scores are those of gain * c, c scaled as S3 scales it: gain = eta / sqrt(var(c) + eps). For c
+    (N, H, C) and att (2, H, C). The gradient is in `fairgat.nn.scored`.
+    """
     if scaled:
-        mean, variance = (values.view(c.shape[1:]) for values in _moments(c.flatten(1)))
+        mean, variance = (values.view(c.shape[1:]) for values in moments(c.flatten(1)))
         gain = eta * torch.rsqrt(variance + EPS)
     else:
         gain = c.new_ones(c.shape[1:])
@@ -209,23 +197,24 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     return scores.permute(2, 0, 1).contiguous(), gain, mean, variance
 
 
-@fake(scores_of_scaled)
-def _(c, att, eta, scaled):
-    return c.new_empty(2, c.size(1), c.size(0)), *(c.new_empty(c.shape[1:]) for _ in range(3))
-
-
-@operator
-def scores_of_scaled_backward(
+def score_gradients(
     grad: Tensor, grad_gain: Tensor | None, c: Tensor, att: Tensor, gain: Tensor, mean: Tensor, variance: Tensor,
-    eta: float, scaled: bool,
+    eta: float, scaled: bool, grad_c: Tensor | None,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """Gradients of c (N, H, C) and att (2, H, C)."""
+    """Gradients of c (N, H, C), added in place to `grad_c` unless it is None, and of att (2, H, C).
+
+    Args:
+        grad: (2, H, N) of the scores.
+        grad_gain: (H, C) of the gain.
+    """
     fused = _fused(c)
     if fused:
-        g, values = _array(grad), _array(c)
+        g, values = array(grad), array(c)
         grad_scaled = torch.from_numpy(np.stack(columns.score_sums(g, values))).to(c.dtype)  # of att * gain
     else:
         grad_scaled = torch.einsum("khn,nhc->khc", grad, c)
+    if grad_c is None:
+        return c.new_empty(0), grad_scaled * gain
     effective, slope, offset = att * gain, None, None
     if scaled:
         through_gain = (grad_scaled * att).sum(0)
@@ -234,55 +223,38 @@ def scores_of_scaled_backward(
         slope = through_gain * (-eta / max(c.size(0), 1)) * torch.rsqrt(variance + EPS) ** 3
         offset = -slope * mean
     if fused:
-        grad_c = _like(c)
-        columns.score_gradient(g, effective.numpy(), values, _optional(slope), _optional(offset), grad_c.numpy())
+        columns.add_score_gradient(g, effective.numpy(), values, optional(slope), optional(offset), grad_c.numpy())
     else:
-        grad_c = torch.einsum("khn,khc->nhc", grad, effective)
-        grad_c = grad_c if slope is None else grad_c + slope * c + offset
+        grad_c += torch.einsum("khn,khc->nhc", grad, effective)
+        if slope is not None:
+            grad_c += slope * c + offset
     return grad_c, grad_scaled * gain
 
 
-@fake(scores_of_scaled_backward)
-def _(grad, grad_gain, c, att, *_):
-    return _like(c), _like(att)
-
-
-def _scores_setup(ctx, inputs, output):
-    c, att, *settings = inputs
-    ctx.save_for_backward(c, att, *output[1:])
-    ctx.settings = settings
-    ctx.set_materialize_grads(False)
-
-
-def _scores_gradient(ctx, grad, grad_gain, *_):
-    c, att, *rest = ctx.saved_tensors
-    if grad is None:  # only the gain was used further on
-        grad = c.new_zeros(2, c.size(1), c.size(0))
-    return *scores_of_scaled_backward(grad, grad_gain, c, att, *rest, *ctx.settings), None, None
-
-
-gradient(scores_of_scaled, _scores_gradient, _scores_setup)
-
-
-def _moments(x: Tensor) -> tuple[Tensor, Tensor]:
+def moments(x: Tensor) -> tuple[Tensor, Tensor]:
     if not _fused(x):
         variance, mean = torch.var_mean(x, 0, correction=0)
         return mean, variance
-    mean, variance = columns.moments(_array(x))
+    mean, variance = columns.moments(array(x))
     return torch.from_numpy(mean).to(x.dtype), torch.from_numpy(variance).to(x.dtype)
 
 
+def columns_of(x: Tensor):
+    """The module of fused kernels where it is there and serves x, else None."""
+    return columns if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64) else None
+
+
 def _fused(x: Tensor) -> bool:
-    return columns is not None and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
+    return columns_of(x) is not None
 
 
-def _array(tensor: Tensor):
+def array(tensor: Tensor):
     return tensor.contiguous().numpy()
 
 
-def _optional(tensor: Tensor | None):
+def optional(tensor: Tensor | None):
     return None if tensor is None else tensor.numpy()
 
 
-def _like(x: Tensor) -> Tensor:
+def like(x: Tensor) -> Tensor:
     return torch.empty_like(x, memory_format=torch.contiguous_format)

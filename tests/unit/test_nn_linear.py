@@ -31,10 +31,26 @@ def test_products_and_gradients_are_those_of_pytorch(shape, dtype, needs):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("shape", [LARGE, SMALL])
+@pytest.mark.parametrize("relu", [True, False])
+@pytest.mark.parametrize("shifted", [True, False])
+def test_bias_and_relu(shape, relu, shifted):
+    x, weight = (t.requires_grad_() for t in operands(shape))
+    wanted = [x, weight]
+    bias = torch.randn(shape[2]).requires_grad_() if shifted else None
+    wanted += [bias] if shifted else []
+    ours, theirs = linear(x, weight, bias, relu), torch.nn.functional.linear(x, weight, bias)
+    theirs = theirs.relu() if relu else theirs
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+    factor = torch.randn(shape[2], shape[0]).t() * (theirs.detach().abs() > 1e-3)  # rounding decides about ReLU at 0
+    for a, b in zip(*(torch.autograd.grad((out * factor).sum(), wanted) for out in (ours, theirs)), strict=True):
+        torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-3)
+
+
 @here
 def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
     taken = []
-    monkeypatch.setattr(module, "linear_onednn", lambda x, weight: taken.append(x.shape) or x @ weight.t())
+    monkeypatch.setattr(module, "linear_onednn", lambda x, weight, *_: taken.append(x.shape) or x @ weight.t())
     for shape, dtype in ((LARGE, torch.float32), (LARGE, torch.float64), (SMALL, torch.float32)):
         linear(*operands(shape, dtype))
     with torch.autocast("cpu"):
@@ -45,7 +61,8 @@ def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
 @here
 def test_opcheck():
     x, weight = (t.requires_grad_() for t in operands((300, 17, 300)))
-    torch.library.opcheck(linear_onednn, (x, weight))
+    for bias, relu in ((None, False), (None, True), (torch.randn(300).requires_grad_(), True)):
+        torch.library.opcheck(linear_onednn, (x, weight, bias, relu))
 
 
 def test_wrong_shapes_are_pytorchs_error():

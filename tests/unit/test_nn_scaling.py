@@ -49,35 +49,6 @@ def test_gradients_and_registrations_of_add_bias():
     torch.library.opcheck(scaling.add_bias, (x, bias, True))
 
 
-@pytest.mark.parametrize("scaled", [True, False])
-def test_gradients_and_registrations_of_the_scores(scaled):
-    c, att = normal((9, 2, 3), (2, 2, 3))
-    assert torch.autograd.gradcheck(lambda *a: scaling.scores_of_scaled(*a, 0.75, scaled)[:2], (c, att))
-    torch.library.opcheck(scaling.scores_of_scaled, (c, att, 0.75, scaled))
-
-
-@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
-@pytest.mark.parametrize("heads", [1, 2])
-@pytest.mark.parametrize("eta", [None, 0.75])
-def test_scores_equal_the_written_out_form(monkeypatch, fused, heads, eta):
-    if not fused:
-        monkeypatch.setattr(scaling, "columns", None)
-    c, att = normal((600, heads, 5), (2, heads, 5))
-    scores, gain = scaling.attention_scores(c, att, eta)
-    scaled = c if eta is None else eta * c / c.std(0, correction=0)
-    expected = torch.einsum("nhc,khc->khn", scaled, att)
-    torch.testing.assert_close(scores, expected)
-    if eta is not None:
-        torch.testing.assert_close(c * gain, scaled)
-    (weights,) = normal(expected.shape)
-    for a, b in zip(
-        torch.autograd.grad((scores * weights).sum(), (c, att)),
-        torch.autograd.grad((expected * weights).sum(), (c, att)),
-        strict=True,
-    ):
-        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-8)
-
-
 def test_moments_keep_their_digits_under_a_large_mean():
     x = torch.randn(5000, 3, generator=torch.Generator().manual_seed(0)) + 1000
     _, _, variance = scaling.normalise(x, torch.ones(3), torch.zeros(3), 1.0, False)

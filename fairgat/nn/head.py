@@ -1,0 +1,93 @@
+"""What ends a network: scaling, bias, ReLU and a linear layer with one output, without writing what is between them.
+
+Where the loss is on some nodes only, the gradient's sums read these alone.
+"""
+
+import torch
+from torch import Tensor
+
+from fairgat.nn.operator import fake, gradient, operator
+from fairgat.nn.scaling import EPS, array, columns_of, like, moments, optional
+
+
+def logit_of(
+    x: Tensor, weight: Tensor, bias: Tensor | None, eta: float | None = None, gain: Tensor | None = None
+) -> Tensor:
+    """(N,) `scale(x, bias, eta, gain, relu=True) @ weight`, for x (N, F) and weight (F,); see `fairgat.nn.scaling`."""
+    bias = x.new_zeros(x.size(1)) if bias is None else bias
+    gain = x.new_ones(x.size(1)) if gain is None else gain
+    return active_logit(x, gain, bias, weight, 0.0 if eta is None else eta, eta is not None)[0]
+
+
+@operator
+def active_logit(
+    x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, eta: float, scaled: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """The operator behind `logit_of`: the logits (N,), and mean and variance (F,) of x where it is scaled."""
+    mean, variance = moments(x) if scaled else (torch.zeros_like(gain), torch.zeros_like(gain))
+    factor = _factor(gain, variance, eta, scaled)
+    columns = columns_of(x)
+    if columns is None:
+        return torch.addcmul(bias, x, factor).relu() @ weight, mean, variance
+    out = x.new_empty(x.size(0))
+    columns.active_dot(array(x), factor.numpy(), array(bias), array(weight), out.numpy())
+    return out, mean, variance
+
+
+@fake(active_logit)
+def _(x, gain, bias, weight, eta, scaled):
+    return x.new_empty(x.size(0)), torch.empty_like(gain), torch.empty_like(gain)
+
+
+@operator
+def active_logit_backward(
+    grad: Tensor, x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, mean: Tensor, variance: Tensor, eta: float,
+    scaled: bool,
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
+    """Gradients of x (N, F), gain, bias and weight (F,)."""
+    columns, factor = columns_of(x), _factor(gain, variance, eta, scaled)
+    if columns is None:
+        active = grad[:, None] * (torch.addcmul(bias, x, factor) > 0)
+        total, weighted = active.sum(0), (active * x).sum(0)
+    else:
+        g, values, shift = array(grad), array(x), array(bias)
+        sums = columns.active_dot_sums(g, values, factor.numpy(), shift)
+        total, weighted = (torch.from_numpy(each).to(x.dtype) for each in sums)
+    slope = offset = None
+    grad_gain = torch.zeros_like(gain)
+    if scaled:
+        root = torch.rsqrt(gain * gain * variance + EPS)
+        slope = weight * weighted * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x
+        offset = -slope * mean
+        grad_gain = weight * weighted * eta * EPS * root**3
+    if columns is None:
+        grad_x = active * (weight * factor)
+        grad_x = grad_x if slope is None else grad_x + slope * x + offset
+    else:
+        grad_x = like(x)
+        columns.active_dot_gradient(
+            g, values, factor.numpy(), shift, array(weight), optional(slope), optional(offset), grad_x.numpy()
+        )
+    return grad_x, grad_gain, weight * total, factor * weighted + bias * total
+
+
+@fake(active_logit_backward)
+def _(grad, x, gain, bias, weight, *_):
+    return like(x), torch.empty_like(gain), torch.empty_like(bias), torch.empty_like(weight)
+
+
+def _factor(gain: Tensor, variance: Tensor, eta: float, scaled: bool) -> Tensor:
+    return eta * gain * torch.rsqrt(gain * gain * variance + EPS) if scaled else torch.ones_like(gain)
+
+
+def _setup(ctx, inputs, output):
+    *tensors, eta, scaled = inputs
+    ctx.save_for_backward(*tensors, *output[1:])
+    ctx.settings = eta, scaled
+
+
+def _gradient(ctx, grad, *_):
+    return *active_logit_backward(grad, *ctx.saved_tensors, *ctx.settings), None, None
+
+
+gradient(active_logit, _gradient, _setup)

@@ -1,0 +1,68 @@
+"""The last layer's end in one operator, against the layers written out."""
+
+from functools import partial
+
+import pytest
+import torch
+from graphs import random_graph
+
+from fairgat.nn import FairGATConv, GATConv, NodeClassifier, scaling
+from fairgat.nn.head import active_logit, logit_of
+
+N = 30
+
+
+def normal(*shapes):
+    generator = torch.Generator().manual_seed(0)
+    return [torch.randn(*shape, generator=generator, dtype=torch.float64).requires_grad_() for shape in shapes]
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
+@pytest.mark.parametrize("eta", [None, 0.75])
+@pytest.mark.parametrize("shifted", [True, False])
+def test_equals_the_written_out_form(monkeypatch, fused, eta, shifted):
+    if not fused:
+        monkeypatch.setattr(scaling, "columns", None)
+    x, weight, bias, gain = normal((600, 7), (7,), (7,), (7,))
+    bias = bias if shifted else None
+    expected = scaling.scale(x, bias, eta, gain, relu=True) @ weight
+    ours = logit_of(x, weight, bias, eta, gain)
+    torch.testing.assert_close(ours, expected)
+    loss = torch.randn(600, dtype=torch.float64) * (torch.arange(600) % 3 == 0)  # not all nodes carry it
+    wanted = [x, weight, *([bias] if shifted else []), *([gain] if eta else [])]
+    mine, others = (torch.autograd.grad((out * loss).sum(), wanted) for out in (ours, expected))
+    torch.testing.assert_close(mine, others, rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("scaled", [True, False])
+def test_gradients_and_registrations(scaled):
+    x, gain, bias, weight = normal((9, 3), (3,), (3,), (3,))
+    assert torch.autograd.gradcheck(lambda *a: active_logit(*a, 0.75, scaled)[0], (x, gain, bias, weight))
+    torch.library.opcheck(active_logit, (x, gain, bias, weight, 0.75, scaled))
+
+
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregated first", "transformed first"])
+@pytest.mark.parametrize(
+    "options", [{}, {"heads": 2}, {"heads": 2, "concat": False}, {"residual": True}, {"bias": False}], ids=str
+)
+@pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
+def test_a_layer_with_a_head_is_the_layer_and_the_head(widths, options, fair):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(*widths, **options, **fair) if fair else GATConv(*widths, **options)
+    groups = (sensitive,) if fair else ()
+    x = torch.randn(N, widths[0])
+    out = layer(x, edge_index, *groups, relu=True)
+    head = torch.randn(out.size(1))
+    torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("eta", [None, 0.75])
+def test_a_classifier_in_training_is_the_one_that_predicts(eta):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    model = NodeClassifier(partial(FairGATConv, eta=eta), 5, 8, spectral_norm=True, eta=eta)
+    x = torch.randn(N, 5)
+    torch.testing.assert_close(
+        model(x, edge_index, sensitive), model.eval()(x, edge_index, sensitive), rtol=1e-4, atol=1e-5
+    )
