@@ -159,7 +159,8 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor) -> Tensor:
     """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges.
 
-    Features are aggregated before they are transformed, unless the layer narrows them: rows are fewer than inputs.
+    With one head that does not narrow the features, these are aggregated before they are transformed: rows are fewer
+    than inputs.
     """
     factor = None
     if conv.training and conv.dropout:

@@ -145,7 +145,7 @@ def _active_dot(begin, end, x, factor, bias, weight, out):
         row, total = x[i], zero
         for f in range(row.size):
             value = row[f] * factor[f] + bias[f]
-            total += (value if value > zero else zero) * weight[f]
+            total += (zero if value < zero else value) * weight[f]  # NaN stays
         out[i] = total
 
 
@@ -160,7 +160,7 @@ def _active_dot_sums(begin, end, x, grad, factor, bias, parts):
                 continue
             for f in range(row.size):
                 value = row[f]
-                g = whole if value * factor[f] + bias[f] > zero else zero
+                g = zero if value * factor[f] + bias[f] <= zero else whole
                 total[f] += g
                 weighted[f] += g * value
 
@@ -173,14 +173,14 @@ def _active_dot_gradient(begin, end, grad, x, factor, bias, weight, slope, offse
         if slope is not None:
             for f in range(row.size):
                 value = row[f]
-                g = whole if value * factor[f] + bias[f] > zero else zero
+                g = zero if value * factor[f] + bias[f] <= zero else whole
                 out[f] = g * weight[f] + (slope[f] * value + offset[f])
         elif whole == zero:  # a node without loss
             for f in range(row.size):
                 out[f] = zero
         else:
             for f in range(row.size):
-                g = whole if row[f] * factor[f] + bias[f] > zero else zero
+                g = zero if row[f] * factor[f] + bias[f] <= zero else whole
                 out[f] = g * weight[f]
 
 

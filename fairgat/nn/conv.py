@@ -141,6 +141,9 @@ class GATConv(nn.Module):
         if self.training and self.dropout > 0:
             ones = x.new_ones(self.heads, graph.num_edges)
             factor = torch.dropout(ones, self.dropout, train=True)
+        width = self.heads * self.out_channels if self.concat else self.out_channels
+        if head is not None and head.shape != (width,):
+            raise ValueError(f"head must have shape ({width},), got {tuple(head.shape)}")
         relu, fused = relu or head is not None, head if self.res is None and not center else None
         if center:
             out, alpha = self._centred(x, graph, alpha_chi, eta, keep, factor)

@@ -86,7 +86,7 @@ def scored_attention_backward(
         alpha_chi, negative_slope, needs_c,
     )  # fmt: skip
     if targets is not None:
-        grad_target = torch.zeros_like(grad_source).index_copy_(1, targets, grad_target)
+        grad_target = torch.zeros_like(grad_source).index_add_(1, targets, grad_target)
     both = torch.stack([grad_source, grad_target])
     return score_gradients(both, grad_gain, c, att, gain, mean, variance, eta, scaled, grad_c if needs_c else None)
 

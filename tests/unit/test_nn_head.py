@@ -5,6 +5,7 @@ from functools import partial
 import pytest
 import torch
 from graphs import random_graph
+from torch.nn.utils import prune
 
 from fairgat.nn import FairGATConv, GATConv, NodeClassifier, scaling
 from fairgat.nn.head import active_logit, logit_of
@@ -55,6 +56,63 @@ def test_a_layer_with_a_head_is_the_layer_and_the_head(widths, options, fair):
     out = layer(x, edge_index, *groups, relu=True)
     head = torch.randn(out.size(1))
     torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
+@pytest.mark.parametrize("eta", [None, 0.75])
+def test_nan_is_not_hidden(monkeypatch, fused, eta):
+    if not fused:
+        monkeypatch.setattr(scaling, "columns", None)
+    x, weight, bias, gain = (value.detach() for value in normal((600, 7), (7,), (7,), (7,)))
+    for k, value in enumerate((x[3], weight, bias)):
+        before = value[2].clone()
+        value[2] = torch.nan
+        assert logit_of(x, weight, bias, eta, gain).isnan().any(), k
+        value[2] = before
+
+
+def test_a_head_of_another_width_is_refused():
+    edge_index, _ = random_graph()
+    for head in (torch.randn(3), torch.randn(20), torch.randn(1, 8)):
+        with pytest.raises(ValueError, match=r"head must have shape \(8,\)"):
+            GATConv(5, 8)(torch.randn(N, 5), edge_index, head=head)
+
+
+class Mine(GATConv):
+    def forward(self, x, edge_index, relu=False):
+        return super().forward(x, edge_index, relu=relu)
+
+
+def plain(model):
+    return model
+
+
+def hooked(model):
+    model.linear.register_forward_pre_hook(lambda module, inputs: (2 * inputs[0],))
+    return model
+
+
+def shifted(model):
+    model.linear = torch.nn.Linear(8, 1)
+    return model
+
+
+def pruned(model):
+    prune.l1_unstructured(model.linear, "weight", 0.5)
+    return model
+
+
+@pytest.mark.parametrize("conv", [GATConv, Mine])
+@pytest.mark.parametrize("change", [plain, hooked, shifted, pruned])
+def test_changes_to_the_model_count_in_training_too(conv, change):
+    torch.manual_seed(0)
+    edge_index, _ = random_graph()
+    model = change(NodeClassifier(conv, 5, 8))
+    x = torch.randn(N, 5)
+    for _ in range(2):  # a second step, too
+        out = model.train()(x, edge_index)
+        torch.testing.assert_close(out, model.eval()(x, edge_index), rtol=1e-4, atol=1e-5)
+        out.sum().backward()
 
 
 @pytest.mark.parametrize("eta", [None, 0.75])

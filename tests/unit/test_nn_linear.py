@@ -47,6 +47,17 @@ def test_bias_and_relu(shape, relu, shifted):
         torch.testing.assert_close(a, b, rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.parametrize("shape", [LARGE, SMALL])
+def test_nan_is_not_hidden_and_a_bias_may_have_any_strides(shape):
+    x, weight = operands(shape)
+    bias = torch.randn(2 * shape[2])[::2]
+    torch.testing.assert_close(
+        linear(x, weight, bias), torch.nn.functional.linear(x, weight, bias), rtol=1e-4, atol=1e-4
+    )
+    x[0, 0] = torch.nan
+    assert linear(x, weight, bias, relu=True)[0].isnan().all()
+
+
 @here
 def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
     taken = []

@@ -178,6 +178,18 @@ def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module)
     assert (tmp_path / "a" / "predictions.npz").exists()
 
 
+@pytest.mark.parametrize("module", ["gat", "fairgat", "fairgnn", "nifty"])
+def test_no_parameter_that_is_nan_goes_unnoticed(graph, module):
+    method = make(graph, module=module)
+    for name, parameter in method.model.named_parameters():
+        before = parameter.detach().clone()
+        with torch.no_grad():
+            parameter.view(-1)[0] = torch.nan
+        assert method.forward().isnan().any(), name
+        with torch.no_grad():
+            parameter.copy_(before)
+
+
 def test_a_training_that_diverges_keeps_its_way_there(graph):
     method, result = make(graph), training.Fit()
     update = method.update
