@@ -36,13 +36,17 @@ class Record:
     """Test scores of a link-prediction run under each protocol (`fairgat.config.LinkTraining`)."""
 
 
-def read(path: str | Path) -> Record:
+def read(path: str | Path, made_with: Mapping[str, Any] | None = None) -> Record:
     """Read one metrics.json.
 
     A score that selection needs and that is absent or not finite counts as a failure, with that as its reason.
 
+    Args:
+        made_with: what the run must have been made with: `settings` of each method, without hyperparameters,
+            `training` of each task, and `experiment`. `fairgat train` may have used others, unseen by Snakemake.
+
     Raises:
-        DataError: the file is missing, damaged or not a metrics.json.
+        DataError: the file is missing, damaged, not a metrics.json, or of another configuration.
     """
     content = read_json(path)
     try:
@@ -50,6 +54,8 @@ def read(path: str | Path) -> Record:
         needed = (UTILITY, *FAIRNESS[identity["task"]])
     except (KeyError, TypeError) as error:
         raise DataError(f"{path} is not a metrics.json: {error} is missing or unknown") from None
+    if made_with is not None:
+        _check_made_with(path, content, made_with)
     failure = content.get("failure")
     scores = {part: content.get(part) or {} for part in ("validation", "test")}
     if not failure:
@@ -60,37 +66,25 @@ def read(path: str | Path) -> Record:
     return Record(**identity, **scores, protocols=protocols)
 
 
-def check_made_with(paths: Iterable[str | Path], made_with: Mapping[str, Any]) -> None:
-    """Refuse runs that another configuration made, as `fairgat train` may have, unseen by Snakemake.
-
-    Args:
-        paths: of every metrics.json.
-        made_with: `settings` of each method, without hyperparameters; `training` of each task; `experiment`.
-
-    Raises:
-        DataError: one was made with something else.
-    """
-    made_with = json.loads(json.dumps(made_with))
-    for path in paths:
-        found = read_json(path)
-        wanted = {
-            "settings": {**made_with["settings"][found["method"]], **cells.from_path(found["cell"])},
-            "training": made_with["training"][found["task"]],
-            "experiment": made_with["experiment"],
-        }
-        for part, values in wanted.items():
-            theirs = found.get(part) or {}
-            for name in sorted({*values, *theirs}):
-                if values.get(name) != theirs.get(name):
-                    raise DataError(
-                        f"{path} was made with another configuration: {part}: {name} was {theirs.get(name)}, "
-                        f"is {values.get(name)}. Delete it and run again"
-                    )
+def read_all(paths: Iterable[str | Path], made_with: Mapping[str, Any] | None = None) -> list[Record]:
+    """Every record, in the order given; `made_with` as for `read`."""
+    return [read(path, made_with) for path in paths]
 
 
-def read_all(paths: Iterable[str | Path]) -> list[Record]:
-    """Every record, in the order given."""
-    return [read(path) for path in paths]
+def _check_made_with(path: str | Path, found: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
+    wanted = {
+        "settings": {**made_with["settings"][found["method"]], **cells.from_path(found["cell"])},
+        "training": made_with["training"][found["task"]],
+        "experiment": made_with["experiment"],
+    }
+    for part, values in json.loads(json.dumps(wanted)).items():  # a tuple is a list in the file
+        theirs = found.get(part) or {}
+        for name in sorted({*values, *theirs}):
+            if values.get(name) != theirs.get(name):
+                raise DataError(
+                    f"{path} was made with another configuration: {part}: {name} was {theirs.get(name)}, "
+                    f"is {values.get(name)}. Delete it and run again"
+                )
 
 
 def _unusable(scores: Mapping[str, Mapping[str, float]], needed: Iterable[str]) -> str | None:

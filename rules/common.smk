@@ -57,7 +57,9 @@ def timing_threads(wildcards):
     itself, those it uses. Asked for a job and not while reading the rules, where --unlock comes without --cores."""
     on_cluster = workflow.non_local_exec or workflow.remote_exec
     if on_cluster and workflow.cores and CONFIG.runtime.threads > workflow.cores:
-        raise WorkflowError(f"runtime: threads: is {CONFIG.runtime.threads}, of which a job gets --cores {workflow.cores}")
+        raise WorkflowError(
+            f"runtime: threads: is {CONFIG.runtime.threads}, of which a job gets --cores {workflow.cores}"
+        )
     return CONFIG.runtime.threads if on_cluster else workflow.cores
 
 
@@ -100,6 +102,7 @@ TRAINING_PATH = [
     "tasks.py",
     "training.py",
     "methods/base.py",
+    "nn/arrays.py",
     "nn/attention.py",
     "nn/cache.py",
     "nn/columns.py",
@@ -153,7 +156,7 @@ def cell_settings(wildcards):
 
 
 def made_with(methods, tasks):
-    """What their runs must say of themselves; see `fairgat.records.check_made_with`."""
+    """What their runs must say of themselves; see `fairgat.records.read`."""
     return {
         "settings": {name: CONFIG.methods[name].settings for name in methods},
         "training": {task: getattr(CONFIG.training, task).model_dump() for task in tasks},

@@ -7,15 +7,13 @@ with logged(snakemake):
 
     from fairgat import finished
     from fairgat.files import write_json
-    from fairgat.records import check_made_with, read_all
+    from fairgat.records import read_all
     from fairgat.selection import select
 
-    records = read_all(snakemake.input.metrics)
-    check_made_with(snakemake.input.metrics, snakemake.params.made_with)
     write_json(
         snakemake.output[0],
         select(
-            records,
+            read_all(snakemake.input.metrics, snakemake.params.made_with),
             rule=snakemake.params.rule,
             tolerance=snakemake.params.tolerance,
             published=snakemake.params.published,

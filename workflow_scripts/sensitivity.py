@@ -4,13 +4,12 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import write_text
-    from fairgat.records import check_made_with, read_all
+    from fairgat.records import read_all
     from fairgat.reporting import sensitivity
     from fairgat.reporting.render import FORMATS
 
     blocks = snakemake.params.blocks
-    records = read_all(snakemake.input.metrics)
-    check_made_with(snakemake.input.metrics, snakemake.params.made_with)
+    records = read_all(snakemake.input.metrics, snakemake.params.made_with)
     frame = sensitivity.compare(blocks, records, snakemake.params.ddof)
     write_text(snakemake.output.differences, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
     for form in FORMATS:

@@ -16,8 +16,6 @@ from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 from fairgat.methods import fairgat as original
 from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv
-from fairgat.nn.head import logit_of
-from fairgat.nn.scaling import scale
 from fairgat.nn.scored import attend_scored
 
 
@@ -87,9 +85,7 @@ class UnscaledScores(FairGATConv):
         c = self.lin(x).view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
-        if head is not None:
-            return logit_of(z.flatten(1), head, self.bias, eta), alpha
-        return scale(z.flatten(1), self.bias, eta, relu=relu and self.res is None), alpha
+        return self._finish(z.flatten(1), eta, None, relu, head), alpha
 
     _aggregate_first = _transform_first
 

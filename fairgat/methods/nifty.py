@@ -56,8 +56,8 @@ class NodeClassification(NodeMethod):
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
-        every = torch.arange(task.graph.num_nodes)
-        near = rows_of(task.plain_csr, task.train, every).graph.source.unique().long()
+        every, (source, target) = torch.arange(task.graph.num_nodes), task.plain_csr.edge_index
+        near = source[torch.isin(target, task.train)].unique()
         self.layers = [rows_of(task.plain_csr, near, every), rows_of(task.plain_csr, task.train, near)]
 
     def build(self) -> nn.Module:

@@ -16,6 +16,7 @@ elsewhere the plain PyTorch form below, which makes an array of size E x F, take
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import array, like, optional, served
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
@@ -64,7 +65,7 @@ def segment_attention(
     keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """See `attend`."""
-    if not _fused(x):
+    if not served(kernels, x):
         return reference_forward(
             x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi, negative_slope
         )
@@ -73,10 +74,10 @@ def segment_attention(
     alpha = x.new_empty(heads, len(source))
     rows, sources, a = rowptr.numpy(), _indices(source), alpha.numpy()
     over_rows(
-        kernels.softmax, rows, heads, rows, middle.numpy(), sources, _optional(keep),
-        _array(score_source), _array(score_target), _number(alpha_chi, x), _number(negative_slope, x), a,
+        kernels.softmax, rows, heads, rows, middle.numpy(), sources, optional(keep),
+        array(score_source), array(score_target), _number(alpha_chi, x), _number(negative_slope, x), a,
     )  # fmt: skip
-    over_rows(kernels.aggregate, rows, heads * width, rows, sources, _optional(factor), _array(x), a, out.numpy())
+    over_rows(kernels.aggregate, rows, heads * width, rows, sources, optional(factor), array(x), a, out.numpy())
     return out, alpha
 
 
@@ -93,16 +94,16 @@ def segment_attention_backward(
     keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float, needs_x: bool,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of x (empty where not needed), score_source and score_target."""
-    if not _fused(x):
+    if not served(kernels, x):
         return reference_backward(
             grad, extra, alpha, x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi,
             negative_slope, needs_x,
         )  # fmt: skip
     heads, width = grad.size(1), grad.size(2)
-    g, values, s_source, s_target = _array(grad), _array(x), _array(score_source), _array(score_target)
-    a, multiplier = alpha.numpy(), _optional(factor)
+    g, values, s_source, s_target = array(grad), array(x), array(score_source), array(score_target)
+    a, multiplier = alpha.numpy(), optional(factor)
     rows, sources, columns, edges = rowptr.numpy(), _indices(source), tptr.numpy(), _indices(tedge)
-    grad_x = torch.empty_like(x, memory_format=torch.contiguous_format) if needs_x else x.new_empty(0)
+    grad_x = like(x) if needs_x else x.new_empty(0)
     grad_alpha = torch.empty_like(alpha)
     grad_source, grad_target = torch.empty_like(score_source), torch.empty_like(score_target)
     ga = grad_alpha.numpy()
@@ -114,9 +115,9 @@ def segment_attention_backward(
     else:
         over_rows(kernels.backward_alpha, rows, heads * width, rows, sources, values, g, ga)
     over_rows(
-        kernels.backward_scores, rows, heads, rows, middle.numpy(), sources, _optional(keep),
+        kernels.backward_scores, rows, heads, rows, middle.numpy(), sources, optional(keep),
         multiplier, s_source, s_target, _number(alpha_chi, x), _number(negative_slope, x), a,
-        _optional(extra), ga, grad_target.numpy(),
+        optional(extra), ga, grad_target.numpy(),
     )  # fmt: skip
     over_rows(kernels.sum_by_source, columns, heads, columns, edges, ga, grad_source.numpy())
     return grad_x, grad_source, grad_target
@@ -125,7 +126,7 @@ def segment_attention_backward(
 @fake(segment_attention_backward)
 def _(grad, extra, alpha, x, score_source, score_target, *rest):
     needs_x = rest[-1]
-    grad_x = torch.empty_like(x, memory_format=torch.contiguous_format) if needs_x else x.new_empty(0)
+    grad_x = like(x) if needs_x else x.new_empty(0)
     return grad_x, torch.empty_like(score_source), torch.empty_like(score_target)
 
 
@@ -151,24 +152,12 @@ def _backward(ctx, grad, extra):
 gradient(segment_attention, _backward, _setup_context)
 
 
-def _fused(x: Tensor) -> bool:
-    return kernels is not None and x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64)
-
-
-def _array(tensor: Tensor):
-    return tensor.contiguous().numpy()
-
-
 def _indices(tensor: Tensor):
     return tensor.numpy().view("uint32")  # unsigned: Numba then needs no check for negative indices
 
 
 def _number(value: float, like: Tensor):
     return like.numpy().dtype.type(value)
-
-
-def _optional(tensor: Tensor | None):
-    return None if tensor is None else _array(tensor)
 
 
 def reference_forward(

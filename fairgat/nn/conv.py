@@ -170,10 +170,7 @@ class GATConv(nn.Module):
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
             z, gain = z * gain, None
         z = z.flatten(1) if self.concat else z.mean(1)
-        gain = None if gain is None else gain.flatten()
-        if head is not None:
-            return logit_of(z, head, self.bias, eta, gain), alpha
-        return scale(z, self.bias, eta, gain, relu and self.res is None), alpha
+        return self._finish(z, eta, None if gain is None else gain.flatten(), relu, head), alpha
 
     def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
@@ -194,6 +191,11 @@ class GATConv(nn.Module):
         heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]
         z = heads[0] if len(heads) == 1 else torch.cat(heads, 1)
         return z if head is None else logit_of(z, head, self.bias), alpha
+
+    def _finish(self, z, eta, gain, relu, head):
+        if head is not None:
+            return logit_of(z, head, self.bias, eta, gain)
+        return scale(z, self.bias, eta, gain, relu and self.res is None)
 
     def _centred(self, x, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""

@@ -3,6 +3,7 @@
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import array, like, served
 from fairgat.nn.operator import fake, gradient, operator
 
 try:
@@ -14,10 +15,10 @@ except ImportError:  # Numba is not there, or does not know this Python
 @operator
 def dot_product(z: Tensor, edges: Tensor) -> Tensor:
     """(m,) dot products <z_u, z_v> of embeddings z (N, F) for the pairs (u, v) of edges (2, m)."""
-    if not _fused(z):
+    if not served(pairs, z):
         return (z[edges[0]] * z[edges[1]]).sum(1)
     out = z.new_empty(edges.size(1))
-    pairs.products(z.contiguous().numpy(), edges.contiguous().numpy(), out.numpy())
+    pairs.products(array(z), array(edges), out.numpy())
     return out
 
 
@@ -29,18 +30,18 @@ def _(z, edges):
 @operator
 def dot_product_backward(grad: Tensor, z: Tensor, edges: Tensor) -> Tensor:
     """Gradient of z (N, F)."""
-    if not _fused(z):
+    if not served(pairs, z):
         source, target = edges
         weight = grad[:, None]
         return torch.zeros_like(z).index_add(0, source, weight * z[target]).index_add(0, target, weight * z[source])
     grad_z = torch.zeros_like(z, memory_format=torch.contiguous_format)
-    pairs.gradient(grad.contiguous().numpy(), z.contiguous().numpy(), edges.contiguous().numpy(), grad_z.numpy())
+    pairs.gradient(array(grad), array(z), array(edges), grad_z.numpy())
     return grad_z
 
 
 @fake(dot_product_backward)
 def _(grad, z, edges):
-    return torch.empty_like(z, memory_format=torch.contiguous_format)
+    return like(z)
 
 
 def _setup(ctx, inputs, output):
@@ -52,7 +53,3 @@ def _backward(ctx, grad):
 
 
 gradient(dot_product, _backward, _setup)
-
-
-def _fused(z: Tensor) -> bool:
-    return pairs is not None and z.device.type == "cpu" and z.dtype in (torch.float32, torch.float64)

@@ -6,8 +6,9 @@ Where the loss is on some nodes only, the gradient's sums read these alone.
 import torch
 from torch import Tensor
 
+from fairgat.nn import scaling
+from fairgat.nn.arrays import array, like, optional, served
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.scaling import EPS, array, columns_of, like, moments, optional
 
 
 def logit_of(
@@ -24,13 +25,12 @@ def active_logit(
     x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, eta: float, scaled: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `logit_of`: the logits (N,), and mean and variance (F,) of x where it is scaled."""
-    mean, variance = moments(x) if scaled else (torch.zeros_like(gain), torch.zeros_like(gain))
+    mean, variance = scaling.moments(x) if scaled else (torch.zeros_like(gain), torch.zeros_like(gain))
     factor = _factor(gain, variance, eta, scaled)
-    columns = columns_of(x)
-    if columns is None:
+    if not served(scaling.columns, x):
         return torch.addcmul(bias, x, factor).relu() @ weight, mean, variance
     out = x.new_empty(x.size(0))
-    columns.active_dot(array(x), factor.numpy(), array(bias), array(weight), out.numpy())
+    scaling.columns.active_dot(array(x), factor.numpy(), array(bias), array(weight), out.numpy())
     return out, mean, variance
 
 
@@ -45,27 +45,23 @@ def active_logit_backward(
     scaled: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of x (N, F), gain, bias and weight (F,)."""
-    columns, factor = columns_of(x), _factor(gain, variance, eta, scaled)
-    if columns is None:
+    fused, factor = served(scaling.columns, x), _factor(gain, variance, eta, scaled)
+    if not fused:
         active = grad[:, None] * (torch.addcmul(bias, x, factor) > 0)
         total, weighted = active.sum(0), (active * x).sum(0)
     else:
         g, values, shift = array(grad), array(x), array(bias)
-        sums = columns.active_dot_sums(g, values, factor.numpy(), shift)
+        sums = scaling.columns.active_dot_sums(g, values, factor.numpy(), shift)
         total, weighted = (torch.from_numpy(each).to(x.dtype) for each in sums)
-    slope = offset = None
-    grad_gain = torch.zeros_like(gain)
+    slope, offset, grad_gain = None, None, torch.zeros_like(gain)
     if scaled:
-        root = torch.rsqrt(gain * gain * variance + EPS)
-        slope = weight * weighted * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x
-        offset = -slope * mean
-        grad_gain = weight * weighted * eta * EPS * root**3
-    if columns is None:
+        slope, offset, grad_gain = scaling.through_factor(weight * weighted, gain, mean, variance, eta, x.size(0))
+    if not fused:
         grad_x = active * (weight * factor)
         grad_x = grad_x if slope is None else grad_x + slope * x + offset
     else:
         grad_x = like(x)
-        columns.active_dot_gradient(
+        scaling.columns.active_dot_gradient(
             g, values, factor.numpy(), shift, array(weight), optional(slope), optional(offset), grad_x.numpy()
         )
     return grad_x, grad_gain, weight * total, factor * weighted + bias * total
@@ -77,7 +73,7 @@ def _(grad, x, gain, bias, weight, *_):
 
 
 def _factor(gain: Tensor, variance: Tensor, eta: float, scaled: bool) -> Tensor:
-    return eta * gain * torch.rsqrt(gain * gain * variance + EPS) if scaled else torch.ones_like(gain)
+    return scaling.factor_of(gain, variance, eta) if scaled else torch.ones_like(gain)
 
 
 def _setup(ctx, inputs, output):

@@ -8,6 +8,7 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import array, like, optional, served
 from fairgat.nn.operator import fake, gradient, operator
 
 try:
@@ -73,7 +74,7 @@ gradient(covariance, _covariance_gradient, _covariance_setup)
 @operator
 def add_bias(x: Tensor, bias: Tensor, relu: bool) -> Tensor:
     """ReLU(x + bias) for x (N, F) and bias (F,), or x + bias."""
-    if not _fused(x):
+    if not served(columns, x):
         return (x + bias).relu() if relu else x + bias
     y = like(x)
     columns.affine(array(x), torch.ones_like(bias).numpy(), bias.numpy(), relu, y.numpy())
@@ -88,7 +89,7 @@ def _(x, bias, relu):
 @operator
 def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tensor]:
     """Gradients of x (N, F) and bias (F,)."""
-    if not _fused(grad):
+    if not served(columns, grad):
         masked = grad * (y > 0) if relu else grad.clone()
         return masked, masked.sum(0)
     grad_x = like(grad)
@@ -120,8 +121,8 @@ gradient(add_bias, _add_bias_gradient, _add_bias_setup)
 def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scale` with eta: y (N, F), and mean and variance (F,) of x."""
     mean, variance = moments(x)
-    factor = eta * gain * torch.rsqrt(gain * gain * variance + EPS)
-    if not _fused(x):
+    factor = factor_of(gain, variance, eta)
+    if not served(columns, x):
         y = torch.addcmul(bias, x, factor)
         return y.relu() if relu else y, mean, variance
     y = like(x)
@@ -139,9 +140,8 @@ def normalise_backward(
     grad: Tensor, x: Tensor, gain: Tensor, bias: Tensor, mean: Tensor, variance: Tensor, eta: float, relu: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of x (N, F), gain (F,) and bias (F,); where ReLU was active is computed again, not read from y."""
-    fused = _fused(x)
-    root = torch.rsqrt(gain * gain * variance + EPS)
-    factor = eta * gain * root
+    fused = served(columns, x)
+    factor = factor_of(gain, variance, eta)
     if fused:
         g, values, line = array(grad), array(x), (factor.numpy(), bias.numpy())
         grad_bias, grad_factor = (
@@ -150,14 +150,13 @@ def normalise_backward(
     else:
         masked = grad * (torch.addcmul(bias, x, factor) > 0) if relu else grad
         grad_bias, grad_factor = masked.sum(0), (masked * x).sum(0)
-    slope = grad_factor * (-eta * gain**3 * root**3 / max(x.size(0), 1))  # d factor / d x = slope * (x - mean)
-    offset = -slope * mean
+    slope, offset, grad_gain = through_factor(grad_factor, gain, mean, variance, eta, x.size(0))
     if fused:
         grad_x = like(x)
         columns.affine_gradient(g, values, *line, slope.numpy(), offset.numpy(), relu, grad_x.numpy())
     else:
         grad_x = factor * masked + slope * x + offset
-    return grad_x, grad_factor * eta * EPS * root**3, grad_bias
+    return grad_x, grad_gain, grad_bias
 
 
 @fake(normalise_backward)
@@ -207,7 +206,7 @@ def score_gradients(
         grad: (2, H, N) of the scores.
         grad_gain: (H, C) of the gain.
     """
-    fused = _fused(c)
+    fused = served(columns, c)
     if fused:
         g, values = array(grad), array(c)
         grad_scaled = torch.from_numpy(np.stack(columns.score_sums(g, values))).to(c.dtype)  # of att * gain
@@ -231,30 +230,24 @@ def score_gradients(
     return grad_c, grad_scaled * gain
 
 
+def factor_of(gain: Tensor, variance: Tensor, eta: float) -> Tensor:
+    """(F,) what S3 multiplies x by where gain * x is scaled, the variance being that of x."""
+    return eta * gain * torch.rsqrt(gain * gain * variance + EPS)
+
+
+def through_factor(
+    grad_factor: Tensor, gain: Tensor, mean: Tensor, variance: Tensor, eta: float, rows: int
+) -> tuple[Tensor, Tensor, Tensor]:
+    """What the gradient (F,) of `factor_of` means for x (rows, F), slope * x + offset, and for the gain."""
+    root = torch.rsqrt(gain * gain * variance + EPS)
+    slope = grad_factor * (-eta * gain**3 * root**3 / max(rows, 1))  # d factor / d x = slope * (x - mean)
+    return slope, -slope * mean, grad_factor * eta * EPS * root**3
+
+
 def moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    if not _fused(x):
+    """Mean and population variance (F,) over the rows of x (N, F)."""
+    if not served(columns, x):
         variance, mean = torch.var_mean(x, 0, correction=0)
         return mean, variance
     mean, variance = columns.moments(array(x))
     return torch.from_numpy(mean).to(x.dtype), torch.from_numpy(variance).to(x.dtype)
-
-
-def columns_of(x: Tensor):
-    """The module of fused kernels where it is there and serves x, else None."""
-    return columns if x.device.type == "cpu" and x.dtype in (torch.float32, torch.float64) else None
-
-
-def _fused(x: Tensor) -> bool:
-    return columns_of(x) is not None
-
-
-def array(tensor: Tensor):
-    return tensor.contiguous().numpy()
-
-
-def optional(tensor: Tensor | None):
-    return None if tensor is None else tensor.numpy()
-
-
-def like(x: Tensor) -> Tensor:
-    return torch.empty_like(x, memory_format=torch.contiguous_format)

@@ -6,10 +6,11 @@ Apart, the scores and the aggregation would each write a gradient of the feature
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import like
 from fairgat.nn.attention import segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.scaling import like, score_gradients, scores_of_scaled
+from fairgat.nn.scaling import score_gradients, scores_of_scaled
 
 
 def attend_scored(

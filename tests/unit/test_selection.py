@@ -150,15 +150,15 @@ def test_a_run_of_another_configuration_is_refused(tmp_path):
         "training": {"hidden": 8, "cutoffs": [0.5]},
         "experiment": {"seed": 0, "threads": 1},
     }
-    path.write_text(json.dumps({"method": "m", "task": "t", "cell": "eta~0.5"} | run))
+    path.write_text(json.dumps({"method": "m", "task": NODE, "dataset": "d", "split": 0, "cell": "eta~0.5"} | run))
 
     def check(settings=None, training=None, experiment=None):
         made_with = {
             "settings": {"m": settings or {"center": False}},
-            "training": {"t": {"hidden": 8, "cutoffs": (0.5,)} | (training or {})},
+            "training": {NODE: {"hidden": 8, "cutoffs": (0.5,)} | (training or {})},
             "experiment": {"seed": 0, "threads": 1} | (experiment or {}),
         }
-        records.check_made_with([path], made_with)
+        records.read_all([path], made_with)
 
     check()
     for change, message in [
