@@ -22,7 +22,7 @@ class GATConv(nn.Module):
         \alpha_{ij} = \operatorname{softmax}_j \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i)
 
     Where `in_channels` is smaller than `out_channels`, features are aggregated before they are transformed, which
-    is the same sum in fewer operations.
+    is the same sum in fewer operations. Under autocast the layer keeps the precision of its parameters.
 
     Args:
         in_channels: F_in. Bipartite graphs (a pair) are not supported.
@@ -136,7 +136,13 @@ class GATConv(nn.Module):
             return edge_index
         return csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
 
-    def _forward(self, x, graph, alpha_chi, eta, center, keep, relu, head, return_attention_weights):
+    def _forward(self, x, *arguments):
+        if torch.is_autocast_enabled(x.device.type):
+            with torch.autocast(x.device.type, enabled=False):
+                return self._attend(x.to(self.att_src.dtype), *arguments)
+        return self._attend(x, *arguments)
+
+    def _attend(self, x, graph, alpha_chi, eta, center, keep, relu, head, return_attention_weights):
         factor = None
         if self.training and self.dropout > 0:
             ones = x.new_ones(self.heads, graph.num_edges)

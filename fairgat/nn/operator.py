@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable
 
 import torch
+from torch.autograd.function import once_differentiable
 
 _library = torch.library.Library("fairgat", "DEF")
 
@@ -41,5 +42,8 @@ def fake(target: torch._ops.OpOverload) -> Callable:
 
 
 def gradient(target: torch._ops.OpOverload, backward: Callable, setup: Callable) -> None:
-    """Register the autograd formula of an operator; arguments as for `torch.library.register_autograd`."""
-    torch.library.register_autograd(target.name(), backward, setup_context=setup, lib=_library)
+    """Register the autograd formula of an operator; arguments as for `torch.library.register_autograd`.
+
+    There is no second derivative; asked for it, PyTorch says so.
+    """
+    torch.library.register_autograd(target.name(), once_differentiable(backward), setup_context=setup, lib=_library)

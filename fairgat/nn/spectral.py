@@ -17,13 +17,14 @@ class SpectralNorm(nn.Module):
 
     `torch.nn.utils.parametrizations.spectral_norm` carries singular vectors over from step to step instead, and can
     follow the second singular value for a long time: trained layers were seen at a norm of 1.2. The gradient is its
-    gradient, that of u^T W v with u and v held fixed.
+    gradient, that of u^T W v with u and v held fixed. Autocast does not change its precision.
     """
 
     def forward(self, weight: Tensor) -> Tensor:
-        u, v = leading_singular_vectors(weight.detach())
-        sigma = torch.dot(u, weight @ v)
-        return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+        with torch.autocast(weight.device.type, enabled=False):
+            u, v = leading_singular_vectors(weight.detach())
+            sigma = torch.dot(u, weight @ v)
+            return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
 
 
 @operator
@@ -50,6 +51,15 @@ def _(weight):
 
 
 def spectral_norm(layer: nn.Linear) -> nn.Linear:
-    """Normalise the layer's weight from now on; the parameter itself becomes `parametrizations.weight.original`."""
+    """Normalise the layer's weight from now on; the parameter itself becomes `parametrizations.weight.original`.
+
+    A state dict of the layer as it was can be loaded, too.
+    """
     register_parametrization(layer, "weight", SpectralNorm())
+    layer.register_load_state_dict_pre_hook(_take_plain_weight)
     return layer
+
+
+def _take_plain_weight(module, state, prefix, *_) -> None:
+    if f"{prefix}weight" in state:
+        state[f"{prefix}parametrizations.weight.original"] = state.pop(f"{prefix}weight")

@@ -64,6 +64,18 @@ def test_state_dicts_are_interchangeable():
     theirs.load_state_dict(ours.state_dict())
 
 
+def test_training_can_go_on_from_a_plain_layer():
+    ours, theirs = pair(in_channels=4, out_channels=3, heads=2)
+    fair = FairGATConv(4, 3, heads=2)
+    for state in (ours.state_dict(), theirs.state_dict()):
+        before = dict(state)
+        fair.reset_parameters()
+        fair.load_state_dict(state)
+        assert state == before
+        torch.testing.assert_close(fair.lin.parametrizations.weight.original, ours.lin.weight)
+    fair.load_state_dict(fair.state_dict())
+
+
 def fair_reference(layer, x, edge_index, sensitive):
     """FairGATConv as Algorithm 1 has it, on dense matrices."""
     edges = with_self_loops(edge_index, N) if layer.add_self_loops else edge_index
@@ -242,6 +254,28 @@ def test_inference_mode():
         torch.testing.assert_close(layer(features(), edge_index.clone(), sensitive.clone()), expected)
 
 
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+def test_autocast_leaves_the_precision(widths):
+    edge_index, sensitive = random_graph()
+    layer, x = FairGATConv(*widths), features(widths[0])
+    expected = layer(x, edge_index, sensitive)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        out = layer(x, edge_index, sensitive)
+        after_half = layer(x.bfloat16(), edge_index, sensitive)
+        out.sum().backward()
+    assert torch.equal(out, expected)
+    assert after_half.dtype == torch.float32
+    torch.testing.assert_close(after_half, expected, rtol=0.1, atol=0.1)
+
+
+def test_a_second_derivative_is_refused():
+    edge_index, _ = random_graph()
+    x = features()
+    (first,) = torch.autograd.grad(GATConv(5, 8)(x, edge_index).square().sum(), x, create_graph=True)
+    with pytest.raises(RuntimeError, match="differentiate twice"):
+        first.sum().backward()
+
+
 def test_sensitive_may_be_a_list():
     edge_index, sensitive = random_graph()
     layer = FairGATConv(5, 8).eval()
@@ -250,16 +284,17 @@ def test_sensitive_may_be_a_list():
     )
 
 
-def test_compiled_model_gives_the_same_numbers():
+@pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
+def test_compiled_model_gives_the_same_numbers(as_csr):
     torch.manual_seed(0)
     edge_index, sensitive = random_graph()
-    graph = CSRGraph.from_edge_index(edge_index, N, sensitive)
+    graph = (CSRGraph.from_edge_index(edge_index, N, sensitive),) if as_csr else (edge_index, sensitive)
     layer = FairGATConv(8, 5).eval()
     compiled = torch.compile(layer, backend="aot_eager")
     results = []
     for function in (layer, compiled):
         x = features(8)
-        out = function(x, graph)
+        out = function(x, *graph)
         out.square().sum().backward()
         results.append([out, x.grad])
     for a, b in zip(*results, strict=True):
