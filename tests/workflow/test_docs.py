@@ -1,4 +1,4 @@
-"""docs/extending.md, followed word for word in a copy of the repository."""
+"""docs/extending.md and docs/layer.md, followed word for word in a copy of the repository."""
 
 import json
 import os
@@ -28,7 +28,8 @@ def copy(tmp_path_factory):
 
 
 def follow(text, folder):
-    """Do what each code block says: save a file, insert into one, or run a command."""
+    """Do what each code block says: save a file, insert into one, or run a command. Returns what commands printed."""
+    said = ""
     environment = os.environ | {
         "PYTHONPATH": str(folder),
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]]),
@@ -48,8 +49,10 @@ def follow(text, folder):
             for command in re.findall(r"^\$ (.*)$", content, re.MULTILINE):
                 run = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
                 assert run.returncode == 0, f"{command}\n{run.stdout}\n{run.stderr}"
+                said += run.stdout
         else:
             raise AssertionError(f"the test cannot follow a block of {language} without file=, insert= or $")
+    return said
 
 
 def test_adding_a_data_set(copy):
@@ -71,3 +74,9 @@ def test_adding_a_method(copy):
         "results/demo/runs/node_classification/demo-social/covariance/weight~10.0/split-0/metrics.json"
     )
     assert json.loads(metrics.read_text())["method"] == "covariance"
+
+
+def test_the_layer_in_a_model_of_ones_own(copy):
+    pytest.importorskip("torch_geometric")
+    said = follow((copy / "docs/layer.md").read_text(), copy)
+    assert re.search(r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+", said)
