@@ -29,7 +29,7 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
     panels = [
         Panel(
             "stacked",
-            ["", *audit.VERDICTS, f"reproduced, p < {audit.ALPHA:g} uncorrected"],
+            ["", *audit.VERDICTS, "reproduced (alone better or worse)"],
             [Block("Cells chosen by", counts)],
             title="Verdicts",
         ),
@@ -46,7 +46,8 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
             f"selection rule. reproduced: corrected p ≥ {audit.ALPHA:g}, no difference can be shown, which with five "
-            "splits on each side doesn't exclude small ones; better or worse: a significant difference to that side; "
+            "splits on each side doesn't exclude small ones; in parentheses where p itself is below it, so that the "
+            "result alone would count as better or worse; better or worse: a significant difference to that side; "
             "not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
             f"Shown in full: {RULES[settings['rule']]} (selection.rule: {settings['rule']})."
         ),
@@ -116,7 +117,11 @@ def _ours(line: Any) -> Cell:
 
 
 def _verdict(line: Any) -> Cell:
-    return Cell(line.verdict, bold=line.verdict in ("better", "worse"))
+    alone = audit.verdict(line.metric, line.difference, line.p) if line.verdict == "reproduced" else line.verdict
+    return Cell(
+        line.verdict if alone == line.verdict else f"{line.verdict} (alone {alone})",
+        bold=line.verdict in ("better", "worse"),
+    )
 
 
 def _number(form: str, *values: float) -> str:

@@ -221,6 +221,16 @@ def test_verdict_page(config):
     assert "| fair            |          0 |      1 |     0 |     116 |" in text
 
 
+def test_a_verdict_says_where_it_rests_on_the_correction(config):
+    rows = [row for row in published("comparison") if row[:3] != ("recidivism", "nifty", "accuracy")]
+    frame = audit.compare(paper.load(), summary([*rows, ("recidivism", "nifty", "accuracy", 83.0, 0.9)]), ["fair"])
+    line = frame[(frame.dataset == "recidivism") & (frame.method == "nifty") & (frame.metric == "accuracy")].iloc[0]
+    assert line.p < 0.05 < line.p_holm and audit.doubtful(frame) == 1
+    text = render(audit_pages.verdicts(frame, by_protocol([]).assign(rule="fair"), audit_settings(config)), "md")
+    (said,) = [line for line in text.splitlines() if line.startswith("|") and "alone worse" in line]
+    assert "83.00 ± 0.90" in said and "reproduced (alone worse)" in said
+
+
 def by_protocol(rows):
     frames = [summary([row]).assign(protocol=name) for name, row in rows]
     return pd.concat(frames) if frames else summary([]).assign(protocol=None)
