@@ -27,6 +27,11 @@ def lines(name):
     return (ROOT / "docs" / name).read_text(encoding="utf-8").splitlines()
 
 
+def rows(name, pattern):
+    """The cells of each table row that begins with the pattern."""
+    return [re.split(r" *\| *", line)[1:-1] for line in lines(name) if re.match(pattern, line)]
+
+
 def shown(texts, values):
     """Whether each text is its value, rounded."""
     decimals = [len(text.partition(".")[2]) for text in texts]
@@ -68,13 +73,9 @@ def test_differences(differences):
 
 def test_fairgat_beside_gat_cell_by_cell():
     paired = table("audit/paired.csv").query("dataset == 'recidivism' and method == 'fairgat'")
-    rows = [
-        re.split(r" *\| *", line)[1:-1]
-        for line in lines("findings.md")
-        if re.match(r"\| 0\.\d+ \| [01][.\d]* \|", line)
-    ]
-    assert len(rows) == 6
-    for alpha_chi_max, eta, *quoted in rows:
+    found = rows("findings.md", r"\| 0\.\d+ \| [01][.\d]* \|")
+    assert len(found) == 6
+    for alpha_chi_max, eta, *quoted in found:
         cell = paired[paired.cell == f"alpha_chi_max~{alpha_chi_max}/eta~{float(eta)}"]
         for metric, text in zip(["accuracy", "statistical_parity", "equal_opportunity"], quoted, strict=True):
             row = cell[cell.metric == metric].iloc[0]
@@ -83,11 +84,9 @@ def test_fairgat_beside_gat_cell_by_cell():
 
 def test_fairdrop_by_delta():
     cells = table("summary/link_prediction_cells.csv").query("part == 'test' and method == 'fairdrop'")
-    rows = [
-        re.split(r" *\| *", line)[1:-1] for line in lines("findings.md") if re.match(r"\| (delta )?0\.\d+.* / ", line)
-    ]
-    assert len(rows) == 3
-    for name, *quoted in rows:
+    found = rows("findings.md", r"\| (delta )?0\.\d+.* / ")
+    assert len(found) == 3
+    for name, *quoted in found:
         delta = re.search(r"0\.\d+", name)[0]
         for dataset, text in zip(["cora", "citeseer", "pubmed"], quoted, strict=True):
             cell = cells[(cells.dataset == dataset) & (cells.cell == f"delta~{delta}")].set_index("metric")["mean"]
@@ -95,24 +94,19 @@ def test_fairdrop_by_delta():
 
 
 def test_ours_beside_the_authors_code():
-    rows = [re.findall(r"[\d.]+ ± [\d.]+", line) for line in lines("fidelity.md") if line.startswith("| ours |")]
+    found = rows("fidelity.md", r"\| ours \|")
     cells = table("summary/node_classification_cells.csv").query("part == 'test' and dataset == 'recidivism'")
     weights = ["adversary_weight~0.1", "similarity_weight~0.5"]
-    for row, method, weight in zip(rows, ["fairgnn", "nifty"], weights, strict=True):
+    for (_, *quoted), method, weight in zip(found, ["fairgnn", "nifty"], weights, strict=True):
         cell = cells[(cells.method == method) & (cells.cell == weight)]
-        for text, mean, std in zip(row, cell["mean"], cell["std"], strict=True):
+        for text, mean, std in zip(quoted, cell["mean"], cell["std"], strict=True):
             assert shown(text.split(" ± "), (100 * mean, 100 * std))
 
 
 def test_epochs_beside_gat():
     runtime = table("tables/runtime.csv").set_index(["Unnamed: 0", "Unnamed: 1"])["Recidivism"]
     published = runtime["Relative to GAT (paper)"]
-    rows = [
-        line
-        for line in lines("fidelity.md")
-        if re.match(r"\| (FairGNN|NIFTY|EDITS).* \| \d+\.\d+ \| \d+\.\d+ \|", line)
-    ]
-    assert len(rows) == 3
-    for row in rows:
-        name, ours, papers = re.split(r" *\| *", row)[1:-1]
+    found = rows("fidelity.md", r"\| (FairGNN|NIFTY|EDITS).* \| \d+\.\d+ \| \d+\.\d+ \|")
+    assert len(found) == 3
+    for name, ours, papers in found:
         assert f"{ours} ({papers})" == published[name.split()[0]]
