@@ -81,7 +81,7 @@ def fit(
             improved = best is None or score.key > best
             result.kept["fairdrop"] = Kept(epoch, judged)
             if improved:
-                best, result.kept["validation"] = score.key, Kept(epoch, judged.clone())
+                best, result.kept["validation"] = score.key, Kept(epoch, method.complete(judged))
             if improved or protocol == "fairdrop":
                 result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
             if progress is not None:

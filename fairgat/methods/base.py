@@ -73,6 +73,10 @@ class Method(ABC):
         with torch.no_grad():
             return self.embed()
 
+    def complete(self, output: Tensor) -> Tensor:
+        """What is kept of an epoch that is selected so far: `forward` may leave out what validation doesn't read."""
+        return output.detach().clone()
+
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from what `forward` returned; returns the losses to log."""
         if not self.goes_on:

@@ -7,6 +7,7 @@ sensitive attribute, as column 0 of its features: view two is the graph in which
 from dataclasses import dataclass, replace
 from typing import Annotated
 
+import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -56,9 +57,9 @@ class NodeClassification(NodeMethod):
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
-        every, (source, target) = torch.arange(task.graph.num_nodes), task.plain_csr.edge_index
-        near = source[torch.isin(target, task.train)].unique()
-        self.layers = [rows_of(task.plain_csr, near, every), rows_of(task.plain_csr, task.train, near)]
+        self.validation = torch.from_numpy(np.sort(task.split["validation"]))  # (n,)
+        self.training_layers = layers_of(task.plain_csr, task.train)
+        self.evaluation_layers = layers_of(task.plain_csr, self.validation)
 
     def build(self) -> nn.Module:
         """Encoder and classifier, spectrally normalised."""
@@ -68,10 +69,27 @@ class NodeClassification(NodeMethod):
     def embed(self) -> Tensor:
         return self.model(self.features, self.task.plain_csr)
 
+    def forward(self) -> Tensor:
+        """(N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
+        self.model.eval()
+        logits = self.features.new_zeros(self.task.graph.num_nodes)
+        with torch.no_grad():
+            h = self._encode(self.features, self.evaluation_layers, [None, None])
+            logits[self.validation] = self.model.classify(h)
+        return logits
+
+    def complete(self, output: Tensor) -> Tensor:
+        """The other nodes' logits beside those that the epoch was selected by."""
+        self.model.eval()
+        with torch.no_grad():
+            logits = self.embed()
+        logits[self.validation] = output[self.validation]
+        return logits
+
     def update(self, output: Tensor | None) -> dict[str, float]:
         """A step on the views' similarity, then one on their classification, with fresh passes of the same views."""
         self.model.train()
-        views = [(x, [kept[rows.edges] for rows in self.layers]) for x, kept in (self.view(False), self.view(True))]
+        views = [self._at_training_nodes(*self.view(flip)) for flip in (False, True)]
         self.similarity_optimizer.zero_grad()
         self.optimizer.zero_grad()
         similarity = self.similarity_loss(views)
@@ -95,8 +113,12 @@ class NodeClassification(NodeMethod):
         x[:, picked] += torch.randn(1)
         if flip:
             x[:, 0] = 1 - x[:, 0]
-        kept = torch.empty_like(self.loops).bernoulli_(1 - self.settings.edge_drop_rate) | self.loops
-        return x, kept
+        kept = torch.ones_like(self.loops)
+        kept[occurrences(self.settings.edge_drop_rate, len(kept))] = False
+        return x, kept | self.loops
+
+    def _at_training_nodes(self, x: Tensor, kept: Tensor) -> View:
+        return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]
 
     def encode(self, views: list[View]) -> list[Tensor]:
         """(n, hidden) representations of the training nodes in each view; neither loss reads any others.
@@ -104,10 +126,10 @@ class NodeClassification(NodeMethod):
         The first layer is computed at their neighbours and at themselves, the second at themselves.
         """
         with parametrize.cached():  # one weight matrix for both, one spectral norm
-            return [self._encode(*view) for view in views]
+            return [self._encode(x, self.training_layers, kept) for x, kept in views]
 
-    def _encode(self, x: Tensor, kept: list[Tensor]) -> Tensor:
-        for conv, rows, keep in zip((self.model.conv1, self.model.conv2), self.layers, kept, strict=True):
+    def _encode(self, x: Tensor, layers: list["Rows"], kept: list[Tensor | None]) -> Tensor:
+        for conv, rows, keep in zip((self.model.conv1, self.model.conv2), layers, kept, strict=True):
             x = attend_rows(conv, x, rows, keep)
         return x
 
@@ -129,6 +151,20 @@ def distance(predicted: Tensor, projected: Tensor) -> Tensor:
     """D: the mean negative cosine of rows (n, hidden); no gradient passes through the second argument."""
     direction = normalize(projected.detach())
     return -((predicted * direction).sum(1) / predicted.norm(dim=1).clamp_min(1e-8)).mean()
+
+
+def occurrences(rate: float, trials: int) -> Tensor:
+    """(k,) sorted numbers of those of independent trials that come true, each with probability `rate`.
+
+    Drawn by the gaps between them: where few come true, far faster than trial by trial.
+    """
+    found, last = [torch.zeros(0, dtype=torch.int64)], -1
+    while rate and last < trials - 1:
+        gaps = torch.empty(int(rate * (trials - last)) + 16, dtype=torch.int64).geometric_(rate)
+        found.append(last + gaps.cumsum(0))
+        last = int(found[-1][-1])
+    positions = torch.cat(found)
+    return positions[positions < trials]
 
 
 @dataclass(frozen=True)
@@ -156,8 +192,15 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
     return Rows(csr, torch.searchsorted(inputs, nodes), into)
 
 
-def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor) -> Tensor:
-    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges.
+def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
+    """The rows of two layers that the second's output at `nodes` (n,), sorted, is made from."""
+    source, target = graph.edge_index
+    near = source[torch.isin(target, nodes)].unique()
+    return [rows_of(graph, near, torch.arange(graph.num_nodes)), rows_of(graph, nodes, near)]
+
+
+def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:
+    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges, or None for all.
 
     With one head that does not narrow the features, these are aggregated before they are transformed: rows are fewer
     than inputs.
@@ -179,8 +222,13 @@ def _block(inputs: int, outputs: int) -> list[nn.Module]:
     return [_linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU(inplace=True)]
 
 
+class _Linear(nn.Linear):
+    def forward(self, x: Tensor) -> Tensor:
+        return linear(x, self.weight, self.bias)
+
+
 def _linear(inputs: int, outputs: int) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
+    layer = _Linear(inputs, outputs)
     glorot_(layer.weight)
     nn.init.zeros_(layer.bias)
     return spectral_norm(layer)

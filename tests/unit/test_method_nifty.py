@@ -6,7 +6,7 @@ import pytest
 import torch
 from dense import adam, adjacency, bce, layer, make, small_graph
 
-from fairgat.methods.nifty import attend_rows, distance, rows_of
+from fairgat.methods.nifty import attend_rows, distance, occurrences, rows_of
 from fairgat.nn import CSRGraph, GATConv
 
 SETTINGS = {"similarity_weight": 0.6, "edge_drop_rate": 0.2, "feature_noise_rate": 0.5, "projector_width": 4}
@@ -134,7 +134,27 @@ def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):
     matrix = adjacency(method.task.edge_index, n)
     for conv in (model.conv1, model.conv2):
         x = layer(conv, x, matrix, weight_of(conv.lin)).relu()
-    torch.testing.assert_close(method.forward(), linear(model.linear, x).squeeze(1).detach() + model.bias.detach())
+    logits = linear(model.linear, x).squeeze(1).detach() + model.bias.detach()
+    judged = method.forward()
+    nodes = method.task.split["validation"]  # all that an epoch which isn't selected needs
+    torch.testing.assert_close(judged[nodes], logits[nodes])
+    assert len(nodes) < n and judged.count_nonzero() == len(nodes)
+    torch.testing.assert_close(method.complete(judged), logits)
+
+
+@pytest.mark.parametrize("rate", [0.0, 0.003, 0.2, 0.9])
+def test_occurrences_are_independent_trials(rate):
+    torch.manual_seed(0)
+    draws, trials = 3000, 40
+    hits = torch.zeros(draws, trials)
+    for row in hits:
+        positions = occurrences(rate, trials)
+        assert torch.equal(positions, positions.unique()) and not ((positions < 0) | (positions >= trials)).any()
+        row[positions] = 1
+    spread = (rate * (1 - rate) / draws) ** 0.5
+    assert ((hits.mean(0) - rate).abs() <= 5 * spread).all()  # at every position, the first and the last too
+    both = (hits[:, 1:] * hits[:, :-1]).mean()
+    assert both == pytest.approx(rate**2, abs=5 * (rate**2 / hits[:, 1:].numel()) ** 0.5)
 
 
 def test_distance_passes_no_gradient_to_its_target(double):
