@@ -6,7 +6,14 @@ rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-{split}.npz"),
-        package=package("debias/fit.py", "debias/kernels.py", "debias/result.py", "nn/linear.py", "nn/operator.py", "nn/parallel.py"),
+        package=package(
+            "debias/fit.py",
+            "debias/kernels.py",
+            "debias/result.py",
+            "nn/linear.py",
+            "nn/operator.py",
+            "nn/parallel.py",
+        ),
     output:
         debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),
         timing=results("data/debiased/{dataset}/{method}/split-{split}.timing.json"),
