@@ -106,6 +106,7 @@ TRAINING_PATH = [
     "nn/attention.py",
     "nn/cache.py",
     "nn/columns.py",
+    "nn/constant.py",
     "nn/conv.py",
     "nn/csr.py",
     "nn/decode.py",

@@ -6,15 +6,18 @@ attribute is not known, an estimator f_E supplies it; f_E is trained beforehand 
 
 from typing import Annotated, Literal
 
+import numpy as np
 import torch
 from pydantic import Field
+from scipy.sparse import csr_matrix, diags, identity
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, dropout
+from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import GATConv, NodeClassifier
 from fairgat.nn.conv import glorot_
+from fairgat.nn.linear import linear
 from fairgat.optim import Adam
 from fairgat.tasks import NodeTask
 
@@ -113,8 +116,8 @@ class SensitiveEstimator(nn.Module):
 
     def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float) -> None:
         super().__init__()
-        self.adjacency = normalised_adjacency(edge_index, len(features))
-        self.aggregated = self.adjacency @ features
+        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(features.numpy().dtype)
+        self.aggregated = _Propagate.apply(self.adjacency, features)
         self.dropout = dropout
         self.conv1 = nn.Linear(features.size(1), hidden)
         self.conv2 = nn.Linear(hidden, hidden)
@@ -125,9 +128,26 @@ class SensitiveEstimator(nn.Module):
 
     def forward(self) -> Tensor:
         """(N,) logits of the sensitive attribute."""
-        h = dropout(self.conv1(self.aggregated).relu(), self.dropout, self.training)
-        column = h @ (self.linear.weight @ self.conv2.weight).t()  # (N, 1)
-        return (self.adjacency @ column + self.linear(self.conv2.bias)).squeeze(1)
+        h = linear(self.aggregated, self.conv1.weight, self.conv1.bias, relu=True)
+        weight = self.linear.weight @ self.conv2.weight  # (1, hidden)
+        if self.training and self.dropout:
+            h = h * torch.rand_like(h).ge_(self.dropout)  # a quarter of the time of torch.dropout's draws
+            weight = weight / (1 - self.dropout)
+        column = h @ weight.t()  # (N, 1)
+        return (_Propagate.apply(self.adjacency, column) + self.linear(self.conv2.bias)).squeeze(1)
+
+
+class _Propagate(torch.autograd.Function):
+    """A symmetric sparse matrix times x (N, F); PyTorch's own sparse product takes twenty times as long."""
+
+    @staticmethod
+    def forward(ctx, matrix: csr_matrix, x: Tensor) -> Tensor:
+        ctx.matrix = matrix
+        return torch.from_numpy(matrix @ x.detach().numpy())
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> tuple[None, Tensor]:
+        return None, torch.from_numpy(ctx.matrix @ grad.numpy())
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
@@ -135,10 +155,9 @@ def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
     return ((s - s.mean()) * (y - y.mean())).mean().abs()
 
 
-def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> Tensor:
-    """(N, N) sparse D^-1/2 (A + I) D^-1/2."""
-    loops = torch.arange(num_nodes)
-    edges = torch.cat([edge_index, torch.stack([loops, loops])], dim=1)
-    root = torch.bincount(edges[1], minlength=num_nodes).rsqrt()
-    values, size = root[edges[0]] * root[edges[1]], (num_nodes, num_nodes)
-    return torch.sparse_coo_tensor(edges, values, size, check_invariants=False).coalesce()
+def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> csr_matrix:
+    """(N, N) D^-1/2 (A + I) D^-1/2."""
+    ones = np.ones(edge_index.size(1))
+    adjacency = csr_matrix((ones, edge_index.numpy()), shape=(num_nodes, num_nodes)) + identity(num_nodes)
+    scale = diags(1 / np.sqrt(adjacency.sum(axis=1).A1))
+    return csr_matrix(scale @ adjacency @ scale)

@@ -7,6 +7,7 @@ from torch.nn.utils.parametrize import is_parametrized
 from fairgat.nn import spectral
 from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
+from fairgat.nn.constant import features_covariance, features_linear
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.head import logit_of
 from fairgat.nn.linear import linear
@@ -170,7 +171,7 @@ class GATConv(nn.Module):
 
     def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
-        c = linear(x, self.lin.weight).view(-1, self.heads, self.out_channels)
+        c = features_linear(x, self.lin.weight).view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, gain = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor, eta)
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
@@ -182,7 +183,7 @@ class GATConv(nn.Module):
         """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
         weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
         if eta is not None:
-            weight = weight * (eta * _inverse_deviation(x[:, None, :], weight))
+            weight = weight * (eta * _inverse_deviation(features_covariance(x), weight))
         att = torch.cat([self.att_src, self.att_dst])
         directions = torch.einsum("khc,hcf->khf", att, weight)  # W^T a, per head
         scores = torch.einsum("nf,khf->khn", x, directions)
@@ -191,7 +192,7 @@ class GATConv(nn.Module):
             s = s.flatten(1)[:, None, :]
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
-            weight = weight * (eta * _inverse_deviation(s, weight))
+            weight = weight * (eta * _inverse_deviation(covariance(s)[0], weight))
         relu = relu and self.res is None and head is None
         bias = [None] * len(weight) if self.bias is None or head is not None else self.bias.view(len(weight), -1)
         heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]
@@ -205,7 +206,7 @@ class GATConv(nn.Module):
 
     def _centred(self, x, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
-        c = _standardise(linear(x, self.lin.weight), eta).view(-1, self.heads, self.out_channels)
+        c = _standardise(features_linear(x, self.lin.weight), eta).view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
         return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
@@ -304,9 +305,9 @@ def glorot_(weight: Tensor) -> Tensor:
     return nn.init.uniform_(weight, -bound, bound)
 
 
-def _inverse_deviation(s: Tensor, weight: Tensor) -> Tensor:
-    """(H, C, 1) one over the standard deviation over n of s (N, H or 1, F) times weight (H, C, F)."""
-    variance = ((weight @ covariance(s)[0]) * weight).sum(-1, keepdim=True)
+def _inverse_deviation(covariance: Tensor, weight: Tensor) -> Tensor:
+    """(H, C, 1) one over the standard deviation of W s, for s of this covariance (H or 1, F, F), weight (H, C, F)."""
+    variance = ((weight @ covariance) * weight).sum(-1, keepdim=True)
     return torch.rsqrt(variance.clamp_min(0) + EPS)
 
 

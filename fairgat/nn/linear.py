@@ -50,8 +50,10 @@ def _backward(ctx, grad):
     x, weight, y = ctx.saved_tensors
     needs_x, needs_weight, *_ = ctx.needs_input_grad
     grad_bias = None
-    if ctx.relu or ctx.shifted:
-        grad, grad_bias = add_bias_backward(grad, grad if y is None else y, ctx.relu)
+    if ctx.relu:
+        grad, grad_bias = add_bias_backward(grad, y, True)
+    elif ctx.shifted:
+        grad_bias = grad.sum(0)
     return (
         linear(grad, weight.t()) if needs_x else None,
         grad.t() @ x if needs_weight else None,  # a sum over the many rows, in which MKL is the faster one

@@ -53,6 +53,17 @@ def test_the_estimator_is_two_graph_convolutions(double):
     torch.testing.assert_close(estimator(), estimator.linear(h).squeeze(1))
 
 
+def test_the_estimators_dropout_keeps_the_mean(double):
+    task = make("fairgnn", small_graph(), **SETTINGS).task
+    estimator = SensitiveEstimator(task.features, task.edge_index, 7, 0.4)
+    nn.init.normal_(estimator.conv1.bias)
+    with torch.no_grad():  # the logits are linear in what is dropped
+        draws = torch.stack([estimator() for _ in range(4000)])
+        whole = estimator.eval()()
+    error = draws.std(0) / len(draws) ** 0.5
+    assert (error > 0).all() and ((draws.mean(0) - whole).abs() <= 5 * error).all()
+
+
 def test_what_is_known_is_kept_and_the_rest_is_a_probability(double):
     graph = small_graph()
     for known, count in [("all", 40), ("train", 16), (4, 4)]:

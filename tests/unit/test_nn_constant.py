@@ -1,0 +1,122 @@
+"""What is computed of constant features, against plain forms."""
+
+import pytest
+import torch
+
+from fairgat.nn import GATConv, constant
+from fairgat.nn.constant import constant_covariance, constant_linear, features_covariance, features_linear
+
+ROWS, INPUTS, OUTPUTS = 70, 40, 9
+
+
+def operands(share=0.1, dtype=torch.float32):
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(ROWS, INPUTS, generator=generator, dtype=dtype)
+    x[torch.rand(ROWS, INPUTS, generator=generator) >= share] = 0
+    x[3], x[:, 5] = 0, 0  # an empty row, an empty column
+    return x, torch.randn(OUTPUTS, INPUTS, generator=generator, dtype=dtype, requires_grad=True)
+
+
+@pytest.fixture
+def products(monkeypatch):
+    """The shapes of the sparse products that were taken."""
+    taken, times = [], constant._times
+    monkeypatch.setattr(constant, "_times", lambda rows, matrix: taken.append(matrix.shape) or times(rows, matrix))
+    return taken
+
+
+def agree(x, weight):
+    results = []
+    for product in (features_linear, torch.nn.functional.linear):
+        out = product(x, weight)
+        scale = torch.linspace(-1, 1, out.numel(), dtype=out.dtype).view(out.shape[::-1]).t()  # not contiguous
+        results.append([out, *torch.autograd.grad((out * scale).sum(), weight)])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_products_and_gradients_are_those_of_pytorch(products, dtype):
+    agree(*operands(dtype=dtype))
+    assert len(products) == 2  # forward and backward
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+def test_wide_products_on_threads(products, threads, monkeypatch):
+    monkeypatch.setattr(torch, "get_num_threads", lambda: threads)
+    generator = torch.Generator().manual_seed(0)
+    x = torch.randn(900, 400, generator=generator) * (torch.rand(900, 400, generator=generator) < 0.05)
+    agree(x, torch.randn(130, 400, generator=generator, requires_grad=True))
+    assert products
+
+
+def test_a_matrix_that_is_written_to_is_read_again(products):
+    x, weight = operands()
+    agree(x, weight)
+    x[0] = 2.5
+    agree(x, weight)
+    x[:] = 1.5  # no longer mostly zeros
+    agree(x, weight)
+    assert len(products) == 4
+
+
+def test_other_matrices_take_the_plain_product(products):
+    x, weight = operands()
+    agree(operands(share=0.5)[0], weight)
+    late = x.clone()  # its first rows are mostly zeros, the others are not
+    late[1::2] = 1
+    agree(late, weight)
+    agree(x[:, :5].contiguous(), weight.detach()[:, :5].clone().requires_grad_())  # a layer that widens
+    agree(x.clone().requires_grad_(), weight)
+    with torch.inference_mode():
+        features_linear(x.clone(), weight)
+    assert products == []
+    assert torch.autograd.grad(features_linear(y := x.clone().requires_grad_(), weight).sum(), y)[0].shape == x.shape
+
+
+def test_without_numba(products, monkeypatch):
+    monkeypatch.setattr(constant, "kernels", None)
+    agree(*operands())
+    assert products == []
+
+
+def test_the_layers_take_it_for_their_input(products):
+    x, _ = operands()
+    edge_index = torch.randint(ROWS, (2, 300), generator=torch.Generator().manual_seed(0))
+    layer = GATConv(INPUTS, 4, heads=2)
+    sparse, dense = layer(x, edge_index), layer(x.clone().requires_grad_(), edge_index)
+    assert len(products) == 1
+    torch.testing.assert_close(sparse, dense, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_covariance_follows_what_is_written(dtype):
+    x, _ = operands(dtype=dtype)
+    for _ in range(2):
+        for _ in range(2):
+            torch.testing.assert_close(features_covariance(x), torch.cov(x.t(), correction=0)[None])
+        features_covariance(x).zero_()  # of the caller's own
+        x[1] += 3
+    y = x.clone().requires_grad_()
+    slope = torch.randn(INPUTS, INPUTS, dtype=dtype)
+    ours = torch.autograd.grad((features_covariance(y)[0] * slope).sum(), y)[0]
+    theirs = torch.autograd.grad((torch.cov(y.t(), correction=0) * slope).sum(), y)[0]
+    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
+    torch.library.opcheck(constant_covariance, (x,))
+
+
+def test_gradcheck_and_opcheck():
+    x, weight = operands(dtype=torch.float64)
+    assert torch.autograd.gradcheck(lambda w: features_linear(x, w), weight)
+    for share in (0.1, 0.9):
+        torch.library.opcheck(constant_linear, operands(share))
+
+
+def test_compiled():
+    x, weight = operands()
+    torch.testing.assert_close(torch.compile(features_linear, backend="aot_eager")(x, weight), x @ weight.t())
+
+
+def test_wrong_shapes_are_pytorchs_error():
+    with pytest.raises(RuntimeError, match="shapes cannot be multiplied"):
+        features_linear(torch.zeros(30, 41), torch.ones(9, 40))
