@@ -192,7 +192,7 @@ class Runtime(Model):
 
     warmup: Annotated[int, Field(ge=0)] = 3
     """Epochs before the clock starts."""
-    epochs: Count = 20
+    epochs: Count = 60
     """Timed epochs; the median counts."""
     threads: Count = 1
     """CPU threads of the timed process."""

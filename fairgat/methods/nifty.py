@@ -107,10 +107,9 @@ class NodeClassification(NodeMethod):
 
         One N(0, 1) number is added to every picked column, never to the sensitive one; `flip` turns that one around.
         """
-        x = self.features.clone()
-        picked = torch.rand(x.size(1)) < self.settings.feature_noise_rate
+        picked = torch.rand(self.features.size(1)) < self.settings.feature_noise_rate
         picked[0] = False
-        x[:, picked] += torch.randn(1)
+        x = self.features + picked * torch.randn(1)
         if flip:
             x[:, 0] = 1 - x[:, 0]
         kept = torch.ones_like(self.loops)
@@ -142,15 +141,33 @@ class NodeClassification(NodeMethod):
     def classification_loss(self, views: list[View]) -> Tensor:
         """(1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + cross-entropy of view 2), l3 and l4."""
         labels = self.task.labels[self.task.train]
-        logits = (self.model.classify(h) for h in self.encode(views))
+        with parametrize.cached():
+            logits = [self.model.classify(h) for h in self.encode(views)]
         losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
         return (1 - self.settings.similarity_weight) / 2 * sum(losses)
 
 
 def distance(predicted: Tensor, projected: Tensor) -> Tensor:
     """D: the mean negative cosine of rows (n, hidden); no gradient passes through the second argument."""
-    direction = normalize(projected.detach())
-    return -((predicted * direction).sum(1) / predicted.norm(dim=1).clamp_min(1e-8)).mean()
+    return _Distance.apply(predicted, normalize(projected.detach()))
+
+
+class _Distance(torch.autograd.Function):
+    """-mean <q, d> / max(|q|, 1e-8) over the rows of q, with its gradient in two passes instead of PyTorch's eight."""
+
+    @staticmethod
+    def forward(ctx, q: Tensor, d: Tensor) -> Tensor:
+        length = q.norm(dim=1)
+        divisor = length.clamp_min(1e-8)
+        cosine = torch.linalg.vecdot(q, d) / divisor
+        ctx.save_for_backward(q, d, divisor, cosine * (length == divisor))
+        return -cosine.mean()
+
+    @staticmethod
+    def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:
+        q, d, divisor, cosine = ctx.saved_tensors
+        rate = -grad / (len(q) * divisor)
+        return (d * rate[:, None]).addcmul_(q, (-rate * cosine / divisor)[:, None]), None
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
@@ -222,13 +239,8 @@ def _block(inputs: int, outputs: int) -> list[nn.Module]:
     return [_linear(inputs, outputs), nn.BatchNorm1d(outputs), nn.ReLU(inplace=True)]
 
 
-class _Linear(nn.Linear):
-    def forward(self, x: Tensor) -> Tensor:
-        return linear(x, self.weight, self.bias)
-
-
 def _linear(inputs: int, outputs: int) -> nn.Linear:
-    layer = _Linear(inputs, outputs)
+    layer = nn.Linear(inputs, outputs)
     glorot_(layer.weight)
     nn.init.zeros_(layer.bias)
     return spectral_norm(layer)

@@ -5,6 +5,7 @@ import copy
 import pytest
 import torch
 from dense import adam, adjacency, bce, layer, make, small_graph
+from torch.nn.functional import normalize
 
 from fairgat.methods.nifty import attend_rows, distance, occurrences, rows_of
 from fairgat.nn import CSRGraph, GATConv
@@ -165,6 +166,16 @@ def test_distance_passes_no_gradient_to_its_target(double):
     value.backward()
     assert b.grad is None
     torch.testing.assert_close(a.grad, torch.autograd.grad(-cosine(a, b), a)[0])
+
+
+def test_the_gradient_of_the_distance(double):
+    a, b = torch.randn(2, 9, 4)
+    a[2] = 0  # where the length counts as 1e-8
+    assert torch.autograd.gradcheck(lambda a: distance(a, b[3:]), a[3:].requires_grad_())
+    a = a.detach().requires_grad_()
+    plain = -((a * normalize(b)).sum(1) / a.norm(dim=1).clamp_min(1e-8)).mean()
+    ours, theirs = (torch.autograd.grad(3 * value, a)[0] for value in (distance(a, b), plain))
+    torch.testing.assert_close(ours, theirs)
 
 
 @pytest.mark.parametrize(("heads", "width"), [(1, 8), (2, 8), (1, 4), (2, 4)], ids=str)
