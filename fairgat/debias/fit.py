@@ -59,7 +59,7 @@ class Debiasing:
     def propagate(self) -> None:
         """Ã X and Ã² X."""
         adjacency = torch.from_numpy(self.adjacency)
-        self.one_hop = linear(adjacency, self.x.t())  # a third to a half of `@`'s time
+        self.one_hop = linear(adjacency, self.x.t())  # `@` takes about twice as long
         self.two_hops = linear(adjacency, self.one_hop.t())
 
     def round(self, number: int) -> dict[str, float]:

@@ -11,6 +11,7 @@ import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import spectral_norm
@@ -164,6 +165,7 @@ class _Distance(torch.autograd.Function):
         return -cosine.mean()
 
     @staticmethod
+    @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:
         q, d, divisor, cosine = ctx.saved_tensors
         rate = -grad / (len(q) * divisor)

@@ -1,6 +1,8 @@
-"""One CSR form per edge_index tensor, kept for as long as the tensor lives and is not written to."""
+"""What is found once for a tensor, kept for as long as it lives and is not written to."""
 
 import weakref
+from collections.abc import Callable
+from typing import Any
 
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -8,6 +10,17 @@ from torch.utils.weak import WeakTensorKeyDictionary
 from fairgat.nn.csr import CSRGraph
 
 _cache = WeakTensorKeyDictionary()
+
+
+def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:
+    """`find(x)`, found once while the same unmodified tensor is passed with the same cache."""
+    if x.is_inference():
+        return find(x)  # nobody counts writes to it
+    version, found = cache.get(x, (None, None))
+    if version != x._version:
+        found = find(x)
+        cache[x] = x._version, found
+    return found
 
 
 def csr_of(edge_index: Tensor, num_nodes: int, sensitive: Tensor | None, add_self_loops: bool) -> CSRGraph:

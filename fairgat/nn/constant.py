@@ -4,13 +4,13 @@ Products with features that are mostly zeros, as bags of words are, read the oth
 any features, are found once and kept for as long as the tensor lives and is not written to.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from scipy.sparse import csr_matrix
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.arrays import array, served
+from fairgat.nn.cache import kept
 from fairgat.nn.linear import linear
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
@@ -26,14 +26,7 @@ _SAMPLE = 64  # rows that are looked at first: an activation in evaluation is ne
 
 _nonzeros_of, _covariance_of = WeakTensorKeyDictionary(), WeakTensorKeyDictionary()
 
-
-@dataclass(frozen=True, eq=False)
-class _NonZeros:
-    """A matrix (n, k) by rows: offsets (n + 1,) int64, columns and values (1, m); and its transpose likewise."""
-
-    version: int
-    rows: tuple[np.ndarray, np.ndarray, np.ndarray]
-    columns: tuple[np.ndarray, np.ndarray, np.ndarray]
+_Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # of a sparse (n, k): offsets (n + 1,), columns (m,), values (1, m)
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
@@ -50,10 +43,8 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
 @operator
 def constant_linear(x: Tensor, weight: Tensor) -> Tensor:
     """The operator behind `features_linear`; there is no gradient of x."""
-    nonzeros = _nonzeros(x)
-    if nonzeros is None:
-        return linear(x, weight)
-    return _times(nonzeros.rows, weight.t())
+    found = kept(_nonzeros_of, x, _nonzeros)
+    return linear(x, weight) if found is None else _times(found[0], weight.t())
 
 
 @fake(constant_linear)
@@ -64,10 +55,8 @@ def _(x, weight):
 @operator
 def constant_linear_backward(grad: Tensor, x: Tensor) -> Tensor:
     """Gradient of the weight (m, k)."""
-    nonzeros = _nonzeros(x)
-    if nonzeros is None:
-        return grad.t() @ x
-    return _times(nonzeros.columns, grad).t().contiguous()
+    found = kept(_nonzeros_of, x, _nonzeros)
+    return grad.t() @ x if found is None else _times(found[1], grad).t().contiguous()
 
 
 @fake(constant_linear_backward)
@@ -88,19 +77,13 @@ gradient(constant_linear, _backward, _setup)
 
 def features_covariance(x: Tensor) -> Tensor:
     """Population covariance (1, F, F) over the rows of x (N, F)."""
-    return covariance(x[:, None, :])[0] if x.requires_grad else constant_covariance(x)
+    return _covariance(x) if x.requires_grad else constant_covariance(x)
 
 
 @operator
 def constant_covariance(x: Tensor) -> Tensor:
     """The operator behind `features_covariance`; it has no gradient."""
-    if x.is_inference():  # nobody counts writes to it
-        return covariance(x[:, None, :])[0]
-    version, kept = _covariance_of.get(x, (None, None))
-    if version != x._version:
-        kept = covariance(x[:, None, :])[0]
-        _covariance_of[x] = x._version, kept
-    return kept.clone()
+    return kept(_covariance_of, x, _covariance).clone()
 
 
 @fake(constant_covariance)
@@ -108,7 +91,11 @@ def _(x):
     return x.new_empty(1, x.size(1), x.size(1))
 
 
-def _times(rows: tuple[np.ndarray, np.ndarray, np.ndarray], matrix: Tensor) -> Tensor:
+def _covariance(x: Tensor) -> Tensor:
+    return covariance(x[:, None, :])[0]
+
+
+def _times(rows: _Rows, matrix: Tensor) -> Tensor:
     """A sparse matrix (n, k) times a dense one (k, m): what attention does, with the values as coefficients."""
     offsets, column, value = rows
     out = matrix.new_empty(len(offsets) - 1, 1, matrix.size(1))
@@ -117,22 +104,14 @@ def _times(rows: tuple[np.ndarray, np.ndarray, np.ndarray], matrix: Tensor) -> T
     return out[:, 0]
 
 
-def _nonzeros(x: Tensor) -> _NonZeros | None:
-    """The non-zeros of x, or None where there are too many of them."""
-    if x.is_inference() or not x.numel():  # nobody counts writes to the former
+def _nonzeros(x: Tensor) -> tuple[_Rows, _Rows] | None:
+    """The non-zeros of x and of its transpose; None where there are too many, or where they could not be kept."""
+    sample = x[:: max(1, len(x) // _SAMPLE)]
+    if x.is_inference() or any(part.count_nonzero() > _DENSE * part.numel() for part in (sample, x)):
         return None
-    found = _nonzeros_of.get(x)
-    if found is None or found.version != x._version:
-        _nonzeros_of.pop(x, None)
-        sample = x[:: max(1, len(x) // _SAMPLE)]
-        if sample.count_nonzero() > _DENSE * sample.numel() or x.count_nonzero() > _DENSE * x.numel():
-            return None
-        matrix = x.detach().numpy()
-        found = _nonzeros_of[x] = _NonZeros(x._version, _by_rows(matrix), _by_rows(matrix.T))
-    return found
+    matrix = csr_matrix(x.detach().numpy())
+    return _by_rows(matrix), _by_rows(matrix.T.tocsr())
 
 
-def _by_rows(matrix: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    row, column = matrix.nonzero()
-    offsets = np.concatenate([[0], np.cumsum(np.bincount(row, minlength=len(matrix)))])
-    return offsets, column.astype(np.uint32), matrix[row, column][None]
+def _by_rows(matrix: csr_matrix) -> _Rows:
+    return matrix.indptr.astype(np.int64), matrix.indices.astype(np.uint32), matrix.data[None]
