@@ -119,23 +119,31 @@ class GATConv(nn.Module):
                 is never written.
 
         Raises:
-            ValueError: a shape is wrong, or bipartite input or edge features are given.
+            ValueError: a shape is wrong, a `CSRGraph` is of another graph or cut into groups, or bipartite input or
+                edge features are given.
         """
-        graph = self._graph(x, edge_index, None, edge_attr, size)
+        graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
         return self._forward(x, graph, 0.0, None, False, keep, relu, head, return_attention_weights)
 
-    def _graph(
-        self, x: Tensor, edge_index: Tensor | CSRGraph, sensitive: Tensor | None, edge_attr: None, size: None
-    ) -> CSRGraph:
+    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, segmented: bool) -> CSRGraph:
+        """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
         if edge_attr is not None:
             raise ValueError("edge_attr must be None: edge features are not supported")
         if size is not None or isinstance(x, tuple | list):
             raise ValueError("x must be one matrix and size None: bipartite graphs are not supported")
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
-        if isinstance(edge_index, CSRGraph):
-            return edge_index
-        return csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
+        if not isinstance(edge_index, CSRGraph):
+            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
+        elif edge_index.num_nodes != x.size(0):
+            raise ValueError(f"the CSRGraph has {edge_index.num_nodes} nodes, and x {x.size(0)} rows")
+        elif edge_index.segmented != segmented:
+            raise ValueError(f"this layer needs a CSRGraph made {'with' if segmented else 'without'} `sensitive`")
+        else:
+            graph = edge_index
+        if keep is not None and keep.shape != (graph.num_edges,):
+            raise ValueError(f"keep must have shape ({graph.num_edges},), one for each edge, got {tuple(keep.shape)}")
+        return graph
 
     def _forward(self, x, *arguments):
         if torch.is_autocast_enabled(x.device.type):
@@ -291,7 +299,7 @@ class FairGATConv(GATConv):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
         if sensitive is not None:
             sensitive = torch.as_tensor(sensitive)
-        graph = self._graph(x, edge_index, sensitive if fair else None, edge_attr, size)
+        graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, segmented=fair)
         alpha_chi = self.alpha_chi if fair else 0.0
         return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, head, return_attention_weights)
 

@@ -15,6 +15,7 @@ class CSRGraph:
 
     Attributes:
         num_nodes: N.
+        segmented: whether `sensitive` was given.
         rowptr: (N + 1,) int64; the edges into node i are rowptr[i] .. rowptr[i+1].
         middle: (N,) int64; where the inter-edges of row i begin.
         source: (E,) int32 source node of each edge.
@@ -25,6 +26,7 @@ class CSRGraph:
     """
 
     num_nodes: int
+    segmented: bool
     rowptr: Tensor
     middle: Tensor
     source: Tensor
@@ -86,6 +88,7 @@ class CSRGraph:
 
         return cls(
             num_nodes=num_nodes,
+            segmented=sensitive is not None,
             rowptr=tensor(rowptr, np.int64),
             middle=tensor(middle, np.int64),
             source=tensor(sorted_source, np.int32),

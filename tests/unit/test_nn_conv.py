@@ -245,6 +245,23 @@ def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch):
     assert len(built) == 3
 
 
+def test_a_csr_of_another_kind_or_graph_is_refused():
+    edge_index, sensitive = random_graph()
+    cut, whole = (CSRGraph.from_edge_index(edge_index, N, groups) for groups in (sensitive, None))
+    fair, plain = FairGATConv(5, 8), FairGATConv(5, 8, alpha_chi=None)
+    torch.testing.assert_close(fair(features(), cut), fair(features(), edge_index, sensitive))
+    torch.testing.assert_close(plain(features(), whole), plain(features(), edge_index))
+    with pytest.raises(ValueError, match="made with `sensitive`"):
+        fair(features(), whole, sensitive)
+    for layer in (plain, GATConv(5, 8)):
+        with pytest.raises(ValueError, match="made without `sensitive`"):
+            layer(features(), cut)
+        with pytest.raises(ValueError, match=f"{N} nodes, and x {N - 1} rows"):
+            layer(features()[1:], whole)
+        with pytest.raises(ValueError, match="one for each edge"):
+            layer(features(), whole, keep=torch.ones(3, dtype=torch.bool))
+
+
 def test_inference_mode():
     edge_index, sensitive = random_graph()
     layer = FairGATConv(5, 8).eval()
