@@ -1,12 +1,18 @@
 """Which commit the code is of."""
 
 import subprocess
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 
-def revision(folder: str | Path = Path(__file__).parent) -> dict[str, Any]:
-    """`commit` of the checkout that tracks `folder`, and whether files in it differ (`modified`); None without one."""
+def revision(folder: str | Path = Path(__file__).parent, paths: Sequence[str] = (".",)) -> dict[str, Any]:
+    """`commit` of the checkout that tracks `folder`, and whether it is `modified`; None without one.
+
+    Args:
+        folder: a folder of the checkout.
+        paths: what counts as modified, relative to it; Git's wildcards are allowed.
+    """
 
     def git(*arguments: str) -> str | None:
         # without locks: jobs ask side by side
@@ -19,5 +25,5 @@ def revision(folder: str | Path = Path(__file__).parent) -> dict[str, Any]:
 
     if not git("ls-files", "."):  # installed inside a checkout of something else
         return {"commit": None, "modified": None}
-    status = git("status", "--porcelain", "--untracked-files=no", "--", ".")
+    status = git("status", "--porcelain", "--untracked-files=no", "--", *paths)
     return {"commit": git("rev-parse", "HEAD"), "modified": None if status is None else bool(status)}

@@ -4,6 +4,7 @@ from _log import logged
 
 with logged(snakemake):
     import os
+    from pathlib import Path
 
     from fairgat import machine
     from fairgat.files import write_json, write_text
@@ -12,7 +13,7 @@ with logged(snakemake):
 
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
-        snakemake.scriptdir,
+        Path(snakemake.scriptdir).parent,
         machine.describe(),
         snakemake.params.config,
         snakemake.params.benchmarks,

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import stats
 
 from fairgat.records import HIGHER_IS_BETTER
-from fairgat.reporting.paper import Published
+from fairgat.reporting.paper import TABLES, Published
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5
@@ -27,7 +27,6 @@ COLUMNS = (
     "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
     "ci_low", "ci_high", "p", "p_holm", "verdict",
 )  # fmt: skip
-TABLES = ("comparison", "ablation", "link_prediction")
 
 
 def published_entries(paper: Mapping[str, Any]) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ A predicate turns a claim's arguments and a set of results into checks; a check 
 because a result is missing. Results are plain mappings, so that the paper's numbers and ours go through the same code.
 """
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -14,7 +15,7 @@ import pandas as pd
 import yaml
 
 from fairgat.records import HIGHER_IS_BETTER
-from fairgat.reporting.paper import TASK_OF_TABLE
+from fairgat.reporting.paper import TABLES
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
 Results = Mapping[tuple[str, str, str], tuple[float, float]]
@@ -65,9 +66,12 @@ def papers_results(paper: Mapping[str, Any], table: str) -> Results:
 
 
 def our_results(by_rule: pd.DataFrame, rule: str, seconds: Mapping[str, Mapping[str, float]]) -> Results:
-    """Our results under one selection rule; `seconds` are the median seconds per epoch of each data set and method."""
+    """Our results under one selection rule; `seconds` are the median seconds per epoch of each data set and method.
+
+    One split has no standard deviation: NaN.
+    """
     found = {
-        (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std)
+        (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
         for row in by_rule[by_rule["rule"] == rule].itertuples()
         if pd.notna(row.mean)
     }
@@ -93,7 +97,7 @@ def inconsistencies(paper: Mapping[str, Any]) -> list[str]:
 def misplaced_bold(paper: Mapping[str, Any]) -> list[str]:
     """Places where the paper's bold print is not on the best mean (or not on it alone), one sentence each."""
     found = []
-    for table in TASK_OF_TABLE:
+    for table in TABLES:
         for dataset, methods in paper[table].items():
             for metric in next(iter(methods.values())):
                 means = {method: metrics[metric].mean for method, metrics in methods.items()}
@@ -158,6 +162,7 @@ def _lowest(
                 for method in (subject, *rivals)
                 if (dataset, method, metric) in results
             }
+            values = {method: value for method, value in values.items() if math.isfinite(value)}
             own = values.pop(subject, None)
             rival = min(values, key=values.__getitem__, default=None)
             holds, numbers = None, ""

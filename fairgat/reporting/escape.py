@@ -35,6 +35,15 @@ _TEX = {
     "“": "``",
     "”": "''",
     "…": r"\dots{}",
+    "ß": r"\ss{}",
+    "æ": r"\ae{}",
+    "Æ": r"\AE{}",
+    "œ": r"\oe{}",
+    "Œ": r"\OE{}",
+    "ø": r"\o{}",
+    "Ø": r"\O{}",
+    "ł": r"\l{}",
+    "Ł": r"\L{}",
 }
 _SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
 _GREEK = dict(zip("αβγδεζηθικλμνξπρστφχψω", _SMALL.split(" "), strict=True)) | dict(
@@ -58,7 +67,8 @@ def tex(text: str) -> str:
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
-    return "".join(_tex_character(character) for character in " ".join(text.split()))
+    escaped = "".join(_tex_character(character) for character in " ".join(text.split()))
+    return "{}" + escaped if escaped[:1] in ("[", "*") else escaped  # else an argument of the \\ before it
 
 
 def _tex_character(character: str) -> str:

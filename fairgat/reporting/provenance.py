@@ -13,6 +13,8 @@ from fairgat.reporting.model import Block, Cell, Panel, Row, Table
 from fairgat.revision import revision
 
 CODE = ("commit", "modified")
+# What decides results; README.md and results/reference are made from them.
+DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config*.yaml")
 PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
 
 
@@ -29,7 +31,7 @@ def collect(
 
     Args:
         command: what the user typed.
-        source: the folder of the workflow, whose commit is recorded; the runs say themselves which trained them.
+        source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
         machine: as `fairgat.machine.describe` gives it.
         config: the settings that decide results beside the code, such as the seed.
         benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
@@ -38,7 +40,7 @@ def collect(
     """
     return {
         "command": command,
-        **revision(source),
+        **revision(source, DECIDES),
         "trained_at": trained_at(metrics),
         "machine": dict(machine),
         "versions": versions(PACKAGES),

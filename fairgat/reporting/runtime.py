@@ -51,9 +51,11 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         return None if value is None else Cell(_three_digits(value), mark=later_cell(dataset, method))
 
     def relative(dataset: str, method: str) -> Cell | None:
+        if method not in ours.get(dataset, {}):
+            return None
         ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
         if ratio is None:
-            return None
+            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {titles[dataset]}."))
         text = f"{ratio:.2f}" + ("" if paper is None else f" ({paper:.2f})")
         return Cell(text, mark=later_cell(dataset, method))
 

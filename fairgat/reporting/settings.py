@@ -36,8 +36,8 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
 
     `datasets` are the blocks, in config order, each with `name`, `title`, `task` and `reason` (why it is not run, or
     None); `methods` the rows with `name`, `title` and `reason`. Tables of results also get the selection `rule`, the
-    statistics table the grid of alpha_chi_max, the hyperparameter table each method's `grid` and `published` cell per
-    data set.
+    theory's `ddof`, the statistics table the grid of alpha_chi_max, the hyperparameter table each method's `grid` and
+    `published` cell per data set.
     """
     task = TASK_OF_TABLE.get(table)
     settings: dict[str, Any] = {"datasets": [_dataset(config, name) for name in _datasets(config, task)]}
@@ -45,6 +45,8 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
         settings["methods"] = [_method(config, name, task) for name in getattr(config.tables, table)]
     if table in ("comparison", "ablation", "link_prediction", "theory"):
         settings["rule"] = config.selection.rule
+    if table == "theory":
+        settings["ddof"] = config.aggregation.ddof
     if table == "dataset_statistics":
         settings["alpha_chi_max"] = alpha_chi_max_grid(config)
     if table == "hyperparameters":
@@ -84,16 +86,20 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def figures(config: Config) -> list[str]:
-    """The figures that this run has data for."""
-    return [name for name, (_, task) in FIGURES.items() if task is None or config.datasets_of(task)]
+    """The figures that this run has data for: neither those of a task without data sets nor those of an empty table."""
+    rows = config.tables.model_dump()
+    return [
+        name
+        for name, (kind, task) in FIGURES.items()
+        if (task is None or config.datasets_of(task)) and rows.get(kind, True)
+    ]
 
 
 def figure_settings(config: Config, figure: str) -> dict[str, Any]:
     """The settings of one figure: its `kind` and `task`, the `datasets` that are run (panels), the `methods` (colours)
     and the selection `rule`."""
     kind, task = FIGURES[figure]
-    known = config.tables.model_dump()
-    methods = known.get(kind) or config.methods
+    methods = config.tables.model_dump().get(kind, list(config.methods))
     return {
         "kind": kind,
         "task": task,

@@ -1,6 +1,7 @@
 """The terms and bounds of Theorem 1 and Lemma 1 on trained models, as a table and as a figure."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -27,9 +28,11 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
         DataError: a file is missing or malformed.
     """
     try:
-        return pd.concat([pd.read_csv(path) for path in paths], ignore_index=True)
+        frames = [pd.read_csv(path) for path in paths]
     except (OSError, ValueError) as error:
         raise DataError(f"the theory's measures cannot be read: {error}") from None
+    # A header without rows would make every column one of objects.
+    return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
 def table(settings: Settings, measures: pd.DataFrame) -> Table:
@@ -40,8 +43,9 @@ def table(settings: Settings, measures: pd.DataFrame) -> Table:
         measures: as `read` gives them.
     """
     notes = Notes()
-    layers = [_block(dataset, settings, measures, notes, _layer_rows, 12) for dataset in settings["datasets"]]
-    networks = [_block(dataset, settings, measures, notes, _network_rows, 9) for dataset in settings["datasets"]]
+    layer_rows, network_rows = (partial(rows, ddof=settings["ddof"]) for rows in (_layer_rows, _network_rows))
+    layers = [_block(dataset, settings, measures, notes, layer_rows, 12) for dataset in settings["datasets"]]
+    networks = [_block(dataset, settings, measures, notes, network_rows, 9) for dataset in settings["datasets"]]
     over = [Math(f"{name} / δ", rf"{name}$/\delta$") for name in ("printed", "corrected", "sharp")]
     return Table(
         name="theory",
@@ -117,7 +121,7 @@ def _block(dataset: Mapping, settings: Settings, measures: pd.DataFrame, notes: 
     return Block(dataset["title"], found)
 
 
-def _layer_rows(title: str, mine: pd.DataFrame) -> Iterator[tuple[str, list[Cell]]]:
+def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str, list[Cell]]]:
     for place, (layer, name) in enumerate(LAYERS.items()):
         lines = mine[mine["layer"] == layer]
         mean = lines.mean(numeric_only=True)
@@ -127,7 +131,7 @@ def _layer_rows(title: str, mine: pd.DataFrame) -> Iterator[tuple[str, list[Cell
             [
                 Cell(name),
                 Cell(_number(mean["delta_in"])),
-                _spread(lines["delta_out"]),
+                _spread(lines["delta_out"], ddof),
                 Cell(_number(mean["sigma_max"])),
                 Cell(_number(mean["sigma_effective"])),
                 Cell(_number(mean["alpha_chi"]), std=_number(mean["alpha_chi_std"], none="")),
@@ -139,22 +143,22 @@ def _layer_rows(title: str, mine: pd.DataFrame) -> Iterator[tuple[str, list[Cell
         )
 
 
-def _network_rows(title: str, mine: pd.DataFrame) -> Iterator[tuple[str, list[Cell]]]:
+def _network_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str, list[Cell]]]:
     cells = []
     for layer in ("logit", "probability"):
         lines = mine[mine["layer"] == layer]
-        cells += [_spread(lines["delta_out"])]
+        cells += [_spread(lines["delta_out"], ddof)]
         cells += [Cell(_number(lines[_column("composed", form)].mean())) for form in FORMS]
-    yield title, [*cells, _spread(100 * lines["statistical_parity"])]
+    yield title, [*cells, _spread(100 * lines["statistical_parity"], ddof)]
 
 
 def _column(kind: str, form: str) -> str:
     return f"{kind}_{form}" if form else kind
 
 
-def _spread(values: pd.Series) -> Cell:
+def _spread(values: pd.Series, ddof: int) -> Cell:
     """Mean and deviation with as many decimals as each other."""
-    mean, std = _number(values.mean()), values.std()
+    mean, std = _number(values.mean()), values.std(ddof=ddof)
     decimals = len(str(mean).partition(".")[2])
     return Cell(mean, std=f"{std:.{decimals}f}" if np.isfinite(std) else "")
 

@@ -183,6 +183,16 @@ def test_missing_results_leave_a_claim_open():
     assert altered(2, changes=change) == claims.NOT_SUPPORTED
 
 
+def test_one_split_has_no_deviation_to_be_the_lowest():
+    keys = claims.papers_results(paper.load(), claim(3)["table"])
+    rows = [
+        {"rule": "fair", "dataset": d, "method": m, "metric": metric, "mean": 0.5, "std": 0.0, "n_splits": 1}
+        for d, m, metric in keys
+    ]
+    ours = claims.our_results(pd.DataFrame(rows), "fair", {})
+    assert claims.status(claims.judge(claim(3), ours)) == claims.NOT_RUN
+
+
 def test_runtime_claim_takes_our_seconds():
     seconds = {"recidivism": {"gat": 0.1, "fairgat": 0.105}}
     empty = summary([])

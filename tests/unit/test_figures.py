@@ -141,6 +141,12 @@ def test_figures_of_a_task_without_data_are_left_out(config):
     ]
 
 
+def test_the_figure_of_an_empty_table_is_left_out(config):
+    tables = config.tables.model_copy(update={"ablation": []})
+    emptied = reporting_settings.figures(config.model_copy(update={"tables": tables}))
+    assert emptied == [name for name in reporting_settings.figures(config) if name != "ablation"]
+
+
 def test_methods_that_share_a_colour_differ_in_their_lines():
     names = ("gat", "fairgat", "fairgnn", "edits", "nifty", "fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
     looks = style.looks([{"name": name, "title": name} for name in names]).values()

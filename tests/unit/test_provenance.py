@@ -48,6 +48,8 @@ def test_revision(tmp_path):
     assert clean["modified"] is False
     (tmp_path / "file").write_text("2")
     assert revision(tmp_path)["modified"] is True
+    assert revision(tmp_path, ["f*", "nothing"])["modified"] is True
+    assert revision(tmp_path, ["other"])["modified"] is False
     untracked = tmp_path / ".venv/fairgat"  # a package that is installed inside somebody's checkout is not of it
     untracked.mkdir(parents=True)
     (untracked / "__init__.py").write_text("")

@@ -204,6 +204,15 @@ def test_runtime_is_the_median_and_relates_to_gat(config):
     ]
 
 
+def test_a_time_without_gats_is_no_missing_time(config):
+    settings_ = settings.table_settings(config, "runtime")
+    measured = {"recidivism": {"threads": 1, "warmup": 3, "epochs": 1, "epoch_seconds": {"fairgat": [0.3]}}}
+    table = runtime.build(settings_, measured, load_paper()["runtime"])
+    notes = [text for _, text in table.notes]
+    assert "GAT was not measured on Recidivism." in notes
+    assert "FairGAT on Recidivism: not measured." not in notes
+
+
 def test_statistics_mark_every_number(config):
     table = everything(config, "dataset_statistics")
     block = entries(table, "Recidivism")
@@ -266,14 +275,16 @@ def test_escaping():
         r"a\_b \& 50\% \$x\$ \#1 \{y\} \textbackslash{}z \textasciitilde{} \textasciicircum{}"
     )
     assert escape.tex("Žižek ± δ\n中") == r"\v{Z}i\v{z}ek \ensuremath{\pm} \ensuremath{\delta} U+4E2D"
+    assert escape.tex("Straße, Łódź") == r"Stra\ss{}e, \L{}\'{o}d\'{z}"
+    assert [escape.tex(text) for text in ("[a] b", "*a", "a [b]")] == ["{}[a] b", "{}*a", "a [b]"]
     assert escape.markdown("a|b *c* `d` x~1/y~2 $5 a_b _e_ <i> R&D") == (
         r"a\|b \*c\* \`d\` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
     )
 
 
-def every_character():
+def every_character(first=""):
     printable = "".join(map(chr, range(32, 127)))
-    title = printable + "éßñÅçŽ±≤≥→√✓✗–—‘’“”…" + "".join(escape._GREEK) + "中文\u200b😀"
+    title = first + printable + "éßæŒøŁñÅçŽ±≤≥→√✓✗–—‘’“”…" + "".join(escape._GREEK) + "中文\u200b😀"
     block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
     return Table("every_character", title, [Panel("stacked", ["", title[:20]], [block])], [("1", title), ("", title)])
 
@@ -315,12 +326,9 @@ def test_all_tables_compile_as_one_document(config, latex):
     assert "Overfull" not in latex(tex)
 
 
-def test_latex_compiles_with_every_character(latex):
-    printable = "".join(map(chr, range(32, 127)))
-    title = printable + "éßñÅçŽ±≤≥→√✓✗–—‘’“”…" + "".join(escape._GREEK) + "中文\u200b😀"
-    block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
-    table = Table("every_character", title, [Panel("stacked", ["", title[:20]], [block])], [("1", title), ("", title)])
-    latex(render(table, "tex"))
+@pytest.mark.parametrize("first", ["", "[", "*"])
+def test_latex_compiles_with_every_character(latex, first):
+    latex(render(every_character(first), "tex"))
 
 
 def test_every_mark_has_its_note(config):

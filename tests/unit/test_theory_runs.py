@@ -99,7 +99,8 @@ def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
 @pytest.fixture(scope="module")
 def report(folder):
     """Settings and measures; one method and one data set have none."""
-    paths = []
+    paths = [folder / "unselected.csv"]
+    write(paths[0], [])
     for name in METHODS:
         paths.append(folder / f"{name}.csv")
         write(paths[-1], measured(folder, name))
@@ -134,11 +135,23 @@ def test_the_table(report):
     layers, networks = table.panels
     gat = measures[(measures["method"] == "gat") & (measures["layer"] == "conv1")]
     row = layers.blocks[0].rows[0].cells
+    assert float(row[3].std) == pytest.approx(gat["delta_out"].std(ddof=settings["ddof"]), abs=0.001)
     assert str(row[3].text) == f"{gat['delta_out'].mean():.3f}"[:5]
     assert float(str(row[-2].text)) == pytest.approx(gat["bound"].mean() / gat["delta_out"].mean(), rel=0.01)
     for panel in (layers, networks):
         assert {len(row.cells) + 1 for block in panel.blocks for row in block.rows} == {len(panel.header)}
         assert len(panel.align) == len(panel.header)
+
+
+def test_the_population_deviation(report):
+    settings, measures = report
+    texts = [render(reporting.table(settings | {"ddof": ddof}, measures), "md") for ddof in (0, 1)]
+    assert texts[0] != texts[1]
+
+
+def test_nothing_was_selected(report, tmp_path):
+    write(tmp_path / "none.csv", [])
+    assert "not measured" in render(reporting.table(report[0], reporting.read([tmp_path / "none.csv"])), "md")
 
 
 @pytest.mark.parametrize(
