@@ -18,8 +18,11 @@ def expand(grid: Mapping[str, list[Value]]) -> list[dict[str, Value]]:
 
 
 def to_path(cell: Mapping[str, Value]) -> str:
-    """`{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell."""
-    return "/".join(f"{name}~{value}" for name, value in cell.items()) or DEFAULT
+    """`{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell.
+
+    By name: configuration files that are merged in another order give the keys in another order.
+    """
+    return "/".join(f"{name}~{cell[name]}" for name in sorted(cell)) or DEFAULT
 
 
 def from_path(path: str) -> dict[str, Value]:

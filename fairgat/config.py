@@ -6,6 +6,7 @@ and `options` is declared beside that method or source (adding one is one file) 
 `fairgat.methods.check` and `fairgat.datasets.check`.
 """
 
+import re
 import types
 import typing
 from collections.abc import Mapping
@@ -216,7 +217,7 @@ class Tables(Model):
 class Config(Model):
     """The whole experiment."""
 
-    results_dir: str = "results"
+    results_dir: Annotated[str, Field(min_length=1)] = "results"
     """Where everything is written."""
     data_mirror: str | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
@@ -365,7 +366,7 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
     if item["type"] == "value_error":
         text = str(item["ctx"]["error"])
         return text.replace("\n", "\n  ") if not location else f"{path}: {text}"
-    message = item["msg"].removeprefix("Input should be ")
+    message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
     text = f"{path}: expected {message}, got {item['input']!r}"
     if item["type"] == "literal_error":
         known = [part.strip().strip("'") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]

@@ -40,14 +40,17 @@ def measure(
         pairs: turns that count.
         peers: what to compare with; `EAGER` is always among them.
         warmup: turns before them.
+
+    Raises:
+        MemoryError: there is not enough for our own networks; a peer for which there is not has a `failure`.
     """
     graph = Graph.load(graph_file)
     rows = []
     for count in threads:
-        measured = _relative(graph_file, [*OURS, EAGER], hidden, count, pairs, warmup)
+        measured = _beside(graph_file, OURS, EAGER, hidden, count, pairs, warmup)
         for peer in peers:
             if peer != EAGER:
-                measured += _relative(graph_file, [GAT, peer], hidden, count, pairs, warmup)[1:]
+                measured += _beside(graph_file, [GAT], peer, hidden, count, pairs, warmup)[1:]
         eager = next((row["times GAT"] for row in measured if row["network"] == EAGER and "times GAT" in row), None)
         for row in measured:
             if "times GAT" in row:
@@ -68,6 +71,17 @@ def measure(
         "copy_bytes_per_second": copy_rate,
         "machine": machine.describe(),
     }
+
+
+def _beside(
+    graph_file: str | Path, ours: Sequence[str], peer: str, hidden: int, threads: int, pairs: int, warmup: int
+) -> list[dict[str, Any]]:
+    """The rows of our networks and of a peer, taking turns; without it where there is not enough memory for it."""
+    try:
+        return _relative(graph_file, [*ours, peer], hidden, threads, pairs, warmup)
+    except MemoryError as error:
+        failed = {"network": peer, "threads": threads, "failure": f"not enough memory ({error})"}
+        return [*_relative(graph_file, [*ours], hidden, threads, pairs, warmup), failed]
 
 
 def _relative(

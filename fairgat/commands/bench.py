@@ -53,7 +53,10 @@ def _attention(arguments: argparse.Namespace) -> None:
     results = Path(arguments.results_dir or settings.results_dir)
     graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
     peers = [attention.EAGER] if arguments.eager_only else attention.PEERS
-    result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)
+    try:
+        result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)
+    except MemoryError as error:
+        raise FairGATError(f"the memory does not suffice for --hidden {arguments.hidden} ({error})") from None
     _say(arguments, result, tables.attention)
 
 

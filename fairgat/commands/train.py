@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import torch
 import yaml
 
 from fairgat import cells, config, datasets, files, methods, splits, training
@@ -13,6 +14,7 @@ from fairgat.debias.fit import debias
 from fairgat.errors import ConfigError, DataError, nearest
 from fairgat.graph import Graph
 from fairgat.progress import bar
+from fairgat.reporting.settings import same_splits
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -66,6 +68,8 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     runs = results if deviations == cells.DEFAULT else results / "by-hand" / deviations
     if arguments.seed is not None:
         results = runs
+    threads = arguments.threads or settings.training.threads
+    torch.set_num_threads(threads)  # the debiasing's, too
     graph, split = _prepare(settings, arguments, results, seed)
     debiased = _debias(settings, arguments, results, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
@@ -75,7 +79,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         module=settings.module(job.method),
         settings=settings.methods[job.method].settings | cell,
         training=protocol,
-        threads=arguments.threads or settings.training.threads,
+        threads=threads,
         seed=seed,
         graph=graph,
         split=split,
@@ -108,8 +112,7 @@ def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[
         wanted = "\n".join(f"  --{_flag(name)}   ({', '.join(map(str, values))})" for name, values in missing.items())
         raise ConfigError(f"{method} on {dataset} has a grid; say which cell:\n{wanted}")
     checked = methods.settings(settings.module(method), entry.settings | given, f"methods.{method}")
-    order = [*grid, *(name for name in given if name not in grid)]
-    cell = {name: getattr(checked, name) for name in order}
+    cell = {name: getattr(checked, name) for name in given}
     # 1 and 1.0 are the same cell: take the spelling of the grid, so that the workflow finds the files
     same = [candidate for candidate in cells.expand(grid) if candidate == cell]
     return same[0] if same else cell
@@ -146,7 +149,8 @@ def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, see
     name, entry = arguments.dataset, settings.datasets[arguments.dataset]
     graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
     split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
-    parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, name, arguments.split)
+    of = same_splits(settings).get(name, name)
+    parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, of, arguments.split)
     if not split_file.exists():
         splits.save(split_file, parts)
     elif not all(np.array_equal(part, parts.get(key)) for key, part in splits.load(split_file).items()):

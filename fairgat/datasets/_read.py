@@ -1,6 +1,7 @@
 """CSV and edge files read with errors that people understand."""
 
 import csv
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -9,12 +10,13 @@ import pandas as pd
 from fairgat.errors import DataError, nearest
 
 
-def table(path: Path, where: str, separator: str = ",", text: str | bool | None = None) -> pd.DataFrame:
+def table(path: Path, where: str, separator: str = ",", text: str | Iterable[str] | bool = ()) -> pd.DataFrame:
     """A CSV file with a header.
 
     Args:
         where: what messages call it.
-        text: a column that is read as it is written, all of them if True; of the others Pandas guesses the type.
+        text: a column or columns that are read as they are written, all of them if True; of the others Pandas guesses
+            the type.
 
     Raises:
         DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
@@ -22,7 +24,8 @@ def table(path: Path, where: str, separator: str = ",", text: str | bool | None 
     try:
         _check_widths(path, where, separator)
         frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
-        texts = frame.columns if text is True else frame.columns.intersection([text])
+        names = [text] if isinstance(text, str) else text
+        texts = frame.columns if text is True else frame.columns.intersection(list(names or ()))
         if len(texts):  # NA and null are names, too
             written = pd.read_csv(
                 path, sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False, na_values=[""]
@@ -47,8 +50,7 @@ def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
         raise DataError(f"{where} has no column {name!r}; {nearest(name, map(str, frame.columns))}")
     values = frame[name]
     if values.isna().any():
-        row = int(np.flatnonzero(values.isna())[0]) + 2
-        raise DataError(f"{where}, line {row}: column {name!r} is empty or NaN")
+        raise DataError(f"{where}, line {_line(frame, values.isna())}: column {name!r} is empty or NaN")
     return values
 
 
@@ -65,13 +67,13 @@ def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
             array = pd.to_numeric(values).to_numpy(dtype=np.float64)
         except (ValueError, TypeError):
             parsed = pd.to_numeric(values, errors="coerce")
-            row = int(np.flatnonzero(parsed.isna())[0])
+            wrong = parsed.isna()
             raise DataError(
-                f"{where}, line {row + 2}: column {name!r} holds {values.iloc[row]!r}, which is not a number"
+                f"{where}, line {_line(frame, wrong)}: column {name!r} holds {values[wrong].iloc[0]!r}, "
+                "which is not a number"
             ) from None
         if not np.isfinite(array).all():
-            row = int(np.flatnonzero(~np.isfinite(array))[0]) + 2
-            raise DataError(f"{where}, line {row}: column {name!r} is infinite")
+            raise DataError(f"{where}, line {_line(frame, ~np.isfinite(array))}: column {name!r} is infinite")
         columns.append(array)
     return np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
 
@@ -85,8 +87,8 @@ def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
     values = numbers(frame, [name], where)[:, 0]
     wrong = ~np.isin(values, (0, 1))
     if wrong.any():
-        row = int(np.flatnonzero(wrong)[0])
-        raise DataError(f"{where}, line {row + 2}: column {name!r} must be 0 or 1, got {values[row]:g}")
+        value = values[wrong][0]
+        raise DataError(f"{where}, line {_line(frame, wrong)}: column {name!r} must be 0 or 1, got {value:g}")
     return values.astype(np.int64)
 
 
@@ -131,10 +133,15 @@ def row_numbers(named: np.ndarray) -> np.ndarray:
     return np.where(whole, values, -1).astype(np.int64).reshape(named.shape)
 
 
+def _line(frame: pd.DataFrame, wrong: np.ndarray | pd.Series) -> int:
+    """The line in the file of the first of these rows; the frame may be a part of it."""
+    return int(frame.index[np.flatnonzero(wrong)[0]]) + 2
+
+
 def _check_widths(path: Path, where: str, separator: str) -> None:
     """Pandas fills a row that is cut off with NaN; here it is an error."""
     with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=separator)
+        rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
         width = len(next(rows, []))
         for row in rows:
             if row and len(row) != width:

@@ -7,6 +7,7 @@ my-network:
 """
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from pydantic import field_validator
@@ -15,6 +16,9 @@ from fairgat.config import Model
 from fairgat.datasets._source import Drop, File, Scaling, edges_from_pairs, scaled
 from fairgat.errors import DataError
 from fairgat.graph import Graph
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class Options(Model):
@@ -65,7 +69,8 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     from fairgat.datasets import _read
 
     where = options.nodes
-    nodes = _read.table(folder / "nodes.csv", where, options.separator, text=options.id)
+    names = {options.id, options.sensitive} - {None}
+    nodes = _read.table(folder / "nodes.csv", where, options.separator, text=names)
     sensitive = _groups(_read.column(nodes, options.sensitive, where), options, where)
     labels = sensitive.copy()
     if options.label is not None:
@@ -92,10 +97,15 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     return Graph(features, labels, sensitive, edges_from_pairs(pairs, len(nodes), options.edges, options.drop))
 
 
-def _groups(values, options: Options, where: str) -> np.ndarray:
-    names = [str(group) for group in options.groups or sorted(values.unique())]
+def _groups(values: "pandas.Series", options: Options, where: str) -> np.ndarray:
+    import pandas as pd
+
+    numbers = pd.to_numeric(values, errors="coerce")
+    values = values.str.strip() if numbers.isna().any() else numbers.map(_spelled)
+    occurring = sorted(values.unique(), key=None if numbers.isna().any() else float)
+    names = [_spelled(group) for group in options.groups or occurring]
     number = {name: group for group, name in enumerate(names)}
-    found = [number.get(str(value), -1) for value in values]
+    found = [number.get(value, -1) for value in values]
     if -1 in found:
         row = found.index(-1)
         raise DataError(
@@ -103,3 +113,8 @@ def _groups(values, options: Options, where: str) -> np.ndarray:
             f"{', '.join(names)}"
         )
     return np.array(found, dtype=np.int64)
+
+
+def _spelled(value: str | float) -> str:
+    """A group's name; 1.0 is 1."""
+    return str(value) if isinstance(value, str) else str(value).removesuffix(".0")

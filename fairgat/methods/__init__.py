@@ -90,6 +90,12 @@ def check(config: Config) -> None:
                     settings(config.module(name), entry.settings | cell, path)
                 except ConfigError as error:
                     found |= dict.fromkeys(str(error).splitlines())
+        epochs_of = {} if found else entry.settings.get("debias", {}).get("epochs_of", {})
         problems += found
+        problems += [
+            f"methods.{name}.settings.debias.epochs_of: {key!r} is not a data set; {nearest(key, config.datasets)}"
+            for key in epochs_of
+            if key not in config.datasets
+        ]
     if problems:
         raise ConfigError("the configuration is not valid:\n" + "\n".join(f"  {line}" for line in problems))

@@ -42,6 +42,33 @@ def test_a_peer_apart_is_put_in_epochs_of_gat(tmp_path):
     assert apart["seconds"] != rows[1]["seconds"]
 
 
+def test_a_peer_for_which_memory_does_not_suffice_has_no_numbers(tmp_path, monkeypatch):
+    scale.random_graph(200, 800, 5, 0).save(tmp_path / "graph.npz")
+    run = isolated.run
+
+    def short(function, *arguments, **options):
+        if attention.EAGER in str(arguments):
+            raise MemoryError("killed")
+        return run(function, *arguments, **options)
+
+    monkeypatch.setattr(isolated, "run", short)
+    *ours, peer = attention.measure(tmp_path / "graph.npz", 8, [1], 1, peers=[], warmup=1)["rows"]
+    assert [row["network"] for row in ours if row["milliseconds"] > 0] == ["GAT", "FairGAT"]
+    assert peer["failure"] == "not enough memory (killed)"
+
+
+def test_no_memory_for_our_own_networks_is_said(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+
+    def short(*_, **__):
+        raise MemoryError("killed")
+
+    monkeypatch.setattr(isolated, "run", short)
+    assert cli.main(["bench", "attention", "--dataset", "demo-social", "--hidden", "8"]) == 1
+    assert "the memory does not suffice for --hidden 8 (killed)" in capsys.readouterr().err
+
+
 def test_scale(capsys):
     arguments = ["--nodes", "500", "--edges", "0.002", "--features", "4", "--hidden", "4", "--threads", "1", "--json"]
     assert cli.main(["bench", "scale", *arguments]) == 0

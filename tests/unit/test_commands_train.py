@@ -72,6 +72,22 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     assert "metrics.json says the same" in capsys.readouterr().out
 
 
+def write_tables(project):
+    rows = [f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)]
+    (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
+    (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(11)))
+
+
+def test_another_form_of_a_data_set_has_its_splits(project):
+    write_tables(project)
+    configure(project, "  mine:", "  recidivism: &form")
+    configure(project, "splits:", "  recidivism-unscaled: *form\nsplits:")
+    names = ("recidivism", "recidivism-unscaled")
+    assert [train(dataset=name) for name in names] == [0, 0]
+    one, other = (project / "results/data/splits/node_classification" / name / "split-0.npz" for name in names)
+    assert one.read_bytes() == other.read_bytes()
+
+
 def test_what_cannot_be_evaluated_is_explained(project, capsys):
     assert train() == 0
     (metrics,) = project.rglob("metrics.json")
@@ -115,9 +131,7 @@ def test_a_graph_made_with_other_options_is_not_trained_on(project, capsys):
 
 
 def test_a_graph_of_an_edited_table_is_not_trained_on(project, capsys):
-    rows = [f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)]
-    (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
-    (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(11)))
+    write_tables(project)
     assert train(dataset="mine") == 0
     with open(project / "edges.csv", "a") as file:
         file.write("p0,p11\n")

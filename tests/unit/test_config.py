@@ -40,6 +40,7 @@ def test_it_is_the_papers_experiment():
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
+        ({"results_dir": ""}, "results_dir: expected at least 1 character, got ''"),
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
@@ -69,6 +70,14 @@ def test_wrong_keys_and_values_are_explained(change, expected):
         ({"module": "gatt"}, "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
         ({"module": "fairgat", "settings": {"step": [1]}}, "methods.gat.grid.step: unknown key; did you mean 'steps'?"),
         ({"module": "fairgat", "grid": {"eta": [-1]}}, "methods.gat.grid.eta: expected greater than 0, got -1"),
+        (
+            {
+                "module": "edits",
+                "tasks": ["node_classification"],
+                "settings": {"debias": {"epochs_of": {"recidivsm": 5}}},
+            },
+            "methods.gat.settings.debias.epochs_of: 'recidivsm' is not a data set; did you mean 'recidivism'?",
+        ),
         ({"settings": {"eta": 1}}, "methods.gat.grid.eta: unknown key; nothing is allowed here"),
     ],
 )
@@ -128,6 +137,10 @@ def test_cells_are_those_of_snakemakes_paramspace():
     patterns = list(Paramspace(pandas.DataFrame(expanded)).instance_patterns)
     assert [cells.to_path(cell) for cell in expanded] == patterns
     assert [cells.from_path(path) for path in patterns] == expanded
+
+
+def test_the_order_of_the_keys_is_no_part_of_a_cell():
+    assert cells.to_path({"eta": 1.0, "alpha_chi_max": 0.25}) == "alpha_chi_max~0.25/eta~1.0"
 
 
 def test_a_cell_without_hyperparameters_is_default():

@@ -81,6 +81,7 @@ def test_the_statistics_show_both_counts(tmp_path):
         ({20: "20,1,1.0,1,0.0,,0"}, r"line 3: column 'I_am_working_in_field' is empty"),
         ({20: "20,1,1.0,1,0.0,1.5,0"}, r"must hold whole numbers from -1"),
         ({20: "20,1,x,1,0.0,3,0"}, r"line 3: column 'gender' holds 'x', which is not a number"),
+        ({20: "20,1,1.0,1,0.0,-1,0", 50: "50,1,x,1,40.0,2,1"}, r"line 6: column 'gender' holds 'x'"),
         ({20: "10,1,1.0,1,0.0,3,0"}, r"line 3: the id '10' is an earlier row's"),
         ({80: "80,1,0.0"}, r"line 9: 3 cells instead of the header's 7. Was the file cut off\?"),
     ],

@@ -43,6 +43,24 @@ def test_ids_that_pandas_takes_for_missing_values_are_ids(prepare):
     assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
 
 
+def test_groups_are_names_or_numbers_as_a_whole(prepare):
+    def groups(*values, **options):
+        nodes = "person,age,employed,gender\n" + "".join(f"{p},{i},{i % 2},{v}\n" for i, (p, v) in enumerate(values))
+        return prepare(nodes=nodes, task="link_prediction", **options).sensitive.tolist()
+
+    people = "abcd"
+    assert groups(*zip(people, ["NA", "EU", "NA", "None"], strict=True)) == [1, 0, 1, 2]
+    assert groups(*zip(people, ["0", "b", "10", "9"], strict=True)) == [0, 3, 1, 2]  # as text
+    assert groups(*zip(people, ["10", "9", "9.0", "10"], strict=True)) == [1, 0, 0, 1]
+    assert groups(*zip(people, ["1", "0", "1.0", "0"], strict=True), groups=[1, 0]) == [0, 1, 0, 1]
+    assert groups(*zip(people, ["0.5", "0", "1", "0"], strict=True)) == [1, 0, 2, 0]
+
+
+def test_a_cell_may_hold_the_separator(prepare):
+    nodes = 'person, income, age, employed, gender\na,10,20,1, "f, she"\nb,20,40,0,m\nc,1,2,1,m\nd,4,2,0,m\n'
+    assert prepare(nodes=nodes).sensitive.tolist() == [0, 1, 1, 1]
+
+
 def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
     graph = prepare(
         nodes=NODES.replace("a,", "7,", 1).replace("\nb,", "\n8,").replace("\nc,", "\n9,").replace("\nd,", "\n5,"),
