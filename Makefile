@@ -4,20 +4,25 @@ PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV := .venv
 BIN := $(VENV)/bin
-SNAKEMAKE := $(BIN)/snakemake --cores $(CORES)
+# Jobs may take this machine's memory together and no more (MB; empty where it cannot be found out).
+MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
+    awk '/^MemTotal/ {print int($$2 / 1024)} /^hw.memsize/ {print int($$2 / 1048576)}')
+SNAKEMAKE := $(BIN)/snakemake $(if $(MEMORY),--resources mem_mb=$(MEMORY)) --cores $(CORES)
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
 # Where this run writes: $(1), or what ARGS says.
 RESULTS = $(or $(patsubst results_dir=%,%,$(filter results_dir=%,$(ARGS))),$(1))
-# The report is made when the run has ended, so not in a dry run.
-REPORT = $(if $(filter -n --dry-run,$(ARGS)),,--report $(1)/report.html --report-after-run)
+DRY := $(filter -n --dry-run --dryrun,$(ARGS))
+# The report is made when the run has ended.
+REPORT = $(if $(DRY),,--report $(1)/report.html --report-after-run)
 # What is said at the end.
-define CLOSING
+define SAY_WHERE
 @echo
 @echo "The report, one page with everything in it: $(1)/report.html"
 @echo "The tables (Markdown, LaTeX, HTML, CSV):    $(1)/tables/"
 @echo "Does the paper hold?                        $(BIN)/fairgat audit --results-dir $(1)"
 endef
+CLOSING = $(if $(DRY),,$(call SAY_WHERE,$(1)))
 
 .PHONY: help env demo paper test test-cluster lint format bench schema lock clean
 
@@ -42,7 +47,7 @@ paper: env ## Run the paper's whole experiment
 	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results))
 
-test: env lint ## Run all tests
+test: env lint ## Check style, then run the unit and workflow tests: about 12 minutes on two cores
 	$(BIN)/pytest $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it

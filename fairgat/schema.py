@@ -15,13 +15,13 @@ def generate() -> dict[str, Any]:
     settings = {name: methods.module(name).Settings.model_json_schema() for name in methods.names()}
     for model in settings.values():
         schema["$defs"] |= model.get("$defs", {})
+    then = {name: {"properties": {"settings": {"properties": s.get("properties", {})}}} for name, s in settings.items()}
     entry["allOf"] = [
-        {
-            "if": {"properties": {"module": {"const": name}}, "required": ["module"]},
-            "then": {"properties": {"settings": {"properties": model.get("properties", {})}}},
-        }
-        for name, model in settings.items()
+        {"if": {"properties": {"module": {"const": name}}, "required": ["module"]}, "then": then[name]} for name in then
     ]
+    schema["properties"]["methods"]["properties"] = {  # a method of a module's name is that module's
+        name: {"$ref": "#/$defs/Method", "if": {"not": {"required": ["module"]}}, "then": then[name]} for name in then
+    }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "config.yaml of the FairGAT workflow",

@@ -11,6 +11,8 @@ BASE = Path(workflow.basedir)
 # Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
 sys.path.insert(0, str(BASE))
 os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
+# With several threads to a job, OpenMP's must not spin while the kernels run; `fairgat` does the same.
+os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import fairgat.calm
 import fairgat.cells
@@ -18,6 +20,7 @@ import fairgat.config
 import fairgat.datasets
 import fairgat.debias.settings
 import fairgat.errors
+import fairgat.methods
 import fairgat.reporting.settings
 import fairgat.watch
 
@@ -25,8 +28,6 @@ try:
     CONFIG = fairgat.config.load(config)
     fairgat.datasets.check(CONFIG)
     if workflow.is_main_process:  # imports torch: once per run, not once per cluster job
-        import fairgat.methods
-
         fairgat.methods.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
@@ -79,10 +80,6 @@ def package(*paths):
     return [str(PACKAGE / path) for path in dict.fromkeys(paths)]
 
 
-# Modules that a method's module builds on, beside those that every training job runs through.
-BUILT_ON = {"fairgat_variants": ["methods/fairgat.py"]}
-
-
 def module_of(wildcards):
     """The file of the method's module, and of those it builds on."""
     return package(*modules_of(wildcards.method))
@@ -90,7 +87,7 @@ def module_of(wildcards):
 
 def modules_of(method):
     name = CONFIG.module(method)
-    return [f"methods/{name}.py", *BUILT_ON.get(name, [])]
+    return [f"methods/{module}.py" for module in (name, *fairgat.methods.built_on(name))]
 
 
 # The modules that every training job runs through; a method's own module is `module_of`.
@@ -177,7 +174,7 @@ def theory_in_training(wildcards):
 
 def debiases(method):
     """Whether a method trains on a debiased graph."""
-    return CONFIG.module(method) == "edits"
+    return fairgat.methods.debiases(CONFIG.module(method))
 
 
 def debiased_of(wildcards):

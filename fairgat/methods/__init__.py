@@ -4,8 +4,11 @@ A module has `Settings`, the pydantic model of what it reads from config.yaml's 
 task it takes part in a class, `NodeClassification` or `LinkPrediction`; docs/extending.md shows how to add one.
 """
 
+import ast
 import importlib
 import pkgutil
+from functools import cache
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -17,6 +20,7 @@ from fairgat.errors import ConfigError, nearest
 
 CLASSES = {"node_classification": "NodeClassification", "link_prediction": "LinkPrediction"}
 _HELPERS = ("base",)
+_FOLDER = Path(__file__).parent
 
 
 def names() -> list[str]:
@@ -35,6 +39,42 @@ def module(name: str) -> ModuleType:
     found = importlib.import_module(f"{__name__}.{name}")
     if not hasattr(found, "Settings"):
         raise ConfigError(f"fairgat/methods/{name}.py has no class Settings; see docs/extending.md")
+    return found
+
+
+@cache
+def built_on(name: str) -> tuple[str, ...]:
+    """The modules here that a method's module imports, and those that they import, but for `base`, as all do.
+
+    Read from the source: importing them would cost as much as PyTorch, in every job that reads the workflow.
+    """
+    found: dict[str, None] = {}
+    todo = [name]
+    while todo:
+        for other in _imports(todo.pop()):
+            if other not in found and other not in (name, *_HELPERS):
+                found[other] = None
+                todo.append(other)
+    return tuple(found)
+
+
+def debiases(name: str) -> bool:
+    """Whether a method trains on a debiased graph: EDITS, and what is built on it."""
+    return "edits" in (name, *built_on(name))
+
+
+def _imports(name: str) -> list[str]:
+    found = []
+    for node in ast.walk(ast.parse((_FOLDER / f"{name}.py").read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            paths = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            module = ".".join(filter(None, [__name__ if node.level == 1 else "", node.module]))
+            paths = [module, *(f"{module}.{alias.name}" for alias in node.names)]
+        else:
+            continue
+        within = [path.removeprefix(f"{__name__}.").partition(".")[0] for path in paths if path.startswith(__name__)]
+        found += [other for other in within if (_FOLDER / f"{other}.py").is_file()]
     return found
 
 
@@ -71,9 +111,14 @@ def check(config: Config) -> None:
     """
     problems = []
     for name, entry in config.methods.items():
+        module = config.module(name)
         try:
             for task in entry.tasks:
-                implementation(config.module(name), task)
+                if implementation(module, task).needs_debiased and not debiases(module):
+                    raise ConfigError(
+                        f"fairgat/methods/{module}.py has needs_debiased and does not import edits, whose debiased "
+                        "graphs there are"
+                    )
         except ConfigError as error:
             problems.append(f"methods.{name}: {error}")
             continue

@@ -2,6 +2,7 @@
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -126,6 +127,20 @@ def test_the_conda_environment_is_in_step_with_the_lock():
     pins = (ROOT / "requirements.lock").read_text().split()
     assert (ROOT / "envs" / "fairgat.yaml").read_text() == lock.conda_environment(pins), "run `make lock`"
     assert "torch==2.13.0" in pins
+
+
+def test_the_lock_leaves_cuda_out(monkeypatch):
+    names = ["torch", "nvidia-cublas-cu12", "triton", "fairgat", "numpy"]
+    found = [SimpleNamespace(name=name, version="1.0+cpu") for name in names]
+    monkeypatch.setattr(lock.importlib.metadata, "distributions", lambda: found)
+    assert lock.installed() == ["numpy==1.0", "torch==1.0"]
+
+
+def test_debiased_graphs_are_made_for_what_is_built_on_edits(monkeypatch):
+    gat = methods.implementation("gat", "node_classification")
+    monkeypatch.setattr(gat, "needs_debiased", True)
+    with pytest.raises(ConfigError, match=r"gat\.py has needs_debiased and does not import edits"):
+        methods.check(config.load(shipped()))
 
 
 def test_cells_are_those_of_snakemakes_paramspace():

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from fairgat import methods
+
 BASE = Path(__file__).parents[2]
 PACKAGE = BASE / "fairgat"
 # Modules that no rule needs as an input, and why.
@@ -91,6 +93,36 @@ def closure(script, skip):
 
 
 RULES = rules()
+
+
+@pytest.mark.parametrize("name", methods.names())
+def test_a_method_has_the_modules_that_it_imports(name):
+    """Loaded by name, so no script's imports show them."""
+    module = PACKAGE / "methods" / f"{name}.py"
+    skip = ("debias/", "__init__.py", "nn/__init__.py", "methods/__init__.py")  # the debiased graph is an input
+    given = {f"methods/{other}.py" for other in methods.built_on(name)}
+    given |= set(constants((BASE / "rules/common.smk").read_text("utf-8"))["TRAINING_PATH"])
+    assert closure(module, skip) - given - READ_ONLY.keys() == set()
+
+
+def test_what_a_module_is_built_on(tmp_path, monkeypatch):
+    for name, text in {
+        "one": "from fairgat.methods import base, two\n",
+        "two": "def late():\n    from .three import x\n",
+        "three": "import fairgat.methods.edits as e, torch\nfrom . import one\n",
+        "edits": "from fairgat.methods.base import Method\n",
+        "base": "",
+    }.items():
+        (tmp_path / f"{name}.py").write_text(text)
+    with monkeypatch.context() as patch:
+        patch.setattr(methods, "_FOLDER", tmp_path)
+        methods.built_on.cache_clear()
+        assert methods.built_on("one") == ("two", "three", "edits")
+        assert methods.debiases("one") and methods.debiases("edits")
+        assert methods.built_on("edits") == () == methods.built_on("base")
+    methods.built_on.cache_clear()
+    assert methods.built_on("fairgat_variants") == ("fairgat",)
+    assert [name for name in methods.names() if methods.debiases(name)] == ["edits"]
 
 
 def test_the_rules_are_found():

@@ -133,6 +133,23 @@ def test_the_run_itself_is_killed_and_started_again(small):
     assert finished.stat().st_mtime_ns == before
 
 
+def test_ctrl_c(small):
+    """The terminal sends it to Snakemake and to its jobs alike."""
+    small.undo_training()
+    run = small.start(start_new_session=True)
+    first = until(lambda: jobs_of(run, "train.py"))[0]
+    until(lambda: any(job != first for job in jobs_of(run, "train.py")))  # on one core: the first has ended
+    finished = next(small.output(cell) for cell in CELLS if small.output(cell).exists())
+    before = finished.stat().st_mtime_ns
+    os.killpg(run.pid, signal.SIGINT)
+    said, _ = run.communicate(timeout=120)
+    assert run.returncode != 0
+    assert "Traceback" not in said
+    assert sum(small.output(cell).exists() for cell in CELLS) == 1  # nothing half-written
+    small.finish()  # no --unlock
+    assert finished.stat().st_mtime_ns == before
+
+
 def test_two_runs_in_one_directory(small):
     small.undo_training()
     first = small.start()
