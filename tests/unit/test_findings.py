@@ -1,5 +1,6 @@
-"""What docs/findings.md and docs/fidelity.md quote of the published run is what was published."""
+"""What docs/findings.md, fidelity.md and theory.md quote of the published run is what was published."""
 
+import csv
 import re
 from pathlib import Path
 
@@ -101,6 +102,81 @@ def test_ours_beside_the_authors_code():
         cell = cells[(cells.method == method) & (cells.cell == weight)]
         for text, mean, std in zip(quoted, cell["mean"], cell["std"], strict=True):
             assert shown(text.split(" ± "), (100 * mean, 100 * std))
+
+
+@pytest.fixture(scope="module")
+def theory():
+    """The theory's table of Recidivism: by method and layer, and by method; columns by their names there."""
+    text = (PUBLISHED / "tables/theory.csv").read_text(encoding="utf-8").splitlines()
+    panels = [[]]
+    for line in csv.reader(text):
+        if line and line[0] == "" and panels[-1]:
+            panels.append([])
+        panels[-1].append(line)
+    layers, networks = (
+        pd.DataFrame(
+            [[*row[1:], *[""] * (len(panel[0]) - len(row))] for row in panel if row[0] == "Recidivism"],
+            columns=unique(panel[0][1:]),
+        )
+        for panel in panels[:2]
+    )
+    layers["Method"] = layers["Method"].replace("", pd.NA).ffill()
+    return layers.set_index(["Layer", "Method"]).map(number), networks.set_index("Method").map(number)
+
+
+def unique(names):
+    """`printed` of the logits, then `printed 2` of the probabilities."""
+    return [name if name not in names[:k] else f"{name} 2" for k, name in enumerate(names)]
+
+
+def number(text):
+    return float(text.partition(" ")[0]) if text[:1].isdigit() else float("nan")
+
+
+def two_digits(value):
+    return float(f"{value:.2g}")
+
+
+WITH_S3 = ["Steps 1&3", "Steps 2&3", "FairGAT"]
+
+
+def test_bounds_beside_disparities(theory):
+    layers, networks = theory
+    attention = layers.loc[["attention 1", "attention 2"]]
+    text = " ".join(lines("theory.md"))
+    found = re.search(
+        r"printed bound is ([\d,]+) to ([\d,]+) times the disparity, the corrected one (\d+) to (\d+) times, the\s+"
+        r"sharp one (\d+) to (\d+) times",
+        text,
+    )
+    quoted = [float(value.replace(",", "")) for value in found.groups()]
+    forms = [attention[f"{form} / δ"] for form in ("printed", "corrected", "sharp")]
+    assert quoted == [two_digits(value) for form in forms for value in (form.min(), form.max())]
+    assert "for every method in the printed form, for all but Steps 1&2 in the corrected one, and for GAT alone" in (
+        re.sub(r"\s+", " ", text)
+    )
+    above = {
+        form: set(networks.index[networks[f"{form} 2"] * networks["δ of probabilities"] > 1])
+        for form in ("printed", "corrected", "sharp")
+    }
+    everybody = set(networks.index)
+    assert above == {"printed": everybody, "corrected": everybody - {"Steps 1&2"}, "sharp": {"GAT"}}
+
+
+def test_s3_beside_gat_in_theory(theory):
+    layers, networks = theory
+    text = re.sub(r"\s+", " ", " ".join(lines("theory.md")))
+    found = re.search(r"is (\S+) to (\S+) times GAT's after layer 1 and (\S+) to (\S+) times after layer 2", text)
+    ratios = []
+    for layer in ("attention 1", "attention 2"):
+        delta = layers.loc[layer]["δ out"]
+        ratios += [f"{delta[WITH_S3].min() / delta['GAT']:.1f}", f"{delta[WITH_S3].max() / delta['GAT']:.1f}"]
+    assert list(found.groups()) == ratios
+    parity = networks.loc[WITH_S3, "ΔSP (%)"]
+    assert f"({parity.min():.1f} to {parity.max():.1f} %)" in text
+    assert networks.loc[WITH_S3, "δ of probabilities"].max() < 0.5 * networks.loc["GAT", "δ of probabilities"]
+    factor = layers.xs("GAT", level="Method")["|a_0 + a_1 − 1|"].max()
+    assert f"brings the factor down to {factor:.2f} here" in text
 
 
 def test_epochs_beside_gat():
