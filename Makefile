@@ -12,7 +12,8 @@ SNAKEMAKE := $(BIN)/snakemake $(if $(MEMORY),--resources mem_mb=$(MEMORY)) --cor
 ARGS ?=
 # Where this run writes: $(1), or what ARGS says.
 RESULTS = $(or $(patsubst results_dir=%,%,$(filter results_dir=%,$(ARGS))),$(1))
-DRY := $(filter -n --dry-run --dryrun,$(ARGS))
+# What runs nothing: it makes no report, and there is nothing to say at the end.
+DRY := $(filter -n% --dry-run --dryrun --unlock,$(ARGS))
 # The report is made when the run has ended.
 REPORT = $(if $(DRY),,--report $(1)/report.html --report-after-run)
 # What is said at the end.

@@ -11,7 +11,7 @@ from fairgat.errors import FairGATError
 
 @contextlib.contextmanager
 def logged(snakemake: Any) -> Iterator[None]:
-    """Send stdout and stderr to the rule's log; end with status 1 and no traceback on an error for people."""
+    """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
     with (
         open(snakemake.log[0], "w", encoding="utf-8", buffering=1) as log,
         contextlib.redirect_stdout(log),
@@ -23,6 +23,9 @@ def logged(snakemake: Any) -> Iterator[None]:
             print(error, file=log)
             print(error, file=sys.__stderr__)
             sys.exit(1)
+        except KeyboardInterrupt:
+            print("Interrupted.", file=log)
+            sys.exit(130)
         except Exception:
             traceback.print_exc(file=log)
             raise

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     import pandas
 
 
+_MISSING = ("na", "n/a", "nan", "none", "null")  # among numbers; among names they are names
+
+
 class Options(Model):
     """What may be set for it."""
 
@@ -98,23 +101,30 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 
 def _groups(values: "pandas.Series", options: Options, where: str) -> np.ndarray:
+    """(N,) the group of each node. A column of numbers is compared as numbers, so that 1 and 1.0 are one group."""
     import pandas as pd
 
-    numbers = pd.to_numeric(values, errors="coerce")
-    values = values.str.strip() if numbers.isna().any() else numbers.map(_spelled)
-    occurring = sorted(values.unique(), key=None if numbers.isna().any() else float)
-    names = [_spelled(group) for group in options.groups or occurring]
-    number = {name: group for group, name in enumerate(names)}
-    found = [number.get(value, -1) for value in values]
+    texts = values.str.strip()
+    numbers = pd.to_numeric(texts, errors="coerce")
+    unread = texts[numbers.isna()]
+    if 0 < len(unread) < len(texts) and unread.str.lower().isin(_MISSING).all():
+        raise DataError(f"{where}, line {unread.index[0] + 2}: column {options.sensitive!r} is empty or NaN")
+    is_numeric = unread.empty and numbers.abs().max() < 2**53  # beyond, different numbers may be one float
+    value_of = _number if is_numeric else str
+    groups = options.groups or sorted(texts.unique(), key=value_of)
+    order = {value: place for place, value in enumerate(dict.fromkeys(map(value_of, groups)))}
+    found = [order.get(value_of(text), -1) for text in texts]
     if -1 in found:
         row = found.index(-1)
         raise DataError(
-            f"{where}, line {row + 2}: {options.sensitive} is {str(values.iloc[row])!r}, which is not among the groups "
-            f"{', '.join(names)}"
+            f"{where}, line {row + 2}: {options.sensitive} is {texts.iloc[row]!r}, which is not among the groups "
+            f"{', '.join(map(str, groups))}"
         )
     return np.array(found, dtype=np.int64)
 
 
-def _spelled(value: str | float) -> str:
-    """A group's name; 1.0 is 1."""
-    return str(value) if isinstance(value, str) else str(value).removesuffix(".0")
+def _number(value: str | int) -> float | str:
+    try:
+        return float(value)
+    except ValueError:
+        return value

@@ -6,6 +6,7 @@ task it takes part in a class, `NodeClassification` or `LinkPrediction`; docs/ex
 
 import ast
 import importlib
+import importlib.util
 import pkgutil
 from functools import cache
 from pathlib import Path
@@ -59,23 +60,33 @@ def built_on(name: str) -> tuple[str, ...]:
 
 
 def debiases(name: str) -> bool:
-    """Whether a method trains on a debiased graph: EDITS, and what is built on it."""
+    """Whether a method trains on a debiased graph: EDITS, and what is built on it (`check` sees to that)."""
     return "edits" in (name, *built_on(name))
 
 
 def _imports(name: str) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse((_FOLDER / f"{name}.py").read_text(encoding="utf-8"))):
+    for node in ast.walk(ast.parse((_FOLDER / f"{name}.py").read_bytes())):
         if isinstance(node, ast.Import):
             paths = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
-            module = ".".join(filter(None, [__name__ if node.level == 1 else "", node.module]))
-            paths = [module, *(f"{module}.{alias.name}" for alias in node.names)]
+            origin = importlib.util.resolve_name("." * node.level + (node.module or ""), __name__)
+            paths = [f"{origin}.{alias.name}" for alias in node.names]
         else:
             continue
         within = [path.removeprefix(f"{__name__}.").partition(".")[0] for path in paths if path.startswith(__name__)]
         found += [other for other in within if (_FOLDER / f"{other}.py").is_file()]
     return found
+
+
+def _debiasing_problem(name: str) -> str | None:
+    """Why the workflow could not make the debiased graphs of a method for node classification; None where it can."""
+    if implementation(name, "node_classification").needs_debiased != debiases(name):
+        return "needs_debiased goes with importing edits, whose debiased graphs there are, and is set with it alone"
+    own, edits = (module(each).Settings for each in (name, "edits"))
+    if debiases(name) and not (issubclass(own, edits) and own().debias == edits().debias):
+        return "its Settings must extend those of edits and leave the default of `debias`, which one rule reads for all"
+    return None
 
 
 def implementation(name: str, task: Task) -> type:
@@ -111,14 +122,12 @@ def check(config: Config) -> None:
     """
     problems = []
     for name, entry in config.methods.items():
-        module = config.module(name)
         try:
             for task in entry.tasks:
-                if implementation(module, task).needs_debiased and not debiases(module):
-                    raise ConfigError(
-                        f"fairgat/methods/{module}.py has needs_debiased and does not import edits, whose debiased "
-                        "graphs there are"
-                    )
+                implementation(config.module(name), task)
+            problem = _debiasing_problem(config.module(name)) if "node_classification" in entry.tasks else None
+            if problem:
+                raise ConfigError(f"fairgat/methods/{config.module(name)}.py: {problem}")
         except ConfigError as error:
             problems.append(f"methods.{name}: {error}")
             continue
@@ -135,8 +144,10 @@ def check(config: Config) -> None:
                     settings(config.module(name), entry.settings | cell, path)
                 except ConfigError as error:
                     found |= dict.fromkeys(str(error).splitlines())
-        epochs_of = {} if found else entry.settings.get("debias", {}).get("epochs_of", {})
         problems += found
+        if found or not debiases(config.module(name)):
+            continue
+        epochs_of = entry.settings.get("debias", {}).get("epochs_of", {})
         problems += [
             f"methods.{name}.settings.debias.epochs_of: {key!r} is not a data set; {nearest(key, config.datasets)}"
             for key in epochs_of

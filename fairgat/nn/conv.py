@@ -119,8 +119,8 @@ class GATConv(nn.Module):
                 is never written.
 
         Raises:
-            ValueError: a shape is wrong, a `CSRGraph` is of another graph or cut into groups, or bipartite input or
-                edge features are given.
+            ValueError: a shape is wrong, a `CSRGraph` has another number of nodes or is cut by group, or bipartite
+                input or edge features are given.
         """
         graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
         return self._forward(x, graph, 0.0, None, False, keep, relu, head, return_attention_weights)

@@ -18,7 +18,7 @@ import pandas as pd
 from scipy import stats
 
 from fairgat.records import HIGHER_IS_BETTER
-from fairgat.reporting.paper import TABLES, Published
+from fairgat.reporting.paper import TASK_OF_RESULTS, Published
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5
@@ -33,7 +33,7 @@ def published_entries(paper: Mapping[str, Any]) -> list[dict[str, Any]]:
     """Every published result once: `tables` (one name, or several where they agree), `dataset`, `method`, `metric`
     and `published`. A result that two tables print differently gives two entries."""
     entries: dict[tuple[str, str, str, float, float], dict[str, Any]] = {}
-    for table in TABLES:
+    for table in TASK_OF_RESULTS:
         for dataset, methods in paper[table].items():
             for method, metrics in methods.items():
                 for metric, value in metrics.items():

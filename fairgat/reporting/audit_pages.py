@@ -33,7 +33,7 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
             [Block("Cells chosen by", counts)],
             title="Verdicts",
         ),
-        *(_numbers(name, shown, settings) for name in audit.TABLES),
+        *(_numbers(name, shown, settings) for name in audit.TASK_OF_RESULTS),
         *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
         _decisions(settings["decisions"]),
     ]

@@ -15,7 +15,7 @@ import pandas as pd
 import yaml
 
 from fairgat.records import HIGHER_IS_BETTER
-from fairgat.reporting.paper import TABLES
+from fairgat.reporting.paper import TASK_OF_RESULTS
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
 Results = Mapping[tuple[str, str, str], tuple[float, float]]
@@ -97,7 +97,7 @@ def inconsistencies(paper: Mapping[str, Any]) -> list[str]:
 def misplaced_bold(paper: Mapping[str, Any]) -> list[str]:
     """Places where the paper's bold print is not on the best mean (or not on it alone), one sentence each."""
     found = []
-    for table in TABLES:
+    for table in TASK_OF_RESULTS:
         for dataset, methods in paper[table].items():
             for metric in next(iter(methods.values())):
                 means = {method: metrics[metric].mean for method, metrics in methods.items()}

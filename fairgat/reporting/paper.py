@@ -6,7 +6,7 @@ from importlib import resources
 
 import yaml
 
-TABLES = {  # with results, and their task
+TASK_OF_RESULTS = {  # the tables whose numbers are means over splits
     "comparison": "node_classification",
     "ablation": "node_classification",
     "link_prediction": "link_prediction",
@@ -32,7 +32,7 @@ def load() -> dict:
     """
     text = resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8")
     paper = yaml.safe_load(text)
-    for table in TABLES:
+    for table in TASK_OF_RESULTS:
         for methods in paper[table].values():
             for metrics in methods.values():
                 metrics.update({metric: Published(**entry) for metric, entry in metrics.items()})
@@ -46,7 +46,7 @@ def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:
     """
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for table in ("ablation", "comparison", "link_prediction"):  # later tables overwrite earlier ones
-        if TABLES[table] != task:
+        if TASK_OF_RESULTS[table] != task:
             continue
         for dataset, methods in load()[table].items():
             for method, metrics in methods.items():

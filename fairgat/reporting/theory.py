@@ -29,10 +29,10 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
     """
     try:
         frames = [pd.read_csv(path) for path in paths]
+        # A header without rows would make every column one of objects.
+        return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
     except (OSError, ValueError) as error:
         raise DataError(f"the theory's measures cannot be read: {error}") from None
-    # A header without rows would make every column one of objects.
-    return pd.concat([frame for frame in frames if len(frame)] or frames[:1], ignore_index=True)
 
 
 def table(settings: Settings, measures: pd.DataFrame) -> Table:
@@ -53,8 +53,8 @@ def table(settings: Settings, measures: pd.DataFrame) -> Table:
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
             "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound, here divided by the "
-            "disparity δ that was measured: 1 would be exact."
+            f"{RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer divided "
+            "by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
             Panel(

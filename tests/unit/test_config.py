@@ -139,7 +139,14 @@ def test_the_lock_leaves_cuda_out(monkeypatch):
 def test_debiased_graphs_are_made_for_what_is_built_on_edits(monkeypatch):
     gat = methods.implementation("gat", "node_classification")
     monkeypatch.setattr(gat, "needs_debiased", True)
-    with pytest.raises(ConfigError, match=r"gat\.py has needs_debiased and does not import edits"):
+    with pytest.raises(ConfigError, match=r"methods.gat: fairgat/methods/gat\.py: needs_debiased goes with"):
+        methods.check(config.load(shipped()))
+    monkeypatch.undo()
+    monkeypatch.setattr(methods, "built_on", lambda name: ("edits",) if name == "gat" else ())
+    with pytest.raises(ConfigError, match="needs_debiased goes with importing edits"):
+        methods.check(config.load(shipped()))
+    monkeypatch.setattr(gat, "needs_debiased", True)
+    with pytest.raises(ConfigError, match="must extend those of edits"):
         methods.check(config.load(shipped()))
 
 

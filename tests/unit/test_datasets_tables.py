@@ -54,6 +54,14 @@ def test_groups_are_names_or_numbers_as_a_whole(prepare):
     assert groups(*zip(people, ["10", "9", "9.0", "10"], strict=True)) == [1, 0, 0, 1]
     assert groups(*zip(people, ["1", "0", "1.0", "0"], strict=True), groups=[1, 0]) == [0, 1, 0, 1]
     assert groups(*zip(people, ["0.5", "0", "1", "0"], strict=True)) == [1, 0, 2, 0]
+    assert groups(*zip(people, ["02", "01", "02", "01"], strict=True), groups=["02", "01"]) == [0, 1, 0, 1]
+    assert groups(*zip(people, ["1.0", "0.0", "1", "0"], strict=True), groups=["0.0", "1.0"]) == [1, 0, 1, 0]
+    huge = str(2**64)
+    assert groups(*zip(people, [huge + "1", huge + "2", huge + "1", "0"], strict=True)) == [1, 2, 1, 0]
+    with pytest.raises(DataError, match=r"nodes\.csv, line 4: column 'gender' is empty or NaN"):
+        groups(*zip(people, ["1", "0", "NA", "0"], strict=True))
+    with pytest.raises(DataError, match=r"line 3: gender is '1\.50', which is not among the groups 1, 2"):
+        groups(*zip(people, ["1", "1.50", "2", "1"], strict=True), groups=[1, 2])
 
 
 def test_a_cell_may_hold_the_separator(prepare):

@@ -107,11 +107,13 @@ def test_a_method_has_the_modules_that_it_imports(name):
 
 def test_what_a_module_is_built_on(tmp_path, monkeypatch):
     for name, text in {
-        "one": "from fairgat.methods import base, two\n",
+        "one": "from fairgat.methods import CLASSES, base, two\n",
         "two": "def late():\n    from .three import x\n",
-        "three": "import fairgat.methods.edits as e, torch\nfrom . import one\n",
+        "three": "\ufeffimport fairgat.methods.edits as e, torch\nfrom . import one\nfrom ..nn import gat\n",
         "edits": "from fairgat.methods.base import Method\n",
         "base": "",
+        "fairgat": "from ..methods.gat import x\n",
+        "gat": "",
     }.items():
         (tmp_path / f"{name}.py").write_text(text)
     with monkeypatch.context() as patch:
@@ -120,6 +122,7 @@ def test_what_a_module_is_built_on(tmp_path, monkeypatch):
         assert methods.built_on("one") == ("two", "three", "edits")
         assert methods.debiases("one") and methods.debiases("edits")
         assert methods.built_on("edits") == () == methods.built_on("base")
+        assert methods.built_on("fairgat") == ("gat",)
     methods.built_on.cache_clear()
     assert methods.built_on("fairgat_variants") == ("fairgat",)
     assert [name for name in methods.names() if methods.debiases(name)] == ["edits"]

@@ -136,15 +136,16 @@ def test_the_run_itself_is_killed_and_started_again(small):
 def test_ctrl_c(small):
     """The terminal sends it to Snakemake and to its jobs alike."""
     small.undo_training()
+    shutil.rmtree(small.folder / RESULTS / "logs/train")
     run = small.start(start_new_session=True)
-    first = until(lambda: jobs_of(run, "train.py"))[0]
-    until(lambda: any(job != first for job in jobs_of(run, "train.py")))  # on one core: the first has ended
-    finished = next(small.output(cell) for cell in CELLS if small.output(cell).exists())
+    logs = until(lambda: len(found := list((small.folder / RESULTS).glob("logs/train/**/*.log"))) == 2 and found)
+    finished = next(small.output(cell) for cell in CELLS if small.output(cell).exists())  # on one core, the first has
     before = finished.stat().st_mtime_ns
     os.killpg(run.pid, signal.SIGINT)
     said, _ = run.communicate(timeout=120)
     assert run.returncode != 0
     assert "Traceback" not in said
+    assert "Interrupted." in "".join(log.read_text() for log in logs)
     assert sum(small.output(cell).exists() for cell in CELLS) == 1  # nothing half-written
     small.finish()  # no --unlock
     assert finished.stat().st_mtime_ns == before
