@@ -105,7 +105,7 @@ def summary(folder: str | Path, link: str) -> str:
         raise DataError(f"{folder} is not a whole reproduction: {error.filename} does not exist") from None
     figures = [f"![{caption}]({link}/figures/{name}.svg)\n\n{caption}" for name, caption in FIGURES.items()]
     machine = provenance["machine"]
-    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance.get("trained_at", []))
+    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance["trained_at"])
     run = (
         f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
         f"{machine['processor']}; what each method cost: [costs]({link}/costs/costs.md), what each rule cost: "

@@ -164,7 +164,7 @@ def test_s3_beside_gat_in_theory(theory):
     ratios = []
     for layer in ("attention 1", "attention 2"):
         delta = layers.loc[layer]["δ out"]
-        ratios += [f"{delta[WITH_S3].min() / delta['GAT']:.1f}", f"{delta[WITH_S3].max() / delta['GAT']:.1f}"]
+        ratios += [f"{delta[WITH_S3].min() / delta['GAT']:.2f}", f"{delta[WITH_S3].max() / delta['GAT']:.2f}"]
     assert list(found.groups()) == ratios
     parity = networks.loc[WITH_S3, "ΔSP (%)"]
     assert f"({parity.min():.1f} to {parity.max():.1f} %)" in text

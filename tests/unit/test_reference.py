@@ -24,6 +24,7 @@ def run(tmp_path):
             {
                 "commit": "0123456789abcdef",
                 "modified": False,
+                "trained_at": [],
                 "command": "snakemake --cores 2",
                 "machine": {"cores": 2, "processor": "a processor"},
                 "rules": {"train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}},
