@@ -137,7 +137,9 @@ def test_ctrl_c(small):
     """The terminal sends it to Snakemake and to its jobs alike."""
     small.undo_training()
     shutil.rmtree(small.folder / RESULTS / "logs/train")
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may ignore it
     run = small.start(start_new_session=True)
+    signal.signal(signal.SIGINT, handler)
     logs = until(lambda: len(found := list((small.folder / RESULTS).glob("logs/train/**/*.log"))) == 2 and found)
     finished = next(small.output(cell) for cell in CELLS if small.output(cell).exists())  # on one core, the first has
     before = finished.stat().st_mtime_ns
