@@ -33,11 +33,16 @@ def module(name: str) -> ModuleType:
     """The module of a method.
 
     Raises:
-        ConfigError: there is none of that name, or it lacks `Settings`.
+        ConfigError: there is none of that name, it cannot be imported, or it lacks `Settings`.
     """
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
-    found = importlib.import_module(f"{__name__}.{name}")
+    try:
+        found = importlib.import_module(f"{__name__}.{name}")
+    except SyntaxError as error:
+        raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
+    except ImportError as error:
+        raise ConfigError(f"fairgat/methods/{name}.py cannot be imported: {error}") from None
     if not hasattr(found, "Settings"):
         raise ConfigError(f"fairgat/methods/{name}.py has no class Settings; see docs/extending.md")
     return found

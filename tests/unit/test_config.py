@@ -91,6 +91,22 @@ def test_wrong_method_settings_are_explained(change, expected):
 
 
 @pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = 1\ny = (\n", r"own_broken\.py, line 2: '\(' was never closed"),
+        ("import nowhere", "cannot be imported: No module"),
+    ],
+)
+def test_a_method_that_python_cannot_read_is_named(tmp_path, monkeypatch, text, expected):
+    (tmp_path / "own_broken.py").write_text(text)
+    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
+    content = shipped()
+    content["methods"]["gat"]["module"] = "own_broken"
+    with pytest.raises(ConfigError, match=expected):
+        methods.check(config.load(content))
+
+
+@pytest.mark.parametrize(
     ("content", "expected"),
     [
         (None, "does not exist"),
