@@ -79,7 +79,8 @@ def _imports(name: str) -> list[str]:
             paths = [f"{origin}.{alias.name}" for alias in node.names]
         else:
             continue
-        within = [path.removeprefix(f"{__name__}.").partition(".")[0] for path in paths if path.startswith(__name__)]
+        here = f"{__name__}."
+        within = [path.removeprefix(here).partition(".")[0] for path in paths if path.startswith(here)]
         found += [other for other in within if (_FOLDER / f"{other}.py").is_file()]
     return found
 
@@ -89,7 +90,8 @@ def _debiasing_problem(name: str) -> str | None:
     if implementation(name, "node_classification").needs_debiased != debiases(name):
         return "needs_debiased goes with importing edits, whose debiased graphs there are, and is set with it alone"
     own, edits = (module(each).Settings for each in (name, "edits"))
-    if debiases(name) and not (issubclass(own, edits) and own().debias == edits().debias):
+    fields = [model.model_fields.get("debias") for model in (own, edits)]
+    if debiases(name) and not (issubclass(own, edits) and fields[0].default == fields[1].default):
         return "its Settings must extend those of edits and leave the default of `debias`, which one rule reads for all"
     return None
 

@@ -107,7 +107,7 @@ def test_a_method_has_the_modules_that_it_imports(name):
 
 def test_what_a_module_is_built_on(tmp_path, monkeypatch):
     for name, text in {
-        "one": "from fairgat.methods import CLASSES, base, two\n",
+        "one": "from fairgat import methods\nimport fairgat.methods\nfrom fairgat.methods import CLASSES, base, two\n",
         "two": "def late():\n    from .three import x\n",
         "three": "\ufeffimport fairgat.methods.edits as e, torch\nfrom . import one\nfrom ..nn import gat\n",
         "edits": "from fairgat.methods.base import Method\n",
