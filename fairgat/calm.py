@@ -17,9 +17,9 @@ def start() -> None:
 
 
 def cancel_surplus() -> None:
-    """Cancel all of the scheduler's timers but the latest."""
+    """Cancel all of the scheduler's timers but the earliest, whose look at the jobs sets the next."""
     timers = [thread for thread in threading.enumerate() if _is_schedulers(thread)]
-    for timer in timers[:-1]:  # in the order of their start
+    for timer in timers[1:]:  # in the order of their start
         timer.cancel()
 
 

@@ -6,6 +6,8 @@ and `options` is declared beside that method or source (adding one is one file) 
 `fairgat.methods.check` and `fairgat.datasets.check`.
 """
 
+import math
+import os
 import re
 import types
 import typing
@@ -20,8 +22,17 @@ from fairgat import cells
 from fairgat.errors import ConfigError, nearest
 
 Task = Literal["node_classification", "link_prediction"]
-# Text is read as a number where it is one: `--config "methods={...}"` gives nothing but text.
-Value = Annotated[float | int | bool | str, BeforeValidator(lambda v: cells.parse(v) if isinstance(v, str) else v)]
+
+
+def _value(value: Any) -> Any:
+    """Text is read as a number where it is one: `--config "methods={...}"` gives nothing but text."""
+    value = cells.parse(value) if isinstance(value, str) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {value}")
+    return value
+
+
+Value = Annotated[float | int | bool | str, BeforeValidator(_value)]
 Fraction = Annotated[float, Field(gt=0, lt=1)]
 Count = Annotated[int, Field(ge=1)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
@@ -33,10 +44,15 @@ Names = Annotated[
 ]
 
 
-class Model(BaseModel):
-    """Unknown keys are errors, values are never changed after validation."""
+def _normal(path: Any) -> Any:
+    """Without a slash at the end, and the like, which Snakemake would not match with the paths of its files."""
+    return os.path.normpath(path) if isinstance(path, str) and path else path
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True)
+
+class Model(BaseModel):
+    """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
 
 class Dataset(Model):
@@ -217,7 +233,7 @@ class Tables(Model):
 class Config(Model):
     """The whole experiment."""
 
-    results_dir: Annotated[str, Field(min_length=1)] = "results"
+    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(_normal)] = "results"
     """Where everything is written."""
     data_mirror: str | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
@@ -274,13 +290,22 @@ class Config(Model):
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
 
-    def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
-        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first."""
-        entry = self.methods[method]
+    def training_settings(self, method: str) -> dict[str, Any]:
+        """The settings of `method` that its training reads: all but those of its debiasing."""
+        return {key: value for key, value in self.methods[method].settings.items() if key != "debias"}
+
+    def cells_to_time(self, method: str, dataset: str, all_cells: bool) -> dict[str, Any]:
+        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first.
+
+        Args:
+            all_cells: give the others as well, for a method whose first ones may not train on this data set.
+        """
+        entry, settings = self.methods[method], self.training_settings(method)
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)
         grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
-        return {"module": self.module(method), "cells": {cells.to_path(c): entry.settings | c for c in grid}}
+        chosen = grid if all_cells else grid[:1]
+        return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
 
     def not_run(self, dataset: str) -> str | None:
         """Why `dataset` is left out of this run; None when it runs."""

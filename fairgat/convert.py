@@ -80,7 +80,7 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
     Nodes are numbered in NetworkX's order, whatever they are called there; directions and self-loops are dropped.
 
     Raises:
-        DataError: a node lacks an attribute, or features differ in length.
+        DataError: a node lacks an attribute, features differ in length, or a label or group is no whole number.
     """
     number = {node: index for index, node in enumerate(graph)}
     columns = {}
@@ -96,9 +96,17 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
     pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
     result = Graph(
         features=features.reshape(len(number), -1),
-        labels=np.array(columns[label], dtype=np.int64),
-        sensitive=np.array(columns[sensitive], dtype=np.int64),
+        labels=_whole(columns[label], label),
+        sensitive=_whole(columns[sensitive], sensitive),
         edge_index=symmetrise(pairs.T, len(number)),
     )
     result.check()
     return result
+
+
+def _whole(values: list, name: str) -> np.ndarray:
+    """(N,) int64."""
+    numbers = np.array(values)
+    if numbers.dtype.kind not in "biuf" or (numbers.dtype.kind == "f" and (numbers % 1 != 0).any()):
+        raise DataError(f"the nodes' {name!r} must be whole numbers")
+    return numbers.astype(np.int64)

@@ -51,14 +51,16 @@ def link_metrics(
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The probability that a positive outranks a negative, ties counting half.
+    """The probability that a positive outranks a negative, ties counting half; NaN where a score is NaN.
 
     Args:
         scores: (m,) higher means more likely positive.
         labels: (m,) 0/1 labels, both present.
     """
     labels = labels.astype(bool)
-    _, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
+    if np.isnan(values[-1]):  # sorted last, it would count as the highest
+        return float("nan")
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     positives = int(labels.sum())
     negatives = len(labels) - positives

@@ -64,10 +64,22 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """The split of a task: `edge_split` for link prediction, `node_split` otherwise."""
+    """The split of a task: `edge_split` for link prediction, `node_split` otherwise.
+
+    Raises:
+        DataError: as these; or a part of the nodes lacks a sensitive group.
+    """
     if task == "link_prediction":
         return edge_split(graph, settings, seed, dataset, split)
-    return node_split(graph.num_nodes, settings, seed, dataset, split)
+    parts = node_split(graph.num_nodes, settings, seed, dataset, split)
+    groups = np.unique(graph.sensitive)
+    for key, nodes in parts.items():
+        for group in np.setdiff1d(groups, graph.sensitive[nodes]):
+            raise DataError(
+                f"{dataset}: no node of group {group} is among the {len(nodes)} {key} nodes of split {split}, where "
+                "fairness could not be measured; the data set has too few of them"
+            )
+    return parts
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:

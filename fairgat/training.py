@@ -3,6 +3,7 @@
 import csv
 import importlib.metadata
 import io
+import math
 import platform
 import statistics
 import time
@@ -74,6 +75,8 @@ def fit(
             if not torch.isfinite(judged).all():
                 raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
             score = task.validate(judged)
+            if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
+                raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {epochs}")
             row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
             if observe is not None:
                 row |= observe(epoch, method)

@@ -6,7 +6,7 @@ rule audit:
         by_rule=expand(results("summary/{task}_by_rule.csv"), task=TASKS),
         splits=expand(results("summary/{task}_splits.csv"), task=TASKS),
         by_protocol=results("summary/link_prediction_by_protocol.csv"),
-        runtimes=expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification")),
+        runtimes=runtimes(),
         package=package(
             "reporting/audit.py",
             "reporting/audit_pages.py",

@@ -150,13 +150,13 @@ def selection_rule(wildcards):
 
 def cell_settings(wildcards):
     """The method's settings with the cell's hyperparameters."""
-    return CONFIG.methods[wildcards.method].settings | fairgat.cells.from_path(wildcards.cell)
+    return CONFIG.training_settings(wildcards.method) | fairgat.cells.from_path(wildcards.cell)
 
 
 def made_with(methods, tasks):
     """What their runs must say of themselves; see `fairgat.records.read`."""
     return {
-        "settings": {name: CONFIG.methods[name].settings for name in methods},
+        "settings": {name: CONFIG.training_settings(name) for name in methods},
         "training": {task: getattr(CONFIG.training, task).model_dump() for task in tasks},
         "experiment": {"seed": CONFIG.seed, "threads": CONFIG.training.threads},
     }
@@ -192,7 +192,7 @@ def debias_settings(wildcards):
 
 def debiased_cells(wildcards):
     """The settings of every cell that a debiased graph serves, without the debiasing's own."""
-    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
+    settings = CONFIG.training_settings(wildcards.method)
     return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
 
 
@@ -278,9 +278,7 @@ def all_metrics_of(task):
 def table_sources(wildcards):
     """The files that a table is built from, by kind."""
     if wildcards.table == "runtime":
-        return {
-            "runtimes": expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of("node_classification"))
-        }
+        return {"runtimes": runtimes()}
     if wildcards.table == "dataset_statistics":
         return {"stats": expand(results("data/graphs/{dataset}.stats.json"), dataset=datasets_run())}
     if wildcards.table == "hyperparameters":
@@ -308,8 +306,9 @@ def tables():
 
 
 def timed_methods(wildcards):
-    """Module and cells of each method in the runtime table; the first cell that trains is timed."""
-    return {method: CONFIG.cells_to_time(method, wildcards.dataset) for method in methods_timed()}
+    """Module and cells of each method in the runtime table; the first cell that trains is timed. A debiased graph may be
+    too dense to train on, and where there is none the first will do."""
+    return {method: CONFIG.cells_to_time(method, wildcards.dataset, debiases(method)) for method in methods_timed()}
 
 
 def timed_modules(wildcards):
@@ -332,6 +331,12 @@ def timed_debiasing(wildcards):
 
 def methods_timed():
     return [name for name in CONFIG.tables.runtime if name in CONFIG.methods_of("node_classification")]
+
+
+def runtimes():
+    """What was timed, where there is something to time."""
+    datasets = CONFIG.datasets_of("node_classification") if methods_timed() else []
+    return expand(results("runtime/{dataset}.json"), dataset=datasets)
 
 
 def audit():
@@ -363,7 +368,7 @@ def figure_sources(wildcards):
     if kind == "published":
         return {"audit": [results("audit/paper_vs_reproduced.csv")]}
     if kind == "runtime":
-        return {"runtimes": expand(results("runtime/{dataset}.json"), dataset=CONFIG.datasets_of(task))}
+        return {"runtimes": runtimes()}
     if kind == "tradeoff":
         return {"metrics": all_metrics_of(task), "selections": selections_of(task)}
     if kind == "curves":
@@ -437,7 +442,7 @@ def benchmarks():
     }
     names = {"audit", "all_tables", "costs", *(f"aggregate/{task}" for task in TASKS), "aggregate/protocols"}
     names |= {f"{rule}/{name}" for rule in ("download", "preprocess", "statistics") for name in datasets_run()}
-    names |= {f"runtime/{name}" for name in CONFIG.datasets_of("node_classification")}
+    names |= {f"runtime/{Path(path).stem}" for path in runtimes()}
     for prefix, paths in made.items():
         within = [path.removeprefix(results(prefix)) for path in paths if path.startswith(results(prefix))]
         within = [re.sub(r"[.](csv|html|json|md|npz|pdf|png|svg|tex)$", "", path) for path in within]

@@ -15,8 +15,8 @@ rule select:
         ENV
     threads: 1
     resources:
-        mem_mb=growing(500),
-        runtime=growing(2),
+        mem_mb=growing(1000),  # with Snakemake's, which is in the job, too
+        runtime=growing(10),
     params:
         made_with=lambda w: made_with([w.method], [w.task]),
         rule=selection_rule,

@@ -3,6 +3,9 @@
 from _log import logged
 
 with logged(snakemake):
+    from pathlib import Path
+
+    from fairgat import finished
     from fairgat.files import write_text
     from fairgat.records import read_all
     from fairgat.reporting import sensitivity
@@ -14,3 +17,5 @@ with logged(snakemake):
     write_text(snakemake.output.differences, frame.to_csv(index=False, float_format="%.10g", lineterminator="\n"))
     for form in FORMATS:
         write_text(snakemake.output[form], sensitivity.text(blocks, frame, form))
+    for path in snakemake.input.metrics:
+        finished.forget(Path(path).parent)

@@ -33,6 +33,8 @@ def run(arguments: argparse.Namespace) -> None:
             f"{arguments.results_dir} holds no audit ({error.filename} does not exist). A whole run makes it: "
             "snakemake --cores 2; for results elsewhere: --results-dir DIR"
         ) from None
+    except OSError as error:
+        raise DataError(f"the audit in {arguments.results_dir} cannot be read: {error.strerror}") from None
     except (KeyError, ValueError) as error:
         raise DataError(f"{folder / 'counts.csv'} is damaged ({error}); delete it and run again") from None
     print(headline)

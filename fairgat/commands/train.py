@@ -71,13 +71,13 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     threads = arguments.threads or settings.training.threads
     torch.set_num_threads(threads)  # the debiasing's, too
     graph, split = _prepare(settings, arguments, results, seed)
-    debiased = _debias(settings, arguments, results, seed, graph, split)
+    debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
     metrics = training.run(
         job,
         module=settings.module(job.method),
-        settings=settings.methods[job.method].settings | cell,
+        settings=settings.training_settings(job.method) | cell,
         training=protocol,
         threads=threads,
         seed=seed,

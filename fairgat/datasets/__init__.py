@@ -211,5 +211,7 @@ def _check_task(graph: Graph, task: str) -> None:
         classes = sorted(set(graph.labels.tolist()))
         if classes != [0, 1]:
             raise DataError(f"node classification needs the labels 0 and 1; found {classes[:10]}")
+        if (graph.labels == graph.sensitive).all():
+            raise DataError("the labels are the sensitive groups themselves; which column holds the labels?")
     elif groups < 2:
         raise DataError("link prediction needs at least two sensitive groups")

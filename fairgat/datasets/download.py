@@ -170,11 +170,13 @@ def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path]
 
 def _copy(origin: Path, part: Path) -> None:
     try:
-        shutil.copyfile(origin, part)
+        with open(origin, "rb"):  # what fails after this is not the origin's fault
+            pass
     except FileNotFoundError:
         raise _Unavailable("there is no such file") from None
-    except (PermissionError, IsADirectoryError) as error:
+    except OSError as error:
         raise _Unavailable(error.strerror) from None
+    shutil.copyfile(origin, part)
 
 
 def _download(url: str, part: Path, session: _Session) -> None:

@@ -5,6 +5,7 @@ any features, are found once and kept for as long as the tensor lives and is not
 """
 
 import numpy as np
+import torch
 from scipy.sparse import csr_matrix
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
@@ -35,9 +36,14 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
     Where x needs no gradient and is wider than the product, and is mostly zeros, these cost nothing.
     """
     narrows = x.size(1) == weight.size(1) > weight.size(0)
-    if x.requires_grad or not narrows or x.dtype != weight.dtype or not served(kernels, x):
+    if _changes(x) or not narrows or x.dtype != weight.dtype or not served(kernels, x):
         return linear(x, weight)
     return constant_linear(x, weight)
+
+
+def _changes(x: Tensor) -> bool:
+    """Whether x may hold other numbers at the next call: compiled code writes to its buffers without counting."""
+    return x.requires_grad or torch.compiler.is_compiling()
 
 
 @operator
@@ -77,7 +83,7 @@ gradient(constant_linear, _backward, _setup)
 
 def features_covariance(x: Tensor) -> Tensor:
     """Population covariance (1, F, F) over the rows of x (N, F)."""
-    return _covariance(x) if x.requires_grad else constant_covariance(x)
+    return _covariance(x) if _changes(x) else constant_covariance(x)
 
 
 @operator

@@ -119,8 +119,8 @@ class GATConv(nn.Module):
                 is never written.
 
         Raises:
-            ValueError: a shape is wrong, a `CSRGraph` has another number of nodes or is cut by group, or bipartite
-                input or edge features are given.
+            ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes or is cut by group, or
+                bipartite input or edge features are given.
         """
         graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
         return self._forward(x, graph, 0.0, None, False, keep, relu, head, return_attention_weights)
@@ -141,8 +141,9 @@ class GATConv(nn.Module):
             raise ValueError(f"this layer needs a CSRGraph made {'with' if segmented else 'without'} `sensitive`")
         else:
             graph = edge_index
-        if keep is not None and keep.shape != (graph.num_edges,):
-            raise ValueError(f"keep must have shape ({graph.num_edges},), one for each edge, got {tuple(keep.shape)}")
+        if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
+            expected = f"bool of shape ({graph.num_edges},), one for each edge"
+            raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
         return graph
 
     def _forward(self, x, *arguments):
@@ -175,7 +176,10 @@ class GATConv(nn.Module):
         if return_attention_weights is None:
             return out
         alpha = alpha if factor is None else alpha * factor
-        return out, (graph.edge_index, graph.original_order(alpha.t()))
+        return out, (
+            graph.edge_index.clone(),
+            graph.original_order(alpha.t()),
+        )  # the caller's to write to
 
     def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
@@ -292,7 +296,7 @@ class FairGATConv(GATConv):
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
         More than two groups are allowed: equal values make an intra-edge, different ones an inter-edge. `sensitive`
-        is not needed where `edge_index` is a `CSRGraph` built with it, or without S1.
+        is not needed without S1, and must not be given where `edge_index` is a `CSRGraph`, which is built with it.
         """
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
@@ -300,6 +304,8 @@ class FairGATConv(GATConv):
         if sensitive is not None:
             sensitive = torch.as_tensor(sensitive)
         graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, segmented=fair)
+        if fair and sensitive is not None and graph is edge_index:
+            raise ValueError("`sensitive` is part of the CSRGraph: pass either it, or edge_index and `sensitive`")
         alpha_chi = self.alpha_chi if fair else 0.0
         return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, head, return_attention_weights)
 

@@ -70,6 +70,8 @@ class CSRGraph:
         if add_self_loops:
             loops = np.arange(num_nodes)
             edges = np.concatenate([edges[:, edges[0] != edges[1]], np.stack([loops, loops])], axis=1)
+        else:
+            edges = edges.copy()  # the caller may write to theirs
         source, target = edges
         if sensitive is None:
             inter = np.zeros(len(source), dtype=bool)

@@ -11,14 +11,27 @@ try:
 except ImportError:  # Numba is not there, or does not know this Python
     pairs = None
 
+_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
 
 @operator
 def dot_product(z: Tensor, edges: Tensor) -> Tensor:
-    """(m,) dot products <z_u, z_v> of embeddings z (N, F) for the pairs (u, v) of edges (2, m)."""
+    """(m,) dot products <z_u, z_v> of embeddings z (N, F) for the pairs (u, v) of edges (2, m), integers.
+
+    Raises:
+        ValueError: edges have another shape or type, or name a node outside 0 .. N-1.
+    """
+    if edges.dim() != 2 or edges.size(0) != 2 or edges.dtype not in _INTEGERS:
+        raise ValueError(f"edges must be integers of shape (2, m), got {edges.dtype} of {tuple(edges.shape)}")
+    if edges.numel() and edges.device.type == "cpu":  # the kernels check no bounds
+        low, high = edges.aminmax()
+        if low < 0 or high >= z.size(0):
+            raise ValueError(f"edges name a node outside 0 .. {z.size(0) - 1}")
     if not served(pairs, z):
-        return (z[edges[0]] * z[edges[1]]).sum(1)
+        source, target = edges.long()  # uint8 would be taken for a mask
+        return (z[source] * z[target]).sum(1)
     out = z.new_empty(edges.size(1))
-    pairs.products(array(z), array(edges), out.numpy())
+    pairs.products(array(z), array(edges.long()), out.numpy())
     return out
 
 
@@ -31,11 +44,11 @@ def _(z, edges):
 def dot_product_backward(grad: Tensor, z: Tensor, edges: Tensor) -> Tensor:
     """Gradient of z (N, F)."""
     if not served(pairs, z):
-        source, target = edges
+        source, target = edges.long()
         weight = grad[:, None]
         return torch.zeros_like(z).index_add(0, source, weight * z[target]).index_add(0, target, weight * z[source])
     grad_z = torch.zeros_like(z, memory_format=torch.contiguous_format)
-    pairs.gradient(array(grad), array(z), array(edges), grad_z.numpy())
+    pairs.gradient(array(grad), array(z), array(edges.long()), grad_z.numpy())
     return grad_z
 
 

@@ -12,6 +12,7 @@ from fairgat.nn.decode import dot_product
 from fairgat.nn.scaling import EPS
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
+_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 class NodeClassifier(nn.Module):
@@ -60,10 +61,10 @@ class NodeClassifier(nn.Module):
         return (
             type(self.conv2).forward not in (GATConv.forward, FairGATConv.forward)
             or (own.embed, own.classify) != (NodeClassifier.embed, NodeClassifier.classify)
-            or not isinstance(self.linear, nn.Linear)
+            or getattr(type(self.linear), "forward", None) is not nn.Linear.forward
             or self.linear.bias is not None
             or self.linear.out_features != 1
-            or any(layer._forward_hooks or layer._forward_pre_hooks for layer in (self.conv2, self.linear))
+            or any(getattr(layer, kind) for layer in (self.conv2, self.linear) for kind in _HOOKS)
         )
 
     def _shift(self, z: Tensor) -> Tensor:
@@ -105,5 +106,9 @@ class LinkEncoder(nn.Module):
 
     @staticmethod
     def decode(z: Tensor, edges: Tensor) -> Tensor:
-        """(m,) logits of the links edges (2, m) between embeddings z (N, hidden)."""
+        """(m,) logits of the links edges (2, m) between embeddings z (N, hidden).
+
+        Raises:
+            ValueError: edges are no integers of that shape, or name a node outside 0 .. N-1.
+        """
         return dot_product(z, edges)

@@ -8,7 +8,7 @@ from typing import Any
 
 import yaml
 
-from fairgat.config import Config
+from fairgat.config import Config, Task
 from fairgat.errors import ConfigError
 
 TASK_OF_TABLE = {
@@ -86,13 +86,14 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def figures(config: Config) -> list[str]:
-    """The figures that this run has data for: neither those of a task without data sets nor those of an empty table."""
+    """The figures that this run has data for: a data set of the task, and a method of the table with their name."""
     rows = config.tables.model_dump()
-    return [
-        name
-        for name, (kind, task) in FIGURES.items()
-        if (task is None or config.datasets_of(task)) and rows.get(kind, True)
-    ]
+
+    def has_data(kind: str, task: Task) -> bool:
+        known = config.methods_of(task)
+        return bool(config.datasets_of(task)) and any(method in known for method in rows.get(kind, known))
+
+    return [name for name, (kind, task) in FIGURES.items() if task is None or has_data(kind, task)]
 
 
 def figure_settings(config: Config, figure: str) -> dict[str, Any]:

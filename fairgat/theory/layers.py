@@ -104,9 +104,15 @@ def attention_terms(
         before: the terms of the layer before, whose composed bounds go on.
 
     Raises:
-        DataError: there are not exactly the groups 0 and 1.
+        DataError: there are not exactly the groups 0 and 1, or a node's attention does not sum to 1.
     """
     _check(sensitive)
+    for head in attention:
+        if (np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any():
+            raise DataError(
+                f"{layer}: the bounds hold where each node's attention sums to 1, and here it does not; leave methods "
+                "with `one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
+            )
     lipschitz = LIPSCHITZ[activation]
     c = h @ weight.T
     gain_c = _gain(c, eta)

@@ -77,3 +77,9 @@ def test_audit_of_a_damaged_file_names_it(tmp_path, capsys):
     (tmp_path / "audit/counts.csv").write_text("a,b\n1,2\n")
     assert cli.main(["audit", "--results-dir", str(tmp_path)]) == 1
     assert "counts.csv is damaged" in capsys.readouterr().err
+
+
+def test_a_folder_that_is_a_file_is_named(tmp_path, capsys):
+    (tmp_path / "README.md").write_text("")
+    assert cli.main(["audit", "--results-dir", str(tmp_path / "README.md")]) == 1
+    assert "README.md cannot be read: Not a directory" in capsys.readouterr().err

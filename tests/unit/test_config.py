@@ -45,6 +45,10 @@ def test_it_is_the_papers_experiment():
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
+        (
+            {"training": {"link_prediction": {"negatives": float("inf")}}},
+            "link_prediction.negatives: expected a finite",
+        ),
         ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
         ({"training": {"node_classification": {"epochs": "many"}}}, "training.node_classification.epochs: expected"),
         ({"selection": {"rule": "fairest"}}, "did you mean 'fair'?"),
@@ -70,6 +74,10 @@ def test_wrong_keys_and_values_are_explained(change, expected):
     [
         ({"module": "gatt"}, "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
         ({"module": "fairgat", "settings": {"step": [1]}}, "methods.gat.grid.step: unknown key; did you mean 'steps'?"),
+        (
+            {"module": "fairgat", "grid": {"eta": [float("inf")]}},
+            "methods.gat.grid.eta.0: expected a finite number, got inf",
+        ),
         ({"module": "fairgat", "grid": {"eta": [-1]}}, "methods.gat.grid.eta: expected greater than 0, got -1"),
         (
             {
@@ -125,6 +133,11 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
     with pytest.raises(ConfigError, match=rf"mine\.yaml {expected}"):
         config.load_files(path)
+
+
+@pytest.mark.parametrize("path", ["results/x/", "./results//x", "results/x"])
+def test_the_results_folder_is_spelt_one_way(path):
+    assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
 
 
 def test_a_comma_separated_list_is_a_list():

@@ -99,6 +99,12 @@ def test_a_damaged_mirror_falls_back_to_the_next_place(address, tmp_path):
     assert (tmp_path / "raw/file.bin").read_bytes() == CONTENT
 
 
+def test_a_mirror_that_is_a_file_falls_back_too(address, tmp_path):
+    (tmp_path / "mirror").write_text("")
+    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / "mirror")
+    assert (tmp_path / "raw/file.bin").read_bytes() == CONTENT
+
+
 @pytest.mark.parametrize(("path", "tries"), [("busy2", 3), ("cut1", 2)])
 def test_what_may_pass_is_tried_again(address, tmp_path, path, tries):
     download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)

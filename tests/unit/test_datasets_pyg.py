@@ -111,3 +111,13 @@ def test_networkx_names_and_missing_attributes():
     del graph.nodes["bob"]["features"]
     with pytest.raises(DataError, match="node 'bob' has no 'features'"):
         convert.from_networkx(graph)
+
+
+@pytest.mark.parametrize("name", ["label", "sensitive"])
+@pytest.mark.parametrize("value", [0.7, "f", float("nan"), None])
+def test_networkx_labels_and_groups_are_whole_numbers(name, value):
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {n: {"features": [n], "label": n, "sensitive": 1 - n} for n in graph})
+    graph.nodes[0][name] = value
+    with pytest.raises(DataError, match=f"the nodes' '{name}' must be whole numbers"):
+        convert.from_networkx(graph)

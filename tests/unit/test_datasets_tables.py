@@ -77,6 +77,7 @@ def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
         features=["age"],
         ends=["a", "b"],
         scaling="none",
+        task="link_prediction",
     )
     assert graph.sensitive.tolist() == [1, 0, 1, 0]
     assert graph.features.tolist() == [[20], [40], [30], [20]]
@@ -153,6 +154,7 @@ def test_link_prediction_needs_no_label(prepare):
             {"edges": EDGES + "a,b,1\na,b,2\n"},
             r"edge 4 repeats an earlier edge, and so do 1 more.*drop: \[duplicates\]",
         ),
+        ({"label": None}, r"mine: the labels are the sensitive groups themselves"),
         ({"features": []}, r"nodes\.csv: `features: \[\]` leaves no feature"),
         ({"edges": "from\na\n"}, r"edges\.csv needs two columns"),
     ],

@@ -253,6 +253,8 @@ def test_a_csr_of_another_kind_or_graph_is_refused():
     torch.testing.assert_close(plain(features(), whole), plain(features(), edge_index))
     with pytest.raises(ValueError, match="made with `sensitive`"):
         fair(features(), whole, sensitive)
+    with pytest.raises(ValueError, match="part of the CSRGraph"):
+        fair(features(), cut, 1 - sensitive)
     for layer in (plain, GATConv(5, 8)):
         with pytest.raises(ValueError, match="made without `sensitive`"):
             layer(features(), cut)
@@ -260,6 +262,21 @@ def test_a_csr_of_another_kind_or_graph_is_refused():
             layer(features()[1:], whole)
         with pytest.raises(ValueError, match="one for each edge"):
             layer(features(), whole, keep=torch.ones(3, dtype=torch.bool))
+        with pytest.raises(ValueError, match="keep must be bool"):
+            layer(features(), whole, keep=torch.ones(whole.num_edges, dtype=torch.long))
+
+
+@pytest.mark.parametrize("self_loops", [True, False])
+def test_edges_that_were_returned_may_be_written_to(self_loops):
+    edge_index, _ = random_graph()
+    before, layer = edge_index.clone(), GATConv(5, 8, add_self_loops=self_loops)
+    _, (returned, _) = layer(features(), edge_index, return_attention_weights=True)
+    returned += 1
+    _, (again, _) = layer(features(), edge_index, return_attention_weights=True)
+    assert torch.equal(edge_index, before) and torch.equal(again, returned - 1)
+    graph = CSRGraph.from_edge_index(edge_index, N, add_self_loops=self_loops)
+    edge_index += 1
+    assert torch.equal(graph.edge_index, again)
 
 
 def test_inference_mode():

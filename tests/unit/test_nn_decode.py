@@ -37,3 +37,34 @@ def test_registrations():
 
 def test_no_pairs():
     assert decode.dot_product(torch.randn(3, 2), torch.zeros(2, 0, dtype=torch.long)).shape == (0,)
+
+
+@pytest.mark.parametrize("dtype", [torch.uint8, torch.int32])
+@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
+def test_other_integers(monkeypatch, fused, dtype):
+    if not fused:
+        monkeypatch.setattr(decode, "pairs", None)
+    z = torch.randn(6, 3, requires_grad=True)
+    edges = torch.tensor([[0, 1, 2], [3, 4, 2]])
+    results = []
+    for pairs in (edges, edges.to(dtype)):
+        out = decode.dot_product(z, pairs)
+        results.append([out, *torch.autograd.grad(out.square().sum(), z)])
+    for a, b in zip(*results, strict=True):
+        assert torch.equal(a, b)
+
+
+@pytest.mark.parametrize(
+    ("edges", "message"),
+    [
+        (torch.tensor([[0], [6]]), r"outside 0 \.\. 5"),
+        (torch.tensor([[0], [-1]]), r"outside 0 \.\. 5"),
+        (torch.zeros(3, 2, dtype=torch.long), "shape"),
+        (torch.zeros(2, dtype=torch.long), "shape"),
+        (torch.zeros(2, 4), "integers"),
+        (torch.zeros(2, 4, dtype=torch.bool), "integers"),
+    ],
+)
+def test_what_names_no_pairs_of_nodes_is_refused(edges, message):
+    with pytest.raises(ValueError, match=message):
+        decode.dot_product(torch.randn(6, 3), edges)

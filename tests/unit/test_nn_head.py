@@ -92,6 +92,21 @@ def hooked(model):
     return model
 
 
+def watched(model):
+    model.linear.register_full_backward_hook(lambda module, grad_inputs, grad_outputs: None)
+    return model
+
+
+class Doubled(torch.nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def doubled(model):
+    model.linear = Doubled(8, 1, bias=False)
+    return model
+
+
 def shifted(model):
     model.linear = torch.nn.Linear(8, 1)
     return model
@@ -103,7 +118,7 @@ def pruned(model):
 
 
 @pytest.mark.parametrize("conv", [GATConv, Mine])
-@pytest.mark.parametrize("change", [plain, hooked, shifted, pruned])
+@pytest.mark.parametrize("change", [plain, hooked, watched, doubled, shifted, pruned])
 def test_changes_to_the_model_count_in_training_too(conv, change):
     torch.manual_seed(0)
     edge_index, _ = random_graph()
@@ -113,6 +128,15 @@ def test_changes_to_the_model_count_in_training_too(conv, change):
         out = model.train()(x, edge_index)
         torch.testing.assert_close(out, model.eval()(x, edge_index), rtol=1e-4, atol=1e-5)
         out.sum().backward()
+
+
+@pytest.mark.parametrize("name", ["conv2", "linear"])
+def test_hooks_on_gradients_see_the_layers_own_output(name):
+    edge_index, _ = random_graph()
+    model, seen = NodeClassifier(GATConv, 5, 8), []
+    getattr(model, name).register_full_backward_hook(lambda module, inputs, outputs: seen.append(outputs[0].shape))
+    model(torch.randn(N, 5), edge_index).sum().backward()
+    assert seen == [(N, 8 if name == "conv2" else 1)]
 
 
 @pytest.mark.parametrize("eta", [None, 0.75])

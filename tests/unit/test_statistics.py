@@ -60,5 +60,6 @@ def test_link_prediction_counts_the_training_graph_of_split_0():
 
 
 def test_a_stand_in_says_so():
-    stats = describe(social(), published={"s0": 2}, stands_for="pokec-z")
+    stats = describe(social(), published={"s0": 2, "features": 59}, stands_for="pokec-z")
+    assert [check["quantity"] for check in stats["checks"]] == ["s0"]
     assert stats["notes"][0].startswith("Compared with the paper's pokec-z")

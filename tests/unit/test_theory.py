@@ -304,3 +304,13 @@ def test_layers_outside_the_theorem_are_refused(options):
     x, edges, sensitive = random_graph(0)
     with pytest.raises(ValueError, match="theorem"):
         terms_of(GATConv(x.size(1), 2, **options).double(), x, edges, sensitive)
+
+
+@pytest.mark.parametrize("module", ["gat", "fairgat"])
+def test_attention_that_does_not_sum_to_1_is_refused(module):
+    x, edges, sensitive = random_graph(0)
+    edges = edges[:, edges[1] != 0]  # nobody's attention
+    conv = (FairGATConv if module == "fairgat" else GATConv)(x.size(1), 2, add_self_loops=False).double()
+    graph = csr(conv, edges, sensitive, add_self_loops=False)
+    with pytest.raises(DataError, match="attention sums to 1"):
+        theory.attention_layer("conv", conv, x, graph, sensitive)

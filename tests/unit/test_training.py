@@ -206,6 +206,14 @@ def test_a_training_that_diverges_keeps_its_way_there(graph):
     assert len(result.seconds) == 5
 
 
+def test_links_whose_scores_are_no_numbers_have_diverged(graph):
+    method = make(graph, LINK)
+    method.forward = lambda: 1e25 * torch.randn(90, 8)  # a product is infinity minus infinity
+    method.update = lambda output: {}
+    with pytest.raises(training.Diverged, match="validation score"):
+        training.fit(method)
+
+
 CONFIG = """
 datasets:
   demo-social: {task: node_classification}

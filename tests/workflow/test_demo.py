@@ -67,6 +67,13 @@ def test_changing_a_grid_adds_its_cells_alone(finished):
         ("edits", "threshold~0.4"),
     }
     assert not any(line.startswith("Debias ") for line in planned)  # one debiasing serves all thresholds
+    del grids["edits"]
+    assert not any(line.startswith("Time ") for line in finished.planned("--config", f"methods={grids}"))
+
+
+def test_a_debiasing_of_one_data_set_trains_on_no_other(finished):
+    planned = finished.planned("--config", "methods={'edits': {'settings': {'debias': {'epochs_of': {'cora': 5}}}}}")
+    assert not any(line.startswith(("Debias ", "Train ", "Time ")) for line in planned)
 
 
 def test_settings_run_again_what_reads_them(finished):
@@ -83,6 +90,11 @@ def test_a_subset_of_data_sets_and_methods(fresh):
     trained = [line for line in planned if line.startswith("Train ")]
     assert trained
     assert all(" on demo-social" in line and line.split()[1] in ("gat", "fairgat") for line in trained)
+    links = fresh.planned("--config", "only_methods=fairdrop")
+    assert any(line.startswith("Train ") for line in links)
+    assert not any(line.startswith("Time ") for line in links)
+    drawn = {line.removeprefix("Drawing the figure ") for line in links if line.startswith("Drawing the figure ")}
+    assert drawn == {"tradeoff_link_prediction", "curves_link_prediction", "link_prediction", "published"}
 
 
 def test_a_wrong_configuration_is_explained_before_anything_runs(fresh):
