@@ -1,12 +1,15 @@
 """The published reproduction and the README made from it."""
 
+import html
 import json
 from pathlib import Path
 
 import pytest
 
+from fairgat import config
 from fairgat.errors import DataError
-from fairgat.reporting import reference
+from fairgat.reporting import audit_pages, reference
+from fairgat.reporting.settings import audit_settings
 
 ROOT = Path(__file__).parents[2]
 PUBLISHED = ROOT / "results/reference"
@@ -134,3 +137,11 @@ def test_the_readme_is_in_step_with_the_published_results():
     assert reference.summary(PUBLISHED, ".") in own
     for name in reference.FIGURES:
         assert (PUBLISHED / f"figures/{name}.svg").is_file()
+
+
+def test_the_published_decisions_are_those_of_the_code():
+    """Otherwise render again: `--forcerun audit -- readme` in the folder of the run."""
+    loaded = config.load_files(ROOT / "config.yaml", ROOT / "config.reference.yaml")
+    wanted = audit_pages._decisions(audit_settings(loaded)["decisions"]).text
+    page = html.unescape((PUBLISHED / "audit/paper_vs_reproduced.md").read_text()).replace("\\", "")
+    assert [text for text in wanted if text not in page] == []
