@@ -2,7 +2,7 @@
 
 For its rate limit (--max-jobs-per-timespan, by default 100/1s) Snakemake 9 sets a timer at every look, which makes it
 look again a second later; and each job that ends starts another such chain. After hundreds of jobs it looks hundreds of
-times a second, at hundreds of jobs: seen to take more and more of a core that training needs. One timer is enough.
+times a second, at hundreds of jobs: seen to take more and more of a core that training needs. Two are enough.
 """
 
 import threading
@@ -17,9 +17,9 @@ def start() -> None:
 
 
 def cancel_surplus() -> None:
-    """Cancel all of the scheduler's timers but the earliest, whose look at the jobs sets the next."""
+    """Cancel all of the scheduler's timers but the earliest, which is due, and the latest, which it may have set."""
     timers = [thread for thread in threading.enumerate() if _is_schedulers(thread)]
-    for timer in timers[1:]:  # in the order of their start
+    for timer in timers[1:-1]:  # in the order of their start
         timer.cancel()
 
 

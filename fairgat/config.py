@@ -290,9 +290,13 @@ class Config(Model):
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
 
-    def training_settings(self, method: str) -> dict[str, Any]:
-        """The settings of `method` that its training reads: all but those of its debiasing."""
-        return {key: value for key, value in self.methods[method].settings.items() if key != "debias"}
+    def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
+        """The settings of `method` on `dataset`: of `debias: epochs_of:` that one's alone, so that it is no other's."""
+        settings = dict(self.methods[method].settings)
+        if isinstance(debias := settings.get("debias"), Mapping) and "epochs_of" in debias:
+            own = {"epochs": debias["epochs_of"][dataset]} if dataset in debias["epochs_of"] else {}
+            settings["debias"] = {key: value for key, value in debias.items() if key != "epochs_of"} | own
+        return settings
 
     def cells_to_time(self, method: str, dataset: str, all_cells: bool) -> dict[str, Any]:
         """Module of a timed method, and its cells (path to settings) in the order to try: the published one first.
@@ -300,7 +304,7 @@ class Config(Model):
         Args:
             all_cells: give the others as well, for a method whose first ones may not train on this data set.
         """
-        entry, settings = self.methods[method], self.training_settings(method)
+        entry, settings = self.methods[method], self.training_settings(method, dataset)
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)
         grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))

@@ -1,6 +1,6 @@
 """Graphs to and from PyTorch Geometric and NetworkX, which are imported only when asked for."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -47,15 +47,16 @@ def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Gr
             raise DataError(f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}") from None
     edges, count = arrays["edge_index"], len(arrays["x"])
     for name in (label, sensitive):
-        values = arrays[name]
-        if values.shape != (count,) or (values != values.astype(np.int64)).any():
-            raise DataError(f"the Data's {name!r} must be {count} whole numbers, got shape {values.shape}")
+        error = f"the Data's {name!r} must be {count} whole numbers, got shape {arrays[name].shape}"
+        arrays[name] = _whole(arrays[name], error)
+        if arrays[name].shape != (count,):
+            raise DataError(error)
     if edges.ndim != 2 or len(edges) != 2:
         raise DataError(f"the Data's 'edge_index' must have shape (2, E), got {edges.shape}")
     graph = Graph(
         features=np.array(arrays["x"], dtype=np.float32),
-        labels=arrays[label].astype(np.int64),
-        sensitive=arrays[sensitive].astype(np.int64),
+        labels=arrays[label],
+        sensitive=arrays[sensitive],
         edge_index=symmetrise(edges, count),
     )
     graph.check()
@@ -96,17 +97,26 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
     pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
     result = Graph(
         features=features.reshape(len(number), -1),
-        labels=_whole(columns[label], label),
-        sensitive=_whole(columns[sensitive], sensitive),
+        labels=_whole(columns[label], f"the nodes' {label!r} must be whole numbers"),
+        sensitive=_whole(columns[sensitive], f"the nodes' {sensitive!r} must be whole numbers"),
         edge_index=symmetrise(pairs.T, len(number)),
     )
     result.check()
     return result
 
 
-def _whole(values: list, name: str) -> np.ndarray:
-    """(N,) int64."""
-    numbers = np.array(values)
-    if numbers.dtype.kind not in "biuf" or (numbers.dtype.kind == "f" and (numbers % 1 != 0).any()):
-        raise DataError(f"the nodes' {name!r} must be whole numbers")
-    return numbers.astype(np.int64)
+def _whole(values: Any, error: str) -> np.ndarray:
+    """(N,) int64.
+
+    Raises:
+        DataError: `error`, where a value is no whole number.
+    """
+    try:
+        numbers = np.asarray(values)
+        with np.errstate(invalid="ignore"):
+            whole = numbers.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(error) from None
+    if numbers.dtype.kind == "f" and (whole != numbers).any():
+        raise DataError(error)
+    return whole

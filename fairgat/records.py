@@ -42,7 +42,7 @@ def read(path: str | Path, made_with: Mapping[str, Any] | None = None) -> Record
     A score that selection needs and that is absent or not finite counts as a failure, with that as its reason.
 
     Args:
-        made_with: what the run must have been made with: `settings` of each method, without hyperparameters,
+        made_with: what the run must have been made with: `settings` by data set and method, without hyperparameters,
             `training` of each task, and `experiment`. `fairgat train` may have used others, unseen by Snakemake.
 
     Raises:
@@ -73,7 +73,7 @@ def read_all(paths: Iterable[str | Path], made_with: Mapping[str, Any] | None = 
 
 def _check_made_with(path: str | Path, found: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
     wanted = {
-        "settings": {**made_with["settings"][found["method"]], **cells.from_path(found["cell"])},
+        "settings": {**made_with["settings"][found["dataset"]][found["method"]], **cells.from_path(found["cell"])},
         "training": made_with["training"][found["task"]],
         "experiment": made_with["experiment"],
     }

@@ -76,8 +76,8 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):
             raise DataError(
-                f"{dataset}: no node of group {group} is among the {len(nodes)} {key} nodes of split {split}, where "
-                "fairness could not be measured; the data set has too few of them"
+                f"{dataset}: no node of group {group} is among the {len(nodes)} {key} nodes of split {split}; the data "
+                "set has too few of them for fairness to be learned and measured"
             )
     return parts
 

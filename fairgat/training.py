@@ -8,7 +8,7 @@ import platform
 import statistics
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -23,7 +23,7 @@ from fairgat.errors import CalledOff, FairGATError
 from fairgat.graph import Graph, save_npz
 from fairgat.methods.base import Method
 from fairgat.revision import revision
-from fairgat.tasks import LinkTask, NodeTask
+from fairgat.tasks import PARTS, LinkTask, NodeTask
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
 Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
@@ -62,7 +62,7 @@ def fit(
     if given, is what is filled and returned: it has the history of a training that ended early.
 
     Raises:
-        Diverged: the model's output is no longer finite.
+        Diverged: the model's output, or its validation score, is no longer finite.
     """
     task, epochs = method.task, method.task.training.epochs
     protocol = getattr(task.training, "protocol", "validation")
@@ -200,10 +200,13 @@ def run(
             metrics |= {**by_protocol[protocol.protocol], "protocols": by_protocol}
         else:
             metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
+        _check_finite(metrics)
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # of a weight that is no longer finite, where Numba is not there
         metrics |= {"failure": f"a weight matrix was no longer finite: {error}"}
+    if "failure" in metrics:
+        metrics = {name: value for name, value in metrics.items() if name in ("failure", "seed", *vars(cell))}
     metrics |= {"settings": settings, "training": training, "experiment": {"seed": seed, "threads": threads}}
     metrics["runtime"] = {
         "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
@@ -218,6 +221,19 @@ def run(
     files.write_text(directory / "history.csv", _csv(result.history))
     files.write_json(directory / "metrics.json", metrics)
     return metrics
+
+
+def _check_finite(metrics: Mapping[str, Any]) -> None:
+    """The best epoch's links may still overflow on test.
+
+    Raises:
+        Diverged: a score is not finite.
+    """
+    for scored in (metrics, *metrics.get("protocols", {}).values()):
+        for part in PARTS:
+            for name, value in scored[part].items():
+                if not math.isfinite(value):
+                    raise Diverged(f"{part} {name} of epoch {scored['epoch']} is no longer finite")
 
 
 def _observer(task: str, theory_every: int) -> Observer | None:

@@ -150,13 +150,15 @@ def selection_rule(wildcards):
 
 def cell_settings(wildcards):
     """The method's settings with the cell's hyperparameters."""
-    return CONFIG.training_settings(wildcards.method) | fairgat.cells.from_path(wildcards.cell)
+    return CONFIG.training_settings(wildcards.method, wildcards.dataset) | fairgat.cells.from_path(wildcards.cell)
 
 
-def made_with(methods, tasks):
+def made_with(datasets, methods, tasks):
     """What their runs must say of themselves; see `fairgat.records.read`."""
     return {
-        "settings": {name: CONFIG.training_settings(name) for name in methods},
+        "settings": {
+            dataset: {method: CONFIG.training_settings(method, dataset) for method in methods} for dataset in datasets
+        },
         "training": {task: getattr(CONFIG.training, task).model_dump() for task in tasks},
         "experiment": {"seed": CONFIG.seed, "threads": CONFIG.training.threads},
     }
@@ -192,7 +194,7 @@ def debias_settings(wildcards):
 
 def debiased_cells(wildcards):
     """The settings of every cell that a debiased graph serves, without the debiasing's own."""
-    settings = CONFIG.training_settings(wildcards.method)
+    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
     return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
 
 
@@ -306,9 +308,14 @@ def tables():
 
 
 def timed_methods(wildcards):
-    """Module and cells of each method in the runtime table; the first cell that trains is timed. A debiased graph may be
-    too dense to train on, and where there is none the first will do."""
-    return {method: CONFIG.cells_to_time(method, wildcards.dataset, debiases(method)) for method in methods_timed()}
+    """Module and cells of each method in the runtime table; the first cell that trains is timed, and most methods call
+    none off."""
+    return {
+        method: CONFIG.cells_to_time(
+            method, wildcards.dataset, all_cells=fairgat.methods.may_call_off(CONFIG.module(method))
+        )
+        for method in methods_timed()
+    }
 
 
 def timed_modules(wildcards):

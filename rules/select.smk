@@ -18,7 +18,7 @@ rule select:
         mem_mb=growing(1000),  # with Snakemake's, which is in the job, too
         runtime=growing(10),
     params:
-        made_with=lambda w: made_with([w.method], [w.task]),
+        made_with=lambda w: made_with([w.dataset], [w.method], [w.task]),
         rule=selection_rule,
         tolerance=CONFIG.selection.tolerance,
         published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),

@@ -86,7 +86,7 @@ rule sensitivity_table:
         runtime=15,
     params:
         blocks=sensitivity_blocks,
-        made_with=lambda w: made_with(CONFIG.methods, TASKS),
+        made_with=lambda w: made_with(CONFIG.datasets, CONFIG.methods, TASKS),
         ddof=CONFIG.aggregation.ddof,
     message:
         "Comparing the sensitivity study's variants"

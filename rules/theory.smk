@@ -24,7 +24,7 @@ rule theory:
         runtime=growing(15),
     params:
         module=lambda wildcards: CONFIG.module(wildcards.method),
-        settings=lambda wildcards: CONFIG.training_settings(wildcards.method),
+        settings=lambda wildcards: CONFIG.training_settings(wildcards.method, wildcards.dataset),
         training=CONFIG.training.node_classification.model_dump(),
         seed=CONFIG.seed,
     message:

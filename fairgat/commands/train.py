@@ -77,7 +77,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     metrics = training.run(
         job,
         module=settings.module(job.method),
-        settings=settings.training_settings(job.method) | cell,
+        settings=settings.training_settings(job.method, job.dataset) | cell,
         training=protocol,
         threads=threads,
         seed=seed,

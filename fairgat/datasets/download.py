@@ -109,7 +109,7 @@ def place(file: File, origin: Path, folder: Path) -> str:
     """
     with _session(folder) as session:
         try:
-            return _install(file, folder, session, lambda part: shutil.copyfile(origin, part), file.sha256)
+            return _install(file, folder, session, lambda part: _copy(origin, part), file.sha256)
         except _Unavailable as error:
             raise DataError(f"{origin}: {error}") from None
 
@@ -170,7 +170,7 @@ def _install(file: File, folder: Path, session: _Session, fetch: Callable[[Path]
 
 def _copy(origin: Path, part: Path) -> None:
     try:
-        with open(origin, "rb"):  # what fails after this is not the origin's fault
+        with open(origin, "rb"):  # apart from copying, whose errors may be those of a full disk
             pass
     except FileNotFoundError:
         raise _Unavailable("there is no such file") from None

@@ -8,6 +8,7 @@ import ast
 import importlib
 import importlib.util
 import pkgutil
+from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 from types import ModuleType
@@ -69,9 +70,19 @@ def debiases(name: str) -> bool:
     return "edits" in (name, *built_on(name))
 
 
+def may_call_off(name: str) -> bool:
+    """Whether a cell may turn out not to be worth training: the method has a `prepare` of its own, or inherits one."""
+    nodes = (node for each in (name, *built_on(name)) for node in _nodes(each))
+    return any(isinstance(node, ast.FunctionDef) and node.name == "prepare" for node in nodes)
+
+
+def _nodes(name: str) -> Iterator[ast.AST]:
+    return ast.walk(ast.parse((_FOLDER / f"{name}.py").read_bytes()))
+
+
 def _imports(name: str) -> list[str]:
     found = []
-    for node in ast.walk(ast.parse((_FOLDER / f"{name}.py").read_bytes())):
+    for node in _nodes(name):
         if isinstance(node, ast.Import):
             paths = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):

@@ -5,6 +5,8 @@ from types import ModuleType
 import torch
 from torch import Tensor
 
+INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
+
 
 def served(kernels: ModuleType | None, x: Tensor) -> bool:
     """Whether a module of kernels could be imported and can work on x: on the CPU, in float32 or float64."""

@@ -176,10 +176,8 @@ class GATConv(nn.Module):
         if return_attention_weights is None:
             return out
         alpha = alpha if factor is None else alpha * factor
-        return out, (
-            graph.edge_index.clone(),
-            graph.original_order(alpha.t()),
-        )  # the caller's to write to
+        edge_index = graph.edge_index.clone()  # the caller's to write to
+        return out, (edge_index, graph.original_order(alpha.t()))
 
     def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
         """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""

@@ -6,6 +6,8 @@ import numpy as np
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import INTEGERS
+
 
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
@@ -59,8 +61,9 @@ class CSRGraph:
         Raises:
             ValueError: a shape is wrong, or an edge names a node outside 0 .. N-1.
         """
-        if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.is_floating_point():
-            raise ValueError(f"edge_index must be integers of shape (2, E), got {tuple(edge_index.shape)}")
+        if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype not in INTEGERS:
+            got = f"{edge_index.dtype} of {tuple(edge_index.shape)}"
+            raise ValueError(f"edge_index must be integers of shape (2, E), got {got}")
         if sensitive is not None and tuple(sensitive.shape) != (num_nodes,):
             raise ValueError(f"sensitive must have shape ({num_nodes},), got {tuple(sensitive.shape)}")
         device = edge_index.device

@@ -3,7 +3,7 @@
 import torch
 from torch import Tensor
 
-from fairgat.nn.arrays import array, like, served
+from fairgat.nn.arrays import INTEGERS, array, like, served
 from fairgat.nn.operator import fake, gradient, operator
 
 try:
@@ -11,19 +11,17 @@ try:
 except ImportError:  # Numba is not there, or does not know this Python
     pairs = None
 
-_INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
-
 
 @operator
 def dot_product(z: Tensor, edges: Tensor) -> Tensor:
     """(m,) dot products <z_u, z_v> of embeddings z (N, F) for the pairs (u, v) of edges (2, m), integers.
 
     Raises:
-        ValueError: edges have another shape or type, or name a node outside 0 .. N-1.
+        ValueError: edges have another shape or type, or, on the CPU, name a node outside 0 .. N-1.
     """
-    if edges.dim() != 2 or edges.size(0) != 2 or edges.dtype not in _INTEGERS:
+    if edges.dim() != 2 or edges.size(0) != 2 or edges.dtype not in INTEGERS:
         raise ValueError(f"edges must be integers of shape (2, m), got {edges.dtype} of {tuple(edges.shape)}")
-    if edges.numel() and edges.device.type == "cpu":  # the kernels check no bounds
+    if edges.numel() and edges.device.type == "cpu":  # the kernels would read what is there
         low, high = edges.aminmax()
         if low < 0 or high >= z.size(0):
             raise ValueError(f"edges name a node outside 0 .. {z.size(0) - 1}")

@@ -64,6 +64,7 @@ class NodeClassifier(nn.Module):
             or getattr(type(self.linear), "forward", None) is not nn.Linear.forward
             or self.linear.bias is not None
             or self.linear.out_features != 1
+            or any("forward" in vars(layer) for layer in (self.conv2, self.linear))
             or any(getattr(layer, kind) for layer in (self.conv2, self.linear) for kind in _HOOKS)
         )
 
@@ -109,6 +110,6 @@ class LinkEncoder(nn.Module):
         """(m,) logits of the links edges (2, m) between embeddings z (N, hidden).
 
         Raises:
-            ValueError: edges are no integers of that shape, or name a node outside 0 .. N-1.
+            ValueError: edges are no integers of that shape, or, on the CPU, name a node outside 0 .. N-1.
         """
         return dot_product(z, edges)

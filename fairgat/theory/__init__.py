@@ -7,12 +7,13 @@
 """
 
 from fairgat.theory.bounds import Bound, lemma, theorem
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
+from fairgat.theory.layers import LayerTerms, NotCovered, attention_terms, disparity, linear_terms
 from fairgat.theory.network import attention_layer, every, measure
 
 __all__ = [
     "Bound",
     "LayerTerms",
+    "NotCovered",
     "attention_layer",
     "attention_terms",
     "disparity",

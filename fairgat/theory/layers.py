@@ -19,6 +19,10 @@ from fairgat.nn.scaling import EPS
 from fairgat.theory.bounds import LIPSCHITZ, Bound, lemma, theorem
 
 
+class NotCovered(DataError):
+    """A model that the bounds say nothing of."""
+
+
 @dataclass(frozen=True)
 class LayerTerms:
     """Every term of the bound on one layer's output disparity, and three forms of the bound.
@@ -104,12 +108,13 @@ def attention_terms(
         before: the terms of the layer before, whose composed bounds go on.
 
     Raises:
-        DataError: there are not exactly the groups 0 and 1, or a node's attention does not sum to 1.
+        DataError: there are not exactly the groups 0 and 1.
+        NotCovered: a node's attention does not sum to 1.
     """
     _check(sensitive)
     for head in attention:
         if (np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any():
-            raise DataError(
+            raise NotCovered(
                 f"{layer}: the bounds hold where each node's attention sums to 1, and here it does not; leave methods "
                 "with `one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
             )

@@ -12,7 +12,7 @@ from torch import Tensor, nn
 
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
+from fairgat.theory.layers import LayerTerms, NotCovered, attention_terms, disparity, linear_terms
 
 Observer = Callable[[int, Method], dict[str, float]]
 
@@ -26,6 +26,7 @@ def measure(method: Method) -> list[LayerTerms]:
     Raises:
         ValueError: the method's model is not a `NodeClassifier`.
         DataError: there are not exactly two sensitive groups.
+        NotCovered: a node's attention does not sum to 1.
     """
     model = method.model
     if not isinstance(model, NodeClassifier):
@@ -55,14 +56,21 @@ def measure(method: Method) -> list[LayerTerms]:
 
 
 def every(epochs: int) -> Observer:
-    """An observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs."""
+    """An observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs.
+
+    Nothing where the bounds don't cover the model.
+    """
 
     def observe(epoch: int, method: Method) -> dict[str, float]:
         if epoch % epochs:
             return {}
+        try:
+            measured = measure(method)
+        except NotCovered:
+            return {}
         return {
             f"{terms.layer}_{name}": value
-            for terms in measure(method)
+            for terms in measured
             for name, value in asdict(terms).items()
             if isinstance(value, float)
         }
@@ -86,6 +94,7 @@ def attention_layer(
     Raises:
         ValueError: the layer averages its heads or has a residual, which the theorem does not cover.
         DataError: there are not exactly two sensitive groups.
+        NotCovered: a node's attention does not sum to 1.
     """
     if conv.res is not None or (not conv.concat and conv.heads > 1):
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")

@@ -9,7 +9,7 @@ class JobScheduler:
         return threading.Timer(0.3, lambda: fired.append(threading.current_thread()))
 
 
-def test_the_earliest_of_the_schedulers_timers_stays():
+def test_the_earliest_and_the_latest_of_the_schedulers_timers_stays():
     fired = []
     timers = [JobScheduler().timer(fired) for _ in range(4)]
     other = threading.Timer(0.3, fired.append, ["another's"])
@@ -18,7 +18,7 @@ def test_the_earliest_of_the_schedulers_timers_stays():
     calm.cancel_surplus()
     for timer in [*timers, other]:
         timer.join()
-    assert set(fired) == {timers[0], "another's"}
+    assert set(fired) == {timers[0], timers[-1], "another's"}
 
 
 def test_snakemakes_timers_are_known_by_their_name():

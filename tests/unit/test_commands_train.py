@@ -175,3 +175,9 @@ def test_a_debiased_graph_made_otherwise_is_not_trained_on(project, capsys, old,
     capsys.readouterr()
     assert train(method="edits") == 1
     assert f"debiased/demo-social/edits/split-0.npz was made, {changed} changed" in capsys.readouterr().err
+
+
+def test_a_graph_debiased_on_other_threads_stays_out_of_the_workflows_way(project):
+    assert train("--threads", "2", method="edits") == 0
+    assert not (project / "results/data/debiased").exists()
+    assert list(project.rglob("by-hand/**/debiased/**/split-0.npz"))

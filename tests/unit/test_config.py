@@ -135,6 +135,14 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
         config.load_files(path)
 
 
+def test_rounds_of_one_data_set_are_no_setting_of_another():
+    loaded = config.load(shipped())
+    rounds = {name: loaded.training_settings("edits", name)["debias"] for name in ("recidivism", "pokec-z")}
+    assert [settings["epochs"] for settings in rounds.values()] == [100, 500]
+    assert not any("epochs_of" in settings for settings in rounds.values())
+    assert "epochs_of" in loaded.methods["edits"].settings["debias"]
+
+
 @pytest.mark.parametrize("path", ["results/x/", "./results//x", "results/x"])
 def test_the_results_folder_is_spelt_one_way(path):
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"

@@ -114,7 +114,7 @@ def test_gradcheck_and_opcheck():
 
 def test_compiled():
     x, weight = operands()
-    torch.testing.assert_close(torch.compile(features_linear, backend="aot_eager")(x, weight), x @ weight.t())
+    torch.testing.assert_close(torch.compile(constant_linear, backend="aot_eager")(x, weight), x @ weight.t())
 
 
 def test_wrong_shapes_are_pytorchs_error():

@@ -350,6 +350,7 @@ def test_compiled_model_gives_the_same_numbers(as_csr):
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
         (lambda: GATConv(5, 2)(features(), torch.tensor([[0], [N]])), "outside"),
+        (lambda: GATConv(5, 2)(features(), torch.ones(2, 3, dtype=torch.bool)), "integers"),
     ],
 )
 def test_errors_say_what_is_wrong(make, message):

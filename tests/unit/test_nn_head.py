@@ -107,6 +107,12 @@ def doubled(model):
     return model
 
 
+def patched(model):
+    before = model.linear.forward
+    model.linear.forward = lambda x: 2 * before(x)
+    return model
+
+
 def shifted(model):
     model.linear = torch.nn.Linear(8, 1)
     return model
@@ -118,7 +124,7 @@ def pruned(model):
 
 
 @pytest.mark.parametrize("conv", [GATConv, Mine])
-@pytest.mark.parametrize("change", [plain, hooked, watched, doubled, shifted, pruned])
+@pytest.mark.parametrize("change", [plain, hooked, watched, doubled, patched, shifted, pruned])
 def test_changes_to_the_model_count_in_training_too(conv, change):
     torch.manual_seed(0)
     edge_index, _ = random_graph()

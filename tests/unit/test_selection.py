@@ -154,7 +154,7 @@ def test_a_run_of_another_configuration_is_refused(tmp_path):
 
     def check(settings=None, training=None, experiment=None):
         made_with = {
-            "settings": {"m": settings or {"center": False}},
+            "settings": {"d": {"m": settings or {"center": False}}},
             "training": {NODE: {"hidden": 8, "cutoffs": (0.5,)} | (training or {})},
             "experiment": {"seed": 0, "threads": 1} | (experiment or {}),
         }

@@ -9,6 +9,7 @@ import torch
 from fairgat import cli, methods, splits, training
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.graph import Graph, symmetrise
+from fairgat.tasks import LinkTask
 
 NODE = NodeTraining(epochs=12, hidden=8)
 LINK = LinkTraining(epochs=8, hidden=8)
@@ -134,6 +135,24 @@ def test_a_link_job_reports_both_protocols(graph, tmp_path):
     both = metrics["validation"]["protocols"]
     assert both["fairdrop"]["epoch"] == LINK.epochs
     assert both["fairdrop"]["epoch"] != both["validation"]["epoch"]
+
+
+def test_links_that_overflow_on_test_alone_have_diverged(graph, tmp_path, monkeypatch):
+    graph.save(tmp_path / "graph.npz")
+    splits.save(tmp_path / "split.npz", splits.make(graph, "link_prediction", Splits(), 0, "test", 0))
+    probabilities = LinkTask._probabilities
+    monkeypatch.setattr(
+        LinkTask,
+        "_probabilities",
+        lambda task, z, part: probabilities(task, z, part) * (1 if part != "test" else np.nan),
+    )
+    metrics = training.run(
+        training.Cell("link_prediction", "test", "gat", "default", 0),
+        module="gat", settings={}, training=LINK.model_dump(), threads=1, seed=0, graph=tmp_path / "graph.npz",
+        split=tmp_path / "split.npz", directory=tmp_path / "run",
+    )  # fmt: skip
+    assert "test auc of epoch" in metrics["failure"] and "test" not in metrics
+    assert json.loads((tmp_path / "run/metrics.json").read_text())["failure"] == metrics["failure"]
 
 
 @pytest.fixture
