@@ -95,17 +95,17 @@ def test_fair_attention_as_printed_does_not_sum_to_1():
 
 
 def test_isolated_nodes_need_self_loops():
-    """Without one, an isolated node's z is 0, whatever its features: its weights sum to 0."""
+    """Without one, an isolated node's z is 0, whatever its features: equal inputs, unequal outputs, so no bound."""
     sensitive = torch.tensor([0, 0, 1])
     x = torch.ones(3, 1).double()
     edges = undirected((0, 1))
-    found = {}
-    for loops in (False, True):
-        graph = CSRGraph.from_edge_index(edges, 3, add_self_loops=loops)
-        found[loops] = theory.attention_layer("conv", uniform(GATConv(1, 1)), x, graph, sensitive)
-    assert found[False].delta_out == 1
-    assert found[False].bound_printed == 0
-    assert found[True].delta_out == found[True].bound_printed == 0
+    conv = uniform(GATConv(1, 1))
+    with_loops, without = (CSRGraph.from_edge_index(edges, 3, add_self_loops=loops) for loops in (True, False))
+    terms = theory.attention_layer("conv", conv, x, with_loops, sensitive)
+    assert terms.delta_out == terms.bound_printed == 0
+    assert theory.disparity(conv(x, without).detach().numpy(), sensitive.numpy()) == 1
+    with pytest.raises(theory.NotCovered, match="isolated nodes"):
+        theory.attention_layer("conv", conv, x, without, sensitive)
 
 
 def test_normalisation_undoes_spectral_normalisation():

@@ -62,7 +62,7 @@ def test_adding_a_data_set(copy):
         name: json.loads((copy / f"results/data/graphs/{name}.stats.json").read_text())["counts"]
         for name in ("my-network", "my-pyg-graph", "club")
     }
-    assert (counts["my-network"]["nodes"], counts["my-network"]["edges"]) == (10, 24)
+    assert (counts["my-network"]["nodes"], counts["my-network"]["edges"]) == (20, 50)
     assert (counts["my-pyg-graph"]["groups"], counts["my-pyg-graph"]["edges"]) == (3, 120)
     assert (counts["club"]["s0"], counts["club"]["s1"], counts["club"]["edges"]) == (3, 3, 12)
     assert (copy / "results/runs/node_classification/my-network/gat/default/split-0/metrics.json").exists()
