@@ -22,6 +22,7 @@ from fairgat.config import LinkTraining, Model, NodeTraining, Training
 from fairgat.errors import CalledOff, FairGATError
 from fairgat.graph import Graph, save_npz
 from fairgat.methods.base import Method
+from fairgat.nn.threads import set_num_threads
 from fairgat.revision import revision
 from fairgat.tasks import PARTS, LinkTask, NodeTask
 
@@ -172,7 +173,7 @@ def run(
     Returns:
         The content of metrics.json.
     """
-    torch.set_num_threads(threads)
+    set_num_threads(threads)
     memory.keep_freed()
     started = time.perf_counter()
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)

@@ -116,11 +116,13 @@ TRAINING_PATH = [
     "nn/operator.py",
     "nn/pairs.py",
     "nn/parallel.py",
+    "nn/products.py",
     "nn/reorder.py",
     "nn/scaling.py",
     "nn/scored.py",
     "nn/simd.py",
     "nn/spectral.py",
+    "nn/threads.py",
 ]
 
 THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]

@@ -10,9 +10,12 @@ rule debias:
             "debias/fit.py",
             "debias/kernels.py",
             "debias/result.py",
+            "nn/arrays.py",
             "nn/linear.py",
             "nn/operator.py",
             "nn/parallel.py",
+            "nn/products.py",
+            "nn/simd.py",
         ),
     output:
         debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),

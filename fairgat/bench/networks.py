@@ -7,10 +7,15 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.graph import Graph, alpha_chi
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, set_num_threads
 
 OURS = ("GAT", "FairGAT")
 PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")
+
+
+def share_threads(name: str, threads: int) -> None:
+    """Let the process use so many threads, in the way that suits the named network."""
+    (set_num_threads if name in OURS else torch.set_num_threads)(threads)
 
 
 def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], float]:

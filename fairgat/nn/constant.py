@@ -12,7 +12,7 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.arrays import array, served
 from fairgat.nn.cache import kept
-from fairgat.nn.linear import linear
+from fairgat.nn.linear import linear, transposed_product
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
 from fairgat.nn.scaling import covariance
@@ -62,7 +62,7 @@ def _(x, weight):
 def constant_linear_backward(grad: Tensor, x: Tensor) -> Tensor:
     """Gradient of the weight (m, k)."""
     found = kept(_nonzeros_of, x, _nonzeros)
-    return grad.t() @ x if found is None else _times(found[1], grad).t().contiguous()
+    return transposed_product(grad, x) if found is None else _times(found[1], grad).t().contiguous()
 
 
 @fake(constant_linear_backward)

@@ -1,13 +1,21 @@
-"""Matrix products of many rows by oneDNN, where PyTorch would take MKL: on AMD's processors up to twice as fast.
+"""Matrix products of many rows, where PyTorch would take MKL.
 
-The bias is added while the result is in registers, ReLU applied in place.
+On one thread by oneDNN, on AMD's processors up to twice as fast; on several by `fairgat.nn.products`. The bias is
+added while the result is in registers.
 """
 
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import array, like, optional
 from fairgat.nn.operator import fake, gradient, operator
+from fairgat.nn.parallel import num_threads
 from fairgat.nn.scaling import add_bias_backward
+
+try:
+    from fairgat.nn import products
+except ImportError:  # Numba is not there, or does not know this Python
+    products = None
 
 _SMALL = 1 << 20  # multiplications, below which the call costs more than it saves
 _onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
@@ -16,50 +24,92 @@ _onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends
 def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
     """ReLU(x W^T + bias) (n, m), or x W^T + bias, for x (n, k), weight (m, k) and bias (m,) or None.
 
-    Large float32 products on the CPU go to oneDNN; they have no forward-mode derivative.
+    Large float32 products on the CPU have no forward-mode derivative.
     """
-    large = x.numel() * weight.size(0) >= _SMALL and x.size(1) == weight.size(1)
-    single = x.dtype == weight.dtype == torch.float32 and not torch.is_autocast_enabled("cpu")
-    fits = bias is None or (bias.dtype == weight.dtype and bias.shape == weight.shape[:1])
-    if _onednn is not None and x.device.type == "cpu" and large and single and fits:
-        return linear_onednn(x, weight, bias, relu)
+    fits = x.size(1) == weight.size(1) and (bias is None or bias.shape == weight.shape[:1])
+    alike = x.dtype == weight.dtype and (bias is None or bias.dtype == weight.dtype)
+    if fits and alike and _large(x, weight.size(0)) and (_onednn is not None or _divided()):
+        return large_linear(x, weight, bias, relu)
     product = torch.nn.functional.linear(x, weight, bias)
     return product.relu() if relu else product
 
 
+def transposed_product(g: Tensor, x: Tensor) -> Tensor:
+    """g^T x (m, k) for g (n, m) and x (n, k), a sum over the many rows; within an operator, as it has no gradient."""
+    if g.dtype == x.dtype and _large(x, g.size(1)) and _divided():
+        return torch.from_numpy(products.transposed_times(array(g), array(x)))
+    return g.t() @ x  # in which MKL is faster than oneDNN
+
+
+def _large(x: Tensor, width: int) -> bool:
+    large = x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() * width >= _SMALL
+    return large and not torch.is_autocast_enabled("cpu")
+
+
+def _divided() -> bool:
+    """Whether the kernels' threads share the rows."""
+    return products is not None and products.AVX512 and num_threads() > 1
+
+
 @operator
-def linear_onednn(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
+def large_linear(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> Tensor:
     """The operator behind `linear`."""
+    return _large_linear(x, weight, bias, relu)
+
+
+def _large_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
+    if _divided():
+        out = x.new_empty(x.size(0), weight.size(0))
+        products.times(array(x), array(weight), optional(bias), relu, out.numpy())
+        return out
+    if _onednn is None:  # compiled where there were more threads
+        out = torch.nn.functional.linear(x, weight, bias)
+        return out.relu() if relu else out
     bias = None if bias is None else bias.contiguous()
-    product = _onednn(x.contiguous(), weight.contiguous(), bias, "none", [], "")
-    return product.relu_() if relu else product  # oneDNN's own would turn NaN into 0
+    out = _onednn(x.contiguous(), weight.contiguous(), bias, "none", [], "")
+    return out.relu_() if relu else out  # oneDNN's own would turn NaN into 0
 
 
-@fake(linear_onednn)
+@fake(large_linear)
 def _(x, weight, bias, relu):
     return x.new_empty(x.size(0), weight.size(0))
 
 
+@operator
+def large_linear_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, y: Tensor | None, shifted: bool, needs_x: bool, needs_weight: bool
+) -> tuple[Tensor, Tensor, Tensor]:
+    """Gradients of x, weight and bias, each empty where not needed; y is the result, if ReLU was applied."""
+    grad_x = grad_weight = grad_bias = grad.new_empty(0)
+    if y is not None:
+        grad, grad_bias = add_bias_backward(grad, y, True)
+    elif shifted:
+        grad_bias = grad.sum(0)
+    if needs_x:
+        grad_x = _large_linear(grad, weight.t())
+    if needs_weight:
+        grad_weight = transposed_product(grad, x)
+    return grad_x, grad_weight, grad_bias
+
+
+@fake(large_linear_backward)
+def _(grad, x, weight, y, shifted, needs_x, needs_weight):
+    nothing = grad.new_empty(0)
+    grad_bias = grad.new_empty(grad.size(1)) if shifted or y is not None else nothing
+    return like(x) if needs_x else nothing, like(weight) if needs_weight else nothing, grad_bias
+
+
 def _setup(ctx, inputs, output):
-    x, weight, bias, ctx.relu = inputs
+    x, weight, bias, relu = inputs
     ctx.shifted = bias is not None
-    ctx.save_for_backward(x, weight, output if ctx.relu else None)
+    ctx.save_for_backward(x, weight, output if relu else None)
 
 
 def _backward(ctx, grad):
-    x, weight, y = ctx.saved_tensors
     needs_x, needs_weight, *_ = ctx.needs_input_grad
-    grad_bias = None
-    if ctx.relu:
-        grad, grad_bias = add_bias_backward(grad, y, True)
-    elif ctx.shifted:
-        grad_bias = grad.sum(0)
-    return (
-        linear(grad, weight.t()) if needs_x else None,
-        grad.t() @ x if needs_weight else None,  # a sum over the many rows, in which MKL is the faster one
-        grad_bias if ctx.shifted else None,
-        None,
-    )
+    found = large_linear_backward(grad, *ctx.saved_tensors, ctx.shifted, needs_x, needs_weight)
+    needed = needs_x, needs_weight, ctx.shifted
+    return *(gradient if wanted else None for gradient, wanted in zip(found, needed, strict=True)), None
 
 
-gradient(linear_onednn, _backward, _setup)
+gradient(large_linear, _backward, _setup)

@@ -69,7 +69,7 @@ def zeros(typing_context, like, mask):
 
 @intrinsic
 def first(typing_context, count, lanes):
-    """The mask of the first `count` lanes of `lanes`; count may be larger."""
+    """The mask of the first `count` lanes of `lanes`, a number or a vector; count may be larger, or negative."""
     kind = Vector(types.boolean, _constant(lanes))
 
     def generate(context, builder, signature, arguments):
@@ -272,6 +272,8 @@ def _reduce(builder: ir.IRBuilder, emit: Callable, value: ir.Value) -> ir.Value:
 
 
 def _constant(number: types.Type) -> int:
+    if isinstance(number, Vector):
+        return number.lanes
     if not isinstance(number, types.IntegerLiteral):
         raise errors.RequireLiteralValue("the number of lanes must be a constant")
     return number.literal_value

@@ -1,13 +1,24 @@
-"""Matrix products by oneDNN against plain ones."""
+"""Large matrix products, by oneDNN and by kernels, against plain ones."""
 
 import pytest
 import torch
 
 from fairgat.nn import linear as module
-from fairgat.nn.linear import linear, linear_onednn
+from fairgat.nn import parallel
+from fairgat.nn.linear import large_linear, linear
 
 LARGE, SMALL = (3000, 17, 64), (20, 5, 8)
 here = pytest.mark.skipif(module._onednn is None, reason="this PyTorch has no oneDNN")
+
+
+@pytest.fixture(autouse=True, params=[1, 2])
+def threads(request):
+    """On one thread oneDNN does the large ones, on two the kernels."""
+    before = torch.get_num_threads()
+    parallel.share_threads(request.param, 1)
+    yield
+    parallel._given.clear()
+    torch.set_num_threads(before)
 
 
 def operands(shape, dtype=torch.float32):
@@ -59,9 +70,9 @@ def test_nan_is_not_hidden_and_a_bias_may_have_any_strides(shape):
 
 
 @here
-def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
+def test_large_single_precision_products_alone_are_ours(monkeypatch):
     taken = []
-    monkeypatch.setattr(module, "linear_onednn", lambda x, weight, *_: taken.append(x.shape) or x @ weight.t())
+    monkeypatch.setattr(module, "large_linear", lambda x, weight, *_: taken.append(x.shape) or x @ weight.t())
     for shape, dtype in ((LARGE, torch.float32), (LARGE, torch.float64), (SMALL, torch.float32)):
         linear(*operands(shape, dtype))
     with torch.autocast("cpu"):
@@ -73,7 +84,7 @@ def test_large_single_precision_products_alone_go_to_onednn(monkeypatch):
 def test_opcheck():
     x, weight = (t.requires_grad_() for t in operands((300, 17, 300)))
     for bias, relu in ((None, False), (None, True), (torch.randn(300).requires_grad_(), True)):
-        torch.library.opcheck(linear_onednn, (x, weight, bias, relu))
+        torch.library.opcheck(large_linear, (x, weight, bias, relu))
 
 
 def test_wrong_shapes_are_pytorchs_error():

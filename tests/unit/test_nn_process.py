@@ -6,6 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 import torch
 from graphs import random_graph
 
@@ -101,8 +102,11 @@ def test_a_forked_process_has_threads_of_its_own():
     assert out.strip() == "0", out + error
 
 
-def test_the_kernels_name_what_they_are_compiled_with():
-    """Numba's cache looks at kernels.py alone: whoever changes simd.py or exponential.py has to change it, too."""
+@pytest.mark.parametrize(
+    ("kernels", "made_of"), [("kernels.py", ["simd.py", "exponential.py"]), ("products.py", ["simd.py"])]
+)
+def test_the_kernels_name_what_they_are_compiled_with(kernels, made_of):
+    """Numba's cache looks at the kernels' file alone: whoever changes what it is made of has to change it, too."""
     folder = Path(fairgat.nn.__file__).parent
-    digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in ("simd.py", "exponential.py")))
-    assert f"digest: {digest.hexdigest()[:12]}" in (folder / "kernels.py").read_text("utf-8")
+    digest = hashlib.sha256(b"".join((folder / name).read_bytes() for name in made_of)).hexdigest()
+    assert f"digest: {digest[:12]}" in (folder / kernels).read_text("utf-8")
