@@ -54,5 +54,5 @@ def test_area_under_roc_equals_scikit_learn(decimals):
     assert area_under_roc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
 
 
-def test_area_under_roc_of_what_is_no_number_is_none():
+def test_area_under_roc_of_what_is_no_number_is_no_number():
     assert np.isnan(area_under_roc(np.array([0.1, np.nan, 0.3]), np.array([0, 1, 1])))
