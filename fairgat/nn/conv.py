@@ -294,7 +294,7 @@ class FairGATConv(GATConv):
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
         More than two groups are allowed: equal values make an intra-edge, different ones an inter-edge. `sensitive`
-        is not read without S1; with it, it must not be given where `edge_index` is a `CSRGraph`, which is built with it.
+        is not read without S1; with S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with it.
         """
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):

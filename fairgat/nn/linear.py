@@ -80,7 +80,7 @@ def large_linear_backward(
     grad: Tensor, x: Tensor, weight: Tensor, y: Tensor | None, shifted: bool, needs_x: bool, needs_weight: bool
 ) -> tuple[Tensor, Tensor, Tensor]:
     """Gradients of x, weight and bias, each empty where not needed; y is the result, if ReLU was applied."""
-    grad_x = grad_weight = grad_bias = grad.new_empty(0)
+    grad_x, grad_weight, grad_bias = (grad.new_empty(0) for _ in range(3))
     if y is not None:
         grad, grad_bias = add_bias_backward(grad, y, True)
     elif shifted:
@@ -94,9 +94,9 @@ def large_linear_backward(
 
 @fake(large_linear_backward)
 def _(grad, x, weight, y, shifted, needs_x, needs_weight):
-    nothing = grad.new_empty(0)
-    grad_bias = grad.new_empty(grad.size(1)) if shifted or y is not None else nothing
-    return like(x) if needs_x else nothing, like(weight) if needs_weight else nothing, grad_bias
+    grad_x = like(x) if needs_x else grad.new_empty(0)
+    grad_weight = like(weight) if needs_weight else grad.new_empty(0)
+    return grad_x, grad_weight, grad.new_empty(grad.size(1) if shifted or y is not None else 0)
 
 
 def _setup(ctx, inputs, output):
@@ -109,7 +109,7 @@ def _backward(ctx, grad):
     needs_x, needs_weight, *_ = ctx.needs_input_grad
     found = large_linear_backward(grad, *ctx.saved_tensors, ctx.shifted, needs_x, needs_weight)
     needed = needs_x, needs_weight, ctx.shifted
-    return *(gradient if wanted else None for gradient, wanted in zip(found, needed, strict=True)), None
+    return *(each if wanted else None for each, wanted in zip(found, needed, strict=True)), None
 
 
 gradient(large_linear, _backward, _setup)

@@ -5,7 +5,7 @@ import torch
 
 from fairgat.nn import linear as module
 from fairgat.nn import parallel
-from fairgat.nn.linear import large_linear, linear
+from fairgat.nn.linear import large_linear, large_linear_backward, linear
 
 LARGE, SMALL = (3000, 17, 64), (20, 5, 8)
 here = pytest.mark.skipif(module._onednn is None, reason="this PyTorch has no oneDNN")
@@ -85,6 +85,14 @@ def test_opcheck():
     x, weight = (t.requires_grad_() for t in operands((300, 17, 300)))
     for bias, relu in ((None, False), (None, True), (torch.randn(300).requires_grad_(), True)):
         torch.library.opcheck(large_linear, (x, weight, bias, relu))
+    grad, y = torch.randn(2, 300, 300).unbind()
+    for shifted, needs_x, needs_weight in ((True, True, True), (False, True, False), (False, False, False)):
+        torch.library.opcheck(
+            large_linear_backward, (grad, x.detach(), weight.detach(), y, shifted, needs_x, needs_weight)
+        )
+        torch.library.opcheck(
+            large_linear_backward, (grad, x.detach(), weight.detach(), None, shifted, needs_x, needs_weight)
+        )
 
 
 def test_wrong_shapes_are_pytorchs_error():
