@@ -135,7 +135,8 @@ def test_a_job_is_cancelled(run):
 
 
 def test_a_job_over_its_memory(run):
-    process = run.start(*KEEP, "train:mem_mb=attempt*420")
+    # The selection, too: a batch gets what its neediest job asks for.
+    process = run.start(*KEEP, "select:mem_mb=420", "train:mem_mb=attempt*420")
     said = run.finish(process)
     assert run.states()[-1] == "COMPLETED"
     assert "FAILED" in run.states() or "OUT_OF_MEMORY" in run.states()
