@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import torch
+
 from fairgat import machine, memory, methods, splits
 from fairgat.config import NodeTraining, Runtime
 from fairgat.errors import CalledOff
 from fairgat.graph import Graph
-from fairgat.nn.threads import set_num_threads
 from fairgat.training import build, seed_of
 
 
@@ -40,7 +41,7 @@ def measure(
         What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
         says which cell that was, and `failures` why it was not the first one, or none.
     """
-    set_num_threads(settings.threads)
+    torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
     memory.keep_freed()  # as in training
     whole, parts = Graph.load(graph), splits.load(split)
     running, timed, failures = {}, {}, {}

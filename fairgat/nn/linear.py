@@ -1,7 +1,7 @@
 """Matrix products of many rows, where PyTorch would take MKL.
 
-On one thread by oneDNN, on AMD's processors up to twice as fast; on several by `fairgat.nn.products`. The bias is
-added while the result is in registers.
+On one thread by oneDNN, on AMD's processors up to twice as fast; on several, with AVX-512, by `fairgat.nn.products`.
+The bias is added while the result is in registers.
 """
 
 import torch
@@ -18,6 +18,7 @@ except ImportError:  # Numba is not there, or does not know this Python
     products = None
 
 _SMALL = 1 << 20  # multiplications, below which the call costs more than it saves
+_MANY = 8  # times as many rows as columns, from which on preparing the other matrix costs little
 _onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 
 
@@ -28,7 +29,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
     """
     fits = x.size(1) == weight.size(1) and (bias is None or bias.shape == weight.shape[:1])
     alike = x.dtype == weight.dtype and (bias is None or bias.dtype == weight.dtype)
-    if fits and alike and _large(x, weight.size(0)) and (_onednn is not None or _divided()):
+    ours = _onednn is not None or _divided(x, weight.size(0))
+    if fits and alike and ours and _large(x, weight.size(0)):
         return large_linear(x, weight, bias, relu)
     product = torch.nn.functional.linear(x, weight, bias)
     return product.relu() if relu else product
@@ -36,7 +38,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
 
 def transposed_product(g: Tensor, x: Tensor) -> Tensor:
     """g^T x (m, k) for g (n, m) and x (n, k), a sum over the many rows; within an operator, as it has no gradient."""
-    if g.dtype == x.dtype and _large(x, g.size(1)) and _divided():
+    if g.dtype == x.dtype and _large(x, g.size(1)) and _divided(x, g.size(1)):
         return torch.from_numpy(products.transposed_times(array(g), array(x)))
     return g.t() @ x  # in which MKL is faster than oneDNN
 
@@ -46,9 +48,10 @@ def _large(x: Tensor, width: int) -> bool:
     return large and not torch.is_autocast_enabled("cpu")
 
 
-def _divided() -> bool:
-    """Whether the kernels' threads share the rows."""
-    return products is not None and products.AVX512 and num_threads() > 1
+def _divided(x: Tensor, width: int) -> bool:
+    """Whether the kernels' threads share the rows of x (n, k), multiplied with a matrix of `width` columns or rows."""
+    many = x.size(0) >= _MANY * max(x.size(1), width)
+    return many and products is not None and products.AVX512 and num_threads() > 1
 
 
 @operator
@@ -58,7 +61,7 @@ def large_linear(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> 
 
 
 def _large_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
-    if _divided():
+    if _divided(x, weight.size(0)):
         out = x.new_empty(x.size(0), weight.size(0))
         products.times(array(x), array(weight), optional(bias), relu, out.numpy())
         return out

@@ -4,7 +4,6 @@ A kernel writes each row, or each block of rows, from one thread only, so its re
 are divided.
 """
 
-import functools
 import itertools
 import os
 import threading
@@ -23,32 +22,50 @@ _given: dict[int, int] = {}  # PyTorch's number of threads when the kernels were
 def num_threads() -> int:
     """How many threads the kernels use."""
     threads = torch.get_num_threads()
+    if threads not in _given:
+        _given.clear()  # PyTorch was given another number, which counts from now on
     return _given.get(threads, threads)
 
 
 def share_threads(kernels: int, others: int) -> None:
-    """Let the kernels use `kernels` threads and PyTorch `others`, until PyTorch is given another number."""
+    """Let the kernels use `kernels` threads and PyTorch `others`."""
     torch.set_num_threads(others)
     _given.clear()
     _given[others] = kernels
 
 
-@functools.cache
-def _tasks(workers: int) -> SimpleQueue[Callable[[], None]]:
-    """Where so many threads wait for work: less of a detour than concurrent.futures, twenty times an epoch."""
-    tasks = SimpleQueue()
+class _Pool:
+    """Threads that wait for tasks: less of a detour than concurrent.futures, some twenty times an epoch."""
 
-    def work() -> None:
+    def __init__(self) -> None:
+        self._tasks: SimpleQueue[Callable[[], None]] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._started = 0
+
+    def run(self, task: Callable[[], None], times: int) -> None:
+        """Have `task`, which must not raise, called `times` times, each by one thread or by one after another."""
+        with self._lock:
+            for _ in range(times - self._started):
+                threading.Thread(target=self._work, name="fairgat", daemon=True).start()
+            self._started = max(self._started, times)
+        for _ in range(times):
+            self._tasks.put(task)
+
+    def _work(self) -> None:
         while True:
-            tasks.get()()
-
-    for _ in range(workers):
-        threading.Thread(target=work, name="fairgat", daemon=True).start()
-    return tasks
+            self._tasks.get()()
 
 
-if hasattr(os, "register_at_fork"):  # a forked child has the queues, but not the threads
-    os.register_at_fork(after_in_child=_tasks.cache_clear)
+_pool = _Pool()
+
+
+def _start_anew() -> None:
+    global _pool
+    _pool = _Pool()
+
+
+if hasattr(os, "register_at_fork"):  # a forked child has the pool, but not its threads
+    os.register_at_fork(after_in_child=_start_anew)
 
 
 def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> None:
@@ -80,28 +97,27 @@ def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
 
 def _run(kernel: Callable, threads: int, bounds: list[int], arguments: tuple) -> None:
     ranges = [(begin, end) for begin, end in itertools.pairwise(bounds) if begin < end]
-    taken = itertools.count()  # next() is atomic
-    done: SimpleQueue[int | BaseException] = SimpleQueue()
+    supply = iter(ranges)  # from which each thread takes one after another
+    done: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
 
     def work() -> None:
-        count = 0
-        try:
-            while (k := next(taken)) < len(ranges):
-                kernel(*ranges[k], *arguments)
-                count += 1
-        except BaseException as error:
-            done.put(error)
-        else:
-            done.put(count)
+        count, error = 0, None
+        for begin, end in supply:
+            count += 1
+            try:
+                if error is None:  # after an error nobody goes on
+                    kernel(begin, end, *arguments)
+            except BaseException as raised:
+                error = raised
+        done.put((count, error))
 
     # This thread works too: the others may be slow to start.
-    tasks = _tasks(threads - 1)
-    for _ in range(threads - 1):
-        tasks.put(work)
+    _pool.run(work, threads - 1)
     work()
-    finished = 0
+    finished, errors = 0, []
     while finished < len(ranges):  # whoever comes too late for a range is not waited for
-        answer = done.get()
-        if isinstance(answer, BaseException):
-            raise answer
-        finished += answer
+        count, error = done.get()
+        finished += count
+        errors += [] if error is None else [error]
+    if errors:
+        raise errors[0]

@@ -4,8 +4,8 @@ On several, those of oneDNN and MKL are OpenMP's, which sleep and have to be wok
 threads of all the other kernels. On one thread the libraries come close, and every published number was trained with
 them (`fairgat.nn.linear`).
 
-Each kernel keeps four rows of its result in registers, `_WIDE` columns of them, and adds up over the terms in order:
-no number depends on how the rows are divided.
+Each kernel keeps four rows of its result in registers, `_WIDE` columns of them. In which order terms are added up does
+not depend on the number of threads, so neither does a number.
 """
 
 import numpy as np
@@ -20,13 +20,13 @@ AVX512 = bool(get_host_cpu_features().get("avx512f"))  # four rows do not fit in
 _WIDE, _NARROW = 64, 32  # columns of the result that are handled together
 _BLOCK = 96  # rows that stay in the second cache while they meet all columns
 _TERMS = 512  # of a sum that are added up at a time
-_PARTS = 16  # of the rows, whose sums are added up last
+_PARTS = 16  # of the rows, whose sums are added up last: as many threads at the most
 
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
 
 
 def times(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool, out: np.ndarray) -> None:
-    """out (n, m) = x W^T + bias for x (n, k) and W (m, k), with ReLU where asked."""
+    """out (n, m) = x W^T + bias for x (n, k) and W (m, k), k > 0, with ReLU where asked."""
     (columns, terms), wide = weight.shape, _WIDE if len(weight) > _NARROW else _NARROW
     padded = np.zeros((-(-columns // wide), wide, terms), x.dtype)
     padded.reshape(-1, terms)[:columns] = weight

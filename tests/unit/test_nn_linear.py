@@ -13,7 +13,7 @@ here = pytest.mark.skipif(module._onednn is None, reason="this PyTorch has no on
 
 @pytest.fixture(autouse=True, params=[1, 2])
 def threads(request):
-    """On one thread oneDNN does the large ones, on two the kernels."""
+    """On one thread oneDNN does the large ones, on two, with AVX-512, the kernels."""
     before = torch.get_num_threads()
     parallel.share_threads(request.param, 1)
     yield

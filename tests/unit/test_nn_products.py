@@ -89,13 +89,31 @@ def test_on_several_threads_the_kernels_do_the_products(threads, monkeypatch):
         assert set(done) == ({"times", "transposed_times"} if count > 1 else set())
 
 
+@pytest.mark.skipif(not products.AVX512, reason="only with AVX-512")
+@pytest.mark.parametrize(("rows", "divided"), [(8 * 200, True), (8 * 200 - 1, False)])
+def test_few_rows_are_left_to_the_libraries(threads, monkeypatch, rows, divided):
+    done = []
+    monkeypatch.setattr(products, "times", lambda *given: done.append("times"))
+    monkeypatch.setattr(products, "transposed_times", lambda g, x: done.append("sums") or g.T @ x)
+    threads(2)
+    x = torch.from_numpy(normal(rows, 30))
+    linear_module.linear(x, torch.from_numpy(normal(200, 30)))
+    linear_module.transposed_product(x, torch.from_numpy(normal(rows, 200)))
+    assert done == (["times", "sums"] if divided else [])
+
+
 def test_the_last_word_on_threads(threads):
     threads(2)
     assert parallel.num_threads() == 2
-    torch.set_num_threads(3)
-    assert parallel.num_threads() == 3
+    for count in (3, 1):
+        torch.set_num_threads(count)
+        assert parallel.num_threads() == count
+    threads(2)
+    threads(1)
+    assert parallel.num_threads() == torch.get_num_threads() == 1
 
 
-def test_no_threads_are_refused():
-    with pytest.raises(ValueError, match="at least one thread"):
-        set_num_threads(0)
+@pytest.mark.parametrize(("count", "error"), [(0, ValueError), (2.5, TypeError)])
+def test_no_number_of_threads(count, error):
+    with pytest.raises(error):
+        set_num_threads(count)
