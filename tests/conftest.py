@@ -1,7 +1,7 @@
 """Fixtures that several test files share."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -26,3 +26,14 @@ def double() -> Iterator[None]:
     torch.set_default_dtype(torch.float64)
     yield
     torch.set_default_dtype(torch.float32)
+
+
+@pytest.fixture
+def threads() -> Iterator[Callable[[int], None]]:
+    """`fairgat.nn.set_num_threads`, undone afterwards."""
+    torch = pytest.importorskip("torch")
+    from fairgat.nn import parallel, set_num_threads
+
+    before = torch.get_num_threads()
+    yield set_num_threads
+    parallel.share_threads(before, before)

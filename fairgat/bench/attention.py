@@ -16,7 +16,7 @@ import torch
 
 from fairgat import machine, memory
 from fairgat.bench import isolated
-from fairgat.bench.networks import OURS, PEERS, epoch, share_threads
+from fairgat.bench.networks import OURS, PEERS, epoch, use_threads
 from fairgat.graph import Graph
 from fairgat.nn import bandwidth_order
 
@@ -123,7 +123,7 @@ def _times(graph_file: str, networks: list[str], hidden: int, threads: int, pair
     epochs, failures = {}, {}
     for name in networks:
         try:
-            share_threads(name, threads)
+            use_threads(name, threads)
             run = epoch(name, graph, hidden)
             for _ in range(warmup):
                 run()
@@ -133,7 +133,7 @@ def _times(graph_file: str, networks: list[str], hidden: int, threads: int, pair
     seconds: dict[str, list[float]] = {name: [] for name in epochs}
     for _ in range(pairs):
         for name, run in epochs.items():
-            share_threads(name, threads)
+            use_threads(name, threads)
             run()  # in training an epoch follows one of its own, whose arrays the caches hold
             started = time.perf_counter()
             run()
@@ -143,7 +143,7 @@ def _times(graph_file: str, networks: list[str], hidden: int, threads: int, pair
 
 def _memory(graph_file: str, name: str, hidden: int, threads: int) -> float:
     """Peak memory of two epochs in GiB, less what the process held before the first."""
-    share_threads(name, threads)
+    use_threads(name, threads)
     memory.keep_freed()
     graph = Graph.load(graph_file)
     graph = graph.permute(bandwidth_order(graph.edge_index, graph.num_nodes))

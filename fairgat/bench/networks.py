@@ -13,7 +13,7 @@ OURS = ("GAT", "FairGAT")
 PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")
 
 
-def share_threads(name: str, threads: int) -> None:
+def use_threads(name: str, threads: int) -> None:
     """Let the process use so many threads, in the way that suits the named network."""
     (set_num_threads if name in OURS else torch.set_num_threads)(threads)
 

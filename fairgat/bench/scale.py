@@ -7,7 +7,7 @@ import numpy as np
 
 from fairgat import machine, memory
 from fairgat.bench import isolated
-from fairgat.bench.networks import epoch, share_threads
+from fairgat.bench.networks import epoch, use_threads
 from fairgat.graph import Graph
 
 NETWORKS = ("FairGAT", "PyG GAT, eager")
@@ -90,7 +90,7 @@ def random_graph(nodes: int, edges: int, features: int, seed: int) -> Graph:
 
 
 def _one(name, nodes, edges, features, hidden, threads, seed) -> dict[str, Any]:
-    share_threads(name, threads)
+    use_threads(name, threads)
     memory.keep_freed()
     graph = random_graph(nodes, edges, features, seed)
     run = epoch(name, graph, hidden)

@@ -4,7 +4,6 @@ import pytest
 import torch
 
 from fairgat.nn import linear as module
-from fairgat.nn import parallel
 from fairgat.nn.linear import large_linear, large_linear_backward, linear
 
 LARGE, SMALL = (3000, 17, 64), (20, 5, 8)
@@ -12,13 +11,9 @@ here = pytest.mark.skipif(module._onednn is None, reason="this PyTorch has no on
 
 
 @pytest.fixture(autouse=True, params=[1, 2])
-def threads(request):
+def count(request, threads):
     """On one thread oneDNN does the large ones, on two, with AVX-512, the kernels."""
-    before = torch.get_num_threads()
-    parallel.share_threads(request.param, 1)
-    yield
-    parallel._given.clear()
-    torch.set_num_threads(before)
+    threads(request.param)
 
 
 def operands(shape, dtype=torch.float32):

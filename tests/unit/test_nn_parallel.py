@@ -5,7 +5,6 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
-import torch
 
 from fairgat.nn import parallel
 
@@ -13,16 +12,13 @@ MANY = 1 << 16  # numbers per row: worth a second thread
 
 
 @pytest.fixture(autouse=True, params=[2, 5])
-def threads(request):
-    before = torch.get_num_threads()
-    parallel.share_threads(request.param, 1)
-    yield request.param
-    parallel._given.clear()
-    torch.set_num_threads(before)
+def count(request, threads):
+    threads(request.param)
+    return request.param
 
 
-def test_every_row_once_and_on_several_threads(threads):
-    meeting, rows = threading.Barrier(threads, timeout=30), []
+def test_every_row_once_and_on_several_threads(count):
+    meeting, rows = threading.Barrier(count, timeout=30), []
     met = threading.local()
 
     def kernel(begin, end):
@@ -62,16 +58,16 @@ def test_an_error_is_raised_when_nobody_writes_any_more(caller):
 
 
 def test_callers_on_several_threads_and_within_a_kernel():
-    def count(depth):
+    def covered(depth):
         rows = []
 
         def kernel(begin, end):
             rows.extend(range(begin, end))
             if depth:
-                assert count(depth - 1) == 100
+                assert covered(depth - 1) == 100
 
         parallel.over_range(kernel, 100, MANY)
         return len(rows)
 
     with ThreadPoolExecutor(4) as pool:
-        assert set(pool.map(count, [1] * 8)) == {100}
+        assert set(pool.map(covered, [1] * 8)) == {100}

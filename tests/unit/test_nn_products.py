@@ -10,15 +10,6 @@ from fairgat.nn import parallel, set_num_threads
 products = pytest.importorskip("fairgat.nn.products", reason="Numba is not there")
 
 
-@pytest.fixture
-def threads():
-    """`set_num_threads`, undone afterwards."""
-    before = torch.get_num_threads()
-    yield set_num_threads
-    parallel._given.clear()
-    torch.set_num_threads(before)
-
-
 def normal(*shape, seed=0):
     return np.random.default_rng(seed).standard_normal(shape, dtype=np.float32)
 
