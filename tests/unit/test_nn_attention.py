@@ -128,7 +128,7 @@ def test_opcheck(masked):
     factor = torch.rand(2, graph.num_edges) if masked else None
     pointers = (graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge)
     arguments = (*inputs(2, False, torch.float32), *pointers, keep, factor, ALPHA_CHI, SLOPE)
-    torch.library.opcheck(attention.segment_attention, arguments)
+    torch.library.opcheck(attention.segment_attention.registered, arguments)
 
 
 @pytest.mark.parametrize("shared", [False, True])

@@ -79,14 +79,14 @@ def test_large_single_precision_products_alone_are_ours(monkeypatch):
 def test_opcheck():
     x, weight = (t.requires_grad_() for t in operands((300, 17, 300)))
     for bias, relu in ((None, False), (None, True), (torch.randn(300).requires_grad_(), True)):
-        torch.library.opcheck(large_linear, (x, weight, bias, relu))
+        torch.library.opcheck(large_linear.registered, (x, weight, bias, relu))
     grad, y = torch.randn(2, 300, 300).unbind()
     for shifted, needs_x, needs_weight in ((True, True, True), (False, True, False), (False, False, False)):
         torch.library.opcheck(
-            large_linear_backward, (grad, x.detach(), weight.detach(), y, shifted, needs_x, needs_weight)
+            large_linear_backward.registered, (grad, x.detach(), weight.detach(), y, shifted, needs_x, needs_weight)
         )
         torch.library.opcheck(
-            large_linear_backward, (grad, x.detach(), weight.detach(), None, shifted, needs_x, needs_weight)
+            large_linear_backward.registered, (grad, x.detach(), weight.detach(), None, shifted, needs_x, needs_weight)
         )
 
 

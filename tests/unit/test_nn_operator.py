@@ -1,0 +1,83 @@
+"""Operators are called directly where nobody looks on, and through PyTorch's dispatcher where somebody does."""
+
+import pytest
+import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.experimental.proxy_tensor import make_fx
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from fairgat.nn import spectral
+from fairgat.nn.decode import dot_product
+
+
+def operands():
+    generator = torch.Generator().manual_seed(0)
+    z = torch.randn(6, 3, generator=generator).requires_grad_()
+    return z, torch.tensor([[0, 1, 5], [2, 3, 5]])
+
+
+class Watching(TorchDispatchMode):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+        self.seen.append(str(function))
+        return function(*args, **(kwargs or {}))
+
+
+class Subclass(torch.Tensor):
+    pass
+
+
+def test_both_ways_give_the_same():
+    z, edges = operands()
+    direct, registered = dot_product(z, edges), dot_product.registered(z, edges)
+    assert "Generated" not in type(direct.grad_fn).__name__ and "Generated" in type(registered.grad_fn).__name__
+    assert torch.equal(direct, registered)
+    assert torch.equal(*(torch.autograd.grad(out.square().sum(), z)[0] for out in (direct, registered)))
+
+
+def test_who_looks_on_sees_the_operator():
+    z, edges = operands()
+    with Watching() as mode:
+        dot_product(z, edges)
+    assert "fairgat.dot_product.default" in mode.seen
+    graph = make_fx(dot_product)(z.detach(), edges)
+    assert "fairgat.dot_product.default" in graph.code
+    with FakeTensorMode() as mode:
+        assert dot_product(mode.from_tensor(z), mode.from_tensor(edges)).shape == (3,)
+    assert torch.equal(dot_product(z.detach().as_subclass(Subclass), edges), dot_product(z.detach(), edges))
+
+
+def test_compiled_code_has_the_operator():
+    seen = []
+
+    def backend(module, inputs):
+        seen.extend(str(node.target) for node in module.graph.nodes)
+        return module.forward
+
+    z, edges = operands()
+    torch.testing.assert_close(torch.compile(dot_product, backend=backend)(z, edges), dot_product(z, edges))
+    torch.compile(lambda z: dot_product(z, edges).sum(), backend=backend, fullgraph=True)(z)
+    assert sum("fairgat.dot_product" in name for name in seen) == 2
+
+
+@pytest.mark.parametrize("context", [torch.no_grad, torch.inference_mode])
+def test_without_gradients(context):
+    z, edges = operands()
+    with context():
+        assert not dot_product(z, edges).requires_grad
+    assert not dot_product(z.detach(), edges).requires_grad
+
+
+def test_an_operator_without_a_formula_records_nothing():
+    weight = torch.randn(4, 3).requires_grad_()
+    assert not any(vector.requires_grad for vector in spectral.leading_singular_vectors(weight))
+
+
+def test_there_is_no_second_derivative():
+    z, edges = operands()
+    (gradient,) = torch.autograd.grad(dot_product(z, edges).square().sum(), z, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        gradient.sum().backward()
