@@ -8,6 +8,7 @@ from torch import Tensor, nn
 
 from fairgat.graph import Graph, alpha_chi
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, set_num_threads
+from fairgat.optim import Adam
 
 OURS = ("GAT", "FairGAT")
 PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")
@@ -34,7 +35,7 @@ def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], f
     labels = torch.from_numpy(graph.labels).float()
     train = torch.randperm(graph.num_nodes)[: int(0.4 * graph.num_nodes)]
     model, edges = _network(name, graph, hidden)
-    optimizer = torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=0.0005)
+    optimizer = Adam(model.parameters(), lr=0.005, weight_decay=0.0005)
 
     def run() -> float:
         logits = model(features, edges)
