@@ -72,10 +72,10 @@ def segment_attention(
     heads, width = score_target.size(0), x.size(2)
     out = x.new_empty(len(rowptr) - 1, heads, width)
     alpha = x.new_empty(heads, len(source))
-    rows, sources, a = rowptr.numpy(), _indices(source), alpha.numpy()
+    rows, sources, a = rowptr.numpy(), unsigned(source), alpha.numpy()
     over_rows(
         kernels.softmax, rows, heads, rows, middle.numpy(), sources, optional(keep),
-        array(score_source), array(score_target), _number(alpha_chi, x), _number(negative_slope, x), a,
+        array(score_source), array(score_target), number(alpha_chi, x), number(negative_slope, x), a,
     )  # fmt: skip
     over_rows(kernels.aggregate, rows, heads * width, rows, sources, optional(factor), array(x), a, out.numpy())
     return out, alpha
@@ -102,21 +102,21 @@ def segment_attention_backward(
     heads, width = grad.size(1), grad.size(2)
     g, values, s_source, s_target = array(grad), array(x), array(score_source), array(score_target)
     a, multiplier = alpha.numpy(), optional(factor)
-    rows, sources, columns, edges = rowptr.numpy(), _indices(source), tptr.numpy(), _indices(tedge)
+    rows, sources, columns, edges = rowptr.numpy(), unsigned(source), tptr.numpy(), unsigned(tedge)
     grad_x = like(x) if needs_x else x.new_empty(0)
     grad_alpha = torch.empty_like(alpha)
     grad_source, grad_target = torch.empty_like(score_source), torch.empty_like(score_target)
     ga = grad_alpha.numpy()
     if needs_x:
         over_rows(
-            kernels.backward_features, columns, heads * width, columns, _indices(ttarget), edges, values, a, multiplier,
+            kernels.backward_features, columns, heads * width, columns, unsigned(ttarget), edges, values, a, multiplier,
             g, grad_x.numpy(), ga,
         )  # fmt: skip
     else:
         over_rows(kernels.backward_alpha, rows, heads * width, rows, sources, values, g, ga)
     over_rows(
         kernels.backward_scores, rows, heads, rows, middle.numpy(), sources, optional(keep),
-        multiplier, s_source, s_target, _number(alpha_chi, x), _number(negative_slope, x), a,
+        multiplier, s_source, s_target, number(alpha_chi, x), number(negative_slope, x), a,
         optional(extra), ga, grad_target.numpy(),
     )  # fmt: skip
     over_rows(kernels.sum_by_source, columns, heads, columns, edges, ga, grad_source.numpy())
@@ -152,11 +152,13 @@ def _backward(ctx, grad, extra):
 gradient(segment_attention, _backward, _setup_context)
 
 
-def _indices(tensor: Tensor):
-    return tensor.numpy().view("uint32")  # unsigned: Numba then needs no check for negative indices
+def unsigned(tensor: Tensor):
+    """Indices as the kernels take them: with unsigned ones Numba needs no check for negative ones."""
+    return tensor.numpy().view("uint32")
 
 
-def _number(value: float, like: Tensor):
+def number(value: float, like: Tensor):
+    """A number of the tensor's type, so that nothing is computed in a wider one."""
     return like.numpy().dtype.type(value)
 
 

@@ -59,6 +59,11 @@ def active_dot_gradient(grad, x, factor, bias, weight, slope, offset, grad_x: np
     over_range(_active_dot_gradient, len(x), x.shape[1], grad, x, factor, bias, weight * factor, slope, offset, grad_x)
 
 
+def scores(x: np.ndarray, att: np.ndarray, out: np.ndarray) -> None:
+    """out[k, h, n] = <att[k, h], x[n, h]> for both k; x may be (N, 1, C), shared by all heads."""
+    over_range(_scores, len(x), att[0].size, x, att, out)
+
+
 def score_sums(grad: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h], (H, C) each, in float64."""
     return _summed(_score_sums, x, grad)
@@ -182,6 +187,18 @@ def _active_dot_gradient(begin, end, grad, x, factor, bias, weight, slope, offse
             for f in range(row.size):
                 g = zero if row[f] * factor[f] + bias[f] <= zero else whole
                 out[f] = g * weight[f]
+
+
+@_jit
+def _scores(begin, end, x, att, out):
+    for i in range(begin, end):
+        for h in range(att.shape[1]):
+            row, a_source, a_target = x[i, h if x.shape[1] > 1 else 0], att[0, h], att[1, h]
+            source = target = x.dtype.type(0)
+            for f in range(row.size):
+                source += a_source[f] * row[f]
+                target += a_target[f] * row[f]
+            out[0, h, i], out[1, h, i] = source, target
 
 
 @_jit

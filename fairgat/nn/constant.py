@@ -12,10 +12,10 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.arrays import array, served
 from fairgat.nn.cache import kept
+from fairgat.nn.covariance import covariance
 from fairgat.nn.linear import linear, transposed_product
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
-from fairgat.nn.scaling import covariance
 
 try:
     from fairgat.nn import kernels

@@ -5,13 +5,15 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
 
 from fairgat.nn import spectral
-from fairgat.nn.attention import attend
 from fairgat.nn.cache import csr_of
 from fairgat.nn.constant import features_covariance, features_linear
+from fairgat.nn.constant_attention import attend_features
+from fairgat.nn.covariance import covariance
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.head import logit_of
+from fairgat.nn.hidden import hidden_linear
 from fairgat.nn.linear import linear
-from fairgat.nn.scaling import EPS, covariance, scale
+from fairgat.nn.scaling import EPS, scale
 from fairgat.nn.scored import attend_scored
 
 
@@ -104,6 +106,7 @@ class GATConv(nn.Module):
         keep: Tensor | None = None,
         relu: bool = False,
         head: Tensor | None = None,
+        transformed: bool = False,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer.
 
@@ -116,23 +119,28 @@ class GATConv(nn.Module):
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
             relu: apply ReLU to the output, fused with the bias.
             head: (width of the output,) weights; the result is then ReLU(output) @ head, (N,), and the output itself
-                is never written.
+                is never written. Or (m, width of the output): ReLU(output) @ head^T, (N, m).
+            transformed: x is the product (N, H * C) with the layer's weights already: another layer's result whose
+                `head` they were.
 
         Raises:
             ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes or is cut by group, or
                 bipartite input or edge features are given.
         """
-        graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
-        return self._forward(x, graph, 0.0, None, False, keep, relu, head, return_attention_weights)
+        graph = self._graph(x, edge_index, None, keep, edge_attr, size, transformed, segmented=False)
+        return self._forward(x, graph, 0.0, None, False, keep, relu, head, transformed, return_attention_weights)
 
-    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, segmented: bool) -> CSRGraph:
+    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, transformed, segmented: bool) -> CSRGraph:
         """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
         if edge_attr is not None:
             raise ValueError("edge_attr must be None: edge features are not supported")
         if size is not None or isinstance(x, tuple | list):
             raise ValueError("x must be one matrix and size None: bipartite graphs are not supported")
-        if x.dim() != 2 or x.size(1) != self.in_channels:
-            raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
+        if transformed and self.res is not None:
+            raise ValueError("a layer with a residual needs its input itself, which was transformed")
+        width = self.heads * self.out_channels if transformed else self.in_channels
+        if x.dim() != 2 or x.size(1) != width:
+            raise ValueError(f"x must have shape (N, {width}), got {tuple(x.shape)}")
         if not isinstance(edge_index, CSRGraph):
             graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
         elif edge_index.num_nodes != x.size(0):
@@ -152,36 +160,42 @@ class GATConv(nn.Module):
                 return self._attend(x.to(self.att_src.dtype), *arguments)
         return self._attend(x, *arguments)
 
-    def _attend(self, x, graph, alpha_chi, eta, center, keep, relu, head, return_attention_weights):
+    def _attend(self, x, graph, alpha_chi, eta, center, keep, relu, head, transformed, return_attention_weights):
         factor = None
         if self.training and self.dropout > 0:
             ones = x.new_ones(self.heads, graph.num_edges)
             factor = torch.dropout(ones, self.dropout, train=True)
         width = self.heads * self.out_channels if self.concat else self.out_channels
-        if head is not None and head.shape != (width,):
-            raise ValueError(f"head must have shape ({width},), got {tuple(head.shape)}")
-        relu, fused = relu or head is not None, head if self.res is None and not center else None
+        if head is not None and (head.dim() not in (1, 2) or head.size(-1) != width):
+            raise ValueError(f"head must have shape ({width},) or (m, {width}), got {tuple(head.shape)}")
+        aggregates_first = self.in_channels < self.out_channels and not transformed
+        relu, fused = relu or head is not None, None
+        if head is not None and self.res is None and not center:
+            one_map = aggregates_first and (self.heads == 1 or not self.concat)  # of the aggregates to the output
+            fused = head if head.dim() == 1 or one_map else None
         if center:
-            out, alpha = self._centred(x, graph, alpha_chi, eta, keep, factor)
+            c = x if transformed else features_linear(x, self.lin.weight)
+            out, alpha = self._centred(c, graph, alpha_chi, eta, keep, factor)
             out = scale(out, self.bias, relu=relu and self.res is None)
-        elif self.in_channels < self.out_channels:
+        elif aggregates_first:
             out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
         else:
-            out, alpha = self._transform_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
+            c = x if transformed else features_linear(x, self.lin.weight)
+            out, alpha = self._aggregate(c, graph, alpha_chi, eta, keep, factor, relu, fused)
         if self.res is not None:
             out = out + self.res(x)
             out = out.relu() if relu else out
         if head is not None and fused is None:
-            out = out @ head
+            out = out @ head if head.dim() == 1 else linear(out, head)
         if return_attention_weights is None:
             return out
         alpha = alpha if factor is None else alpha * factor
         edge_index = graph.edge_index.clone()  # the caller's to write to
         return out, (edge_index, graph.original_order(alpha.t()))
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
-        """C = X W^T, then Z = alpha C. The scaling of C cancels in the normalised Z; it stays in the scores."""
-        c = features_linear(x, self.lin.weight).view(-1, self.heads, self.out_channels)
+    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
+        """Z = alpha C for C = X W^T. The scaling of C cancels in the normalised Z; it stays in the scores."""
+        c = c.view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, gain = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor, eta)
         if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
@@ -196,13 +210,14 @@ class GATConv(nn.Module):
             weight = weight * (eta * _inverse_deviation(features_covariance(x), weight))
         att = torch.cat([self.att_src, self.att_dst])
         directions = torch.einsum("khc,hcf->khf", att, weight)  # W^T a, per head
-        scores = torch.einsum("nf,khf->khn", x, directions)
-        s, alpha = attend(x[:, None, :], *scores, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
+        s, alpha = attend_features(x, directions, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
         if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
             s = s.flatten(1)[:, None, :]
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
             weight = weight * (eta * _inverse_deviation(covariance(s)[0], weight))
+        if head is not None and head.dim() == 2:
+            return hidden_linear(s.squeeze(1), weight.squeeze(0), self.bias, head), alpha
         relu = relu and self.res is None and head is None
         bias = [None] * len(weight) if self.bias is None or head is not None else self.bias.view(len(weight), -1)
         heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]
@@ -214,9 +229,9 @@ class GATConv(nn.Module):
             return logit_of(z, head, self.bias, eta, gain)
         return scale(z, self.bias, eta, gain, relu and self.res is None)
 
-    def _centred(self, x, graph, alpha_chi, eta, keep, factor):
+    def _centred(self, c, graph, alpha_chi, eta, keep, factor):
         """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
-        c = _standardise(features_linear(x, self.lin.weight), eta).view(-1, self.heads, self.out_channels)
+        c = _standardise(c, eta).view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
         return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
@@ -290,6 +305,7 @@ class FairGATConv(GATConv):
         keep: Tensor | None = None,
         relu: bool = False,
         head: Tensor | None = None,
+        transformed: bool = False,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
@@ -301,11 +317,14 @@ class FairGATConv(GATConv):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
         if sensitive is not None:
             sensitive = torch.as_tensor(sensitive)
-        graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, segmented=fair)
+        groups = sensitive if fair else None
+        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, transformed, segmented=fair)
         if fair and sensitive is not None and graph is edge_index:
             raise ValueError("`sensitive` is part of the CSRGraph: pass either it, or edge_index and `sensitive`")
         alpha_chi = self.alpha_chi if fair else 0.0
-        return self._forward(x, graph, alpha_chi, self.eta, self.center, keep, relu, head, return_attention_weights)
+        return self._forward(
+            x, graph, alpha_chi, self.eta, self.center, keep, relu, head, transformed, return_attention_weights
+        )
 
     def extra_repr(self) -> str:
         return f"{super().extra_repr()}, alpha_chi={self.alpha_chi}, eta={self.eta}"

@@ -164,18 +164,18 @@ def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
         for i in range(begin, end):
             lo, hi, f = rowptr[i], rowptr[i + 1], 0
             while f + _WIDE <= x.shape[2]:
-                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f, first(_WIDE, _WIDE))
+                _products(lo, hi, source, x[:, k], grad[i, h], grad_alpha[h], f, first(_WIDE, _WIDE))
                 f += _WIDE
             while f < x.shape[2]:
-                _products(lo, hi, k, source, x, grad[i, h], grad_alpha[h], f, first(x.shape[2] - f, _NARROW))
+                _products(lo, hi, source, x[:, k], grad[i, h], grad_alpha[h], f, first(x.shape[2] - f, _NARROW))
                 f += _NARROW
 
 
 @_jit
-def _products(lo, hi, k, source, x, grad, products, f, inside):
+def _products(lo, hi, source, x, grad, products, f, inside):
     values = load(grad, f, inside)
     for e in range(lo, hi):
-        product = dot(values, load(x[source[e], k], f, inside))
+        product = dot(values, load(x[source[e]], f, inside))
         products[e] = product if f == 0 else products[e] + product
 
 
@@ -223,6 +223,38 @@ def backward_scores(
             grad_target[h, i] = _backward_softmax(
                 lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
             ) + _backward_softmax(mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient)
+
+
+@_jit
+def backward_directions(
+    begin, end, bounds, rowptr, middle, source, keep, factor, s_source, s_target, alpha_chi, slope,
+    alpha, extra, x, grad, grad_alpha, parts,
+):  # fmt: skip
+    """By target, for scores <parts[0, h], x[j]> + <parts[1, h], x[i]>: the gradient of both, summed up in parts.
+
+    Part p (2, H, C) of `parts` sums over the rows bounds[p] .. bounds[p + 1]; `grad_alpha` is room to work in.
+    """
+    for p in range(begin, end):
+        for h in range(grad.shape[1]):
+            of_source, of_target = parts[p, 0, h], parts[p, 1, h]
+            scores, weights, gradient = s_source[h], alpha[h], grad_alpha[h]
+            for i in range(bounds[p], bounds[p + 1]):
+                lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
+                intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+                for f in range(0, x.shape[1], _NARROW):
+                    _products(lo, hi, source, x, grad[i, h], gradient, f, first(x.shape[1] - f, _NARROW))
+                total = _backward_softmax(
+                    lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
+                ) + _backward_softmax(
+                    mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient
+                )
+                for f in range(0, x.shape[1], _NARROW):
+                    inside = first(x.shape[1] - f, _NARROW)
+                    sums = load(of_source, f, inside)
+                    for e in range(lo, hi):
+                        sums = sums + load(x[source[e]], f, inside) * gradient[e]
+                    store(of_source, f, sums, inside)
+                    store(of_target, f, load(of_target, f, inside) + load(x[i], f, inside) * total, inside)
 
 
 @_jit

@@ -29,8 +29,8 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
     """
     fits = x.size(1) == weight.size(1) and (bias is None or bias.shape == weight.shape[:1])
     alike = x.dtype == weight.dtype and (bias is None or bias.dtype == weight.dtype)
-    ours = _onednn is not None or _divided(x, weight.size(0))
-    if fits and alike and ours and _large(x, weight.size(0)):
+    ours = _onednn is not None or divided(x, weight.size(0))
+    if fits and alike and ours and large(x, weight.size(0)):
         return large_linear(x, weight, bias, relu)
     product = torch.nn.functional.linear(x, weight, bias)
     return product.relu() if relu else product
@@ -38,17 +38,18 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
 
 def transposed_product(g: Tensor, x: Tensor) -> Tensor:
     """g^T x (m, k) for g (n, m) and x (n, k), a sum over the many rows; within an operator, as it has no gradient."""
-    if g.dtype == x.dtype and _large(x, g.size(1)) and _divided(x, g.size(1)):
+    if g.dtype == x.dtype and large(x, g.size(1)) and divided(x, g.size(1)):
         return torch.from_numpy(products.transposed_times(array(g), array(x)))
     return g.t() @ x  # in which MKL is faster than oneDNN
 
 
-def _large(x: Tensor, width: int) -> bool:
-    large = x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() * width >= _SMALL
-    return large and not torch.is_autocast_enabled("cpu")
+def large(x: Tensor, width: int) -> bool:
+    """Whether a product of x (n, k) with `width` columns or rows is large enough, in float32, on the CPU."""
+    enough = x.device.type == "cpu" and x.dtype == torch.float32 and x.numel() * width >= _SMALL
+    return enough and not torch.is_autocast_enabled("cpu")
 
 
-def _divided(x: Tensor, width: int) -> bool:
+def divided(x: Tensor, width: int) -> bool:
     """Whether the kernels' threads share the rows of x (n, k), multiplied with a matrix of `width` columns or rows."""
     many = x.size(0) >= _MANY * max(x.size(1), width)
     return many and products is not None and products.AVX512 and num_threads() > 1
@@ -61,7 +62,7 @@ def large_linear(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> 
 
 
 def _large_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
-    if _divided(x, weight.size(0)):
+    if divided(x, weight.size(0)):
         out = x.new_empty(x.size(0), weight.size(0))
         products.times(array(x), array(weight), optional(bias), relu, out.numpy())
         return out

@@ -15,6 +15,16 @@ Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
+def _is_own(layer: nn.Module) -> bool:
+    """Whether an attention layer is of the caller's making, or somebody looks at what goes in or out."""
+    ours = type(layer).forward in (GATConv.forward, FairGATConv.forward) and "forward" not in vars(layer)
+    return not ours or _has_hooks(layer)
+
+
+def _has_hooks(layer: nn.Module) -> bool:
+    return any(getattr(layer, kind) for kind in _HOOKS)
+
+
 class NodeClassifier(nn.Module):
     """Two attention layers with ReLU and a linear layer with one logit (paper, Implementation details).
 
@@ -49,8 +59,19 @@ class NodeClassifier(nn.Module):
 
     def embed(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N, hidden) representations after the second attention layer."""
-        h = self.conv1(x, graph, *arguments, relu=True, **options)
-        return self.conv2(h, graph, *arguments, relu=True, **options)
+        return self._attend(x, graph, *arguments, last={"relu": True}, **options)
+
+    def _attend(self, x, graph, *arguments, last, **options):
+        """Both attention layers, the second with the options `last`; what is between is written if it can be seen."""
+        if self._hidden_is_seen():
+            h = self.conv1(x, graph, *arguments, relu=True, **options)
+            return self.conv2(h, graph, *arguments, **last, **options)
+        c = self.conv1(x, graph, *arguments, head=self.conv2.lin.weight, **options)
+        return self.conv2(c, graph, *arguments, transformed=True, **last, **options)
+
+    def _hidden_is_seen(self) -> bool:
+        layers = self.conv1, self.conv2
+        return any(_is_own(layer) for layer in layers) or self.conv2.res is not None
 
     def classify(self, h: Tensor) -> Tensor:
         """(N,) logits of representations (N, hidden)."""
@@ -59,13 +80,13 @@ class NodeClassifier(nn.Module):
     def _output_is_seen(self) -> bool:
         own = type(self)
         return (
-            type(self.conv2).forward not in (GATConv.forward, FairGATConv.forward)
+            _is_own(self.conv2)
             or (own.embed, own.classify) != (NodeClassifier.embed, NodeClassifier.classify)
             or getattr(type(self.linear), "forward", None) is not nn.Linear.forward
             or self.linear.bias is not None
             or self.linear.out_features != 1
-            or any("forward" in vars(layer) for layer in (self.conv2, self.linear))
-            or any(getattr(layer, kind) for layer in (self.conv2, self.linear) for kind in _HOOKS)
+            or "forward" in vars(self.linear)
+            or _has_hooks(self.linear)
         )
 
     def _shift(self, z: Tensor) -> Tensor:
@@ -82,8 +103,7 @@ class NodeClassifier(nn.Module):
         """
         if not self.training or self._output_is_seen():
             return self.classify(self.embed(x, graph, *arguments, **options))
-        h = self.conv1(x, graph, *arguments, relu=True, **options)
-        return self._shift(self.conv2(h, graph, *arguments, head=self.linear.weight[0], **options))
+        return self._shift(self._attend(x, graph, *arguments, last={"head": self.linear.weight[0]}, **options))
 
 
 class LinkEncoder(nn.Module):

@@ -27,15 +27,8 @@ _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
 
 def times(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool, out: np.ndarray) -> None:
     """out (n, m) = x W^T + bias for x (n, k) and W (m, k), k > 0, with ReLU where asked."""
-    (columns, terms), wide = weight.shape, _WIDE if len(weight) > _NARROW else _NARROW
-    padded = np.zeros((-(-columns // wide), wide, terms), x.dtype)
-    padded.reshape(-1, terms)[:columns] = weight
-    start = np.zeros(padded.shape[:2], x.dtype)
-    if bias is not None:
-        start.reshape(-1)[:columns] = bias
-    panels = np.ascontiguousarray(padded.transpose(0, 2, 1))
-    floor = x.dtype.type(0 if relu else -np.inf)
-    over_range(_times_wide if wide == _WIDE else _times_narrow, len(x), terms * wide, x, panels, start, floor, out)
+    panels, start = _panels(weight, bias)
+    over_range(_times, len(x), panels.size, x, panels, start, x.dtype.type(0 if relu else -np.inf), out)
 
 
 def transposed_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
@@ -43,76 +36,214 @@ def transposed_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
     if g.shape[1] > x.shape[1]:
         return np.ascontiguousarray(transposed_times(x, g).T)
     parts = np.zeros((_PARTS, g.shape[1], x.shape[1]), x.dtype)
-    over_range(_sums_wide if x.shape[1] > _NARROW else _sums_narrow, _PARTS, g.size, g.T, x, parts)
+    over_range(_sums, _PARTS, g.size, g.T, x, parts)
     return parts.sum(0)
 
 
-@_jit
-def _times_wide(begin, end, x, panels, start, floor, out):
-    _times(begin, end, x, panels, start, floor, out, first(_WIDE, _WIDE))
+def hidden_times(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, head: np.ndarray, out: np.ndarray) -> None:
+    """out (n, m) = ReLU(x W^T + bias) V^T for x (n, k), W (h, k) and V (m, h), without an array of size n x h."""
+    over_range(_hidden, len(x), head.size, x, *_panels(weight, bias), *_panels(head), out)
+
+
+def hidden_gradients(
+    grad: np.ndarray, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, head: np.ndarray, grad_x: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Gradients of `hidden_times`: that of x (n, k) is written, those of W (h, k), bias (h,) and V (m, h) returned."""
+    weights = np.zeros((_PARTS, *weight.T.shape), x.dtype)
+    biases = np.zeros((_PARTS, len(weight)), x.dtype)
+    heads = np.zeros((_PARTS, *head.shape), x.dtype)
+    over_range(
+        _hidden_gradients, _PARTS, grad.size, grad, x, *_panels(weight, bias), *_panels(head.T), *_panels(weight.T),
+        grad_x, weights, biases, heads,
+    )  # fmt: skip
+    return np.ascontiguousarray(weights.sum(0).T), biases.sum(0), heads.sum(0)
+
+
+def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Population covariance (H, F, F) over the rows of x (n, H, F), and the mean (H, F), in float64; n > 0."""
+    means = np.zeros((_PARTS, *x.shape[1:]))
+    squares = np.zeros((_PARTS, *x.shape[1:], x.shape[2]), x.dtype)
+    over_range(_squares, _PARTS, x.size // _PARTS, x, means, squares)
+    count = np.diff(len(x) * np.arange(_PARTS + 1) // _PARTS)[:, None, None]
+    mean = (count * means).sum(0) / len(x)
+    beside = means - mean  # Chan, Golub and LeVeque (1983): each part around its own mean
+    return (squares.sum(0) + np.einsum("phi,phj->hij", count * beside, beside)) / len(x), mean
+
+
+def centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """out[:, h] (n, m) = (x[:, h] - mean[h]) W[h]^T for x (n, H, k), mean (H, k) in float64 and W (H, m, k)."""
+    for h in range(len(weight)):
+        panels, start = _panels(weight[h])
+        over_range(_centred_times, len(x), panels.size, x[:, h], mean[h], panels, start, out[:, h])
+
+
+def _panels(weight: np.ndarray, bias: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    """W^T (k, m) in panels (p, k, wide), and the bias in as many (p, wide), both padded with zeros."""
+    columns, terms = weight.shape
+    wide = _WIDE if columns > _NARROW else _NARROW
+    padded = np.zeros((-(-columns // wide), wide, terms), weight.dtype)
+    padded.reshape(-1, terms)[:columns] = weight
+    start = np.zeros(padded.shape[:2], weight.dtype)
+    if bias is not None:
+        start.reshape(-1)[:columns] = bias
+    return np.ascontiguousarray(padded.transpose(0, 2, 1)), start
 
 
 @_jit
-def _times_narrow(begin, end, x, panels, start, floor, out):
-    _times(begin, end, x, panels, start, floor, out, first(_NARROW, _NARROW))
+def _bounds(part, parts, rows):
+    return rows * part // parts, rows * (part + 1) // parts
 
 
 @_jit
-def _times(begin, end, x, panels, start, floor, out, whole):
-    count, terms, wide = panels.shape
+def _times(begin, end, x, panels, start, floor, out):
+    for low in range(begin, end, _BLOCK):
+        _block_times(low, min(low + _BLOCK, end), x, panels, start, floor, out)
+
+
+@_jit
+def _sums(begin, end, g, x, parts):
+    for part in range(begin, end):
+        row, last = _bounds(part, len(parts), len(x))
+        for low in range(row, last, _BLOCK):
+            high = min(low + _BLOCK, last)
+            _add_product(g[:, low:high], x[low:high], parts[part])
+
+
+@_jit
+def _hidden(begin, end, x, panels, start, head, nothing, out):
+    zero, least = x.dtype.type(0), x.dtype.type(-np.inf)
+    hidden = np.empty((_BLOCK, head.shape[1]), x.dtype)
     for low in range(begin, end, _BLOCK):
         high = min(low + _BLOCK, end)
-        fours = high - (high - low) % 4
-        for t in range(0, terms, _TERMS):
-            last = min(t + _TERMS, terms)
-            least = floor if last == terms else -np.inf
-            for p in range(count):
-                f, panel, a = p * wide, panels[p], load(start[p], 0, whole)
-                inside, b, c, d = first(out.shape[1] - f, whole), a, a, a
-                for i in range(low, fours, 4):
-                    if t > 0:
-                        a, b = load(out[i], f, inside), load(out[i + 1], f, inside)
-                        c, d = load(out[i + 2], f, inside), load(out[i + 3], f, inside)
-                    e, g, h, j = _four(x[i : i + 4], panel, t, last, 0, whole, a, b, c, d)
-                    store(out[i], f, larger(e, least), inside)
-                    store(out[i + 1], f, larger(g, least), inside)
-                    store(out[i + 2], f, larger(h, least), inside)
-                    store(out[i + 3], f, larger(j, least), inside)
-                for i in range(fours, high):
-                    if t > 0:
-                        a = load(out[i], f, inside)
-                    store(out[i], f, larger(_one(x[i], panel, t, last, 0, whole, a), least), inside)
+        _block_times(0, high - low, x[low:high], panels, start, zero, hidden)
+        _block_times(0, high - low, hidden, head, nothing, least, out[low:high])
 
 
 @_jit
-def _sums_wide(begin, end, g, x, parts):
-    _sums(begin, end, g, x, parts, _WIDE, first(_WIDE, _WIDE))
+def _hidden_gradients(
+    begin, end, grad, x, panels, start, head, none, back, nothing, grad_x, weights, biases, heads
+):  # fmt: skip
+    zero, least = x.dtype.type(0), x.dtype.type(-np.inf)
+    hidden = np.empty((_BLOCK, heads.shape[2]), x.dtype)
+    grad_hidden = np.empty_like(hidden)
+    for part in range(begin, end):
+        row, last = _bounds(part, len(heads), len(x))
+        for low in range(row, last, _BLOCK):
+            high = min(low + _BLOCK, last)
+            count, block, g = high - low, x[low:high], grad[low:high]
+            _block_times(0, count, block, panels, start, zero, hidden)
+            _block_times(0, count, g, head, none, least, grad_hidden)
+            _mask(hidden[:count], grad_hidden[:count], biases[part])
+            _block_times(0, count, grad_hidden, back, nothing, least, grad_x[low:high])
+            _add_product(block.T, grad_hidden[:count], weights[part])
+            _add_product(g.T, hidden[:count], heads[part])
 
 
 @_jit
-def _sums_narrow(begin, end, g, x, parts):
-    _sums(begin, end, g, x, parts, _NARROW, first(_NARROW, _NARROW))
+def _mask(hidden, grad, sums):
+    """grad becomes 0 where hidden is not active; sums += its column sums."""
+    zero, total = grad.dtype.type(0), np.zeros_like(sums)
+    for i in range(len(grad)):
+        row, values = grad[i], hidden[i]
+        for f in range(row.size):
+            g = zero if values[f] <= zero else row[f]
+            row[f] = g
+            total[f] += g
+    for f in range(sums.size):
+        sums[f] += total[f]
 
 
 @_jit
-def _sums(begin, end, g, x, parts, wide, whole):
+def _squares(begin, end, x, means, squares):
+    centred = np.empty((_BLOCK, x.shape[2]), x.dtype)
+    for part in range(begin, end):
+        row, last = _bounds(part, len(means), len(x))
+        for h in range(x.shape[1]):
+            mean = means[part, h]
+            for i in range(row, last):
+                for f in range(mean.size):
+                    mean[f] += x[i, h, f]
+            for f in range(mean.size):
+                mean[f] /= max(last - row, 1)
+            for low in range(row, last, _BLOCK):
+                count = min(low + _BLOCK, last) - low
+                _subtract(x[low : low + count, h], mean, centred)
+                _add_product(centred[:count].T, centred[:count], squares[part, h])
+
+
+@_jit
+def _centred_times(begin, end, x, mean, panels, nothing, out):
+    least, centred = x.dtype.type(-np.inf), np.empty((_BLOCK, mean.size), x.dtype)
+    for low in range(begin, end, _BLOCK):
+        high = min(low + _BLOCK, end)
+        _subtract(x[low:high], mean, centred)
+        _block_times(0, high - low, centred, panels, nothing, least, out[low:high])
+
+
+@_jit
+def _subtract(x, mean, out):
+    for i in range(len(x)):
+        for f in range(mean.size):
+            out[i, f] = x[i, f] - mean[f]
+
+
+@_jit
+def _block_times(low, high, x, panels, start, floor, out):
+    """out[low:high] = the larger of floor and x[low:high] W^T + bias, for W^T and bias in panels."""
+    if panels.shape[2] == _WIDE:
+        _panel_times(low, high, x, panels, start, floor, out, first(_WIDE, _WIDE))
+    else:
+        _panel_times(low, high, x, panels, start, floor, out, first(_NARROW, _NARROW))
+
+
+@_jit
+def _panel_times(low, high, x, panels, start, floor, out, whole):
+    count, terms, wide = panels.shape
+    fours = high - (high - low) % 4
+    for t in range(0, terms, _TERMS):
+        last = min(t + _TERMS, terms)
+        least = floor if last == terms else -np.inf
+        for p in range(count):
+            f, panel, a = p * wide, panels[p], load(start[p], 0, whole)
+            inside, b, c, d = first(out.shape[1] - f, whole), a, a, a
+            for i in range(low, fours, 4):
+                if t > 0:
+                    a, b = load(out[i], f, inside), load(out[i + 1], f, inside)
+                    c, d = load(out[i + 2], f, inside), load(out[i + 3], f, inside)
+                e, g, h, j = _four(x[i : i + 4], panel, t, last, 0, whole, a, b, c, d)
+                store(out[i], f, larger(e, least), inside)
+                store(out[i + 1], f, larger(g, least), inside)
+                store(out[i + 2], f, larger(h, least), inside)
+                store(out[i + 3], f, larger(j, least), inside)
+            for i in range(fours, high):
+                if t > 0:
+                    a = load(out[i], f, inside)
+                store(out[i], f, larger(_one(x[i], panel, t, last, 0, whole, a), least), inside)
+
+
+@_jit
+def _add_product(g, x, out):
+    """out (m, k) += g x for g (m, n) and x (n, k)."""
+    if x.shape[1] > _NARROW:
+        _add_columns(g, x, out, _WIDE, first(_WIDE, _WIDE))
+    else:
+        _add_columns(g, x, out, _NARROW, first(_NARROW, _NARROW))
+
+
+@_jit
+def _add_columns(g, x, out, wide, whole):
     rows, columns = x.shape
     fours, nothing = len(g) - len(g) % 4, zeros(x, whole)
-    for part in range(begin, end):
-        out, last = parts[part], rows * (part + 1) // len(parts)
-        for low in range(rows * part // len(parts), last, _BLOCK):
-            high = min(low + _BLOCK, last)
-            for f in range(0, columns, wide):
-                inside = first(columns - f, whole)
-                for i in range(0, fours, 4):
-                    a, b, c, d = _four(g[i : i + 4], x, low, high, f, inside, nothing, nothing, nothing, nothing)
-                    store(out[i], f, load(out[i], f, inside) + a, inside)
-                    store(out[i + 1], f, load(out[i + 1], f, inside) + b, inside)
-                    store(out[i + 2], f, load(out[i + 2], f, inside) + c, inside)
-                    store(out[i + 3], f, load(out[i + 3], f, inside) + d, inside)
-                for i in range(fours, len(g)):
-                    sums = _one(g[i], x, low, high, f, inside, nothing)
-                    store(out[i], f, load(out[i], f, inside) + sums, inside)
+    for f in range(0, columns, wide):
+        inside = first(columns - f, whole)
+        for i in range(0, fours, 4):
+            a, b, c, d = _four(g[i : i + 4], x, 0, rows, f, inside, nothing, nothing, nothing, nothing)
+            store(out[i], f, load(out[i], f, inside) + a, inside)
+            store(out[i + 1], f, load(out[i + 1], f, inside) + b, inside)
+            store(out[i + 2], f, load(out[i + 2], f, inside) + c, inside)
+            store(out[i + 3], f, load(out[i + 3], f, inside) + d, inside)
+        for i in range(fours, len(g)):
+            store(out[i], f, load(out[i], f, inside) + _one(g[i], x, 0, rows, f, inside, nothing), inside)
 
 
 @_jit

@@ -10,6 +10,7 @@ from torch import Tensor
 
 from fairgat.nn.arrays import array, like, optional, served
 from fairgat.nn.operator import fake, gradient, operator
+from fairgat.nn.parallel import num_threads
 
 try:
     from fairgat.nn import columns
@@ -37,35 +38,6 @@ def scale(
         return add_bias(x, bias, relu)
     gain = x.new_ones(x.size(1)) if gain is None else gain
     return normalise(x, gain, bias, eta, relu)[0]
-
-
-@operator
-def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Population covariance (H, F, F) over the rows of x (N, H, F), and the mean (H, F), which carries no gradient."""
-    mean = x.mean(0)
-    centred = (x - mean).transpose(0, 1)  # (H, N, F)
-    return centred.mT @ centred / max(x.size(0), 1), mean
-
-
-@fake(covariance)
-def _(x):
-    return x.new_empty(x.size(1), x.size(2), x.size(2)), x.new_empty(x.size(1), x.size(2))
-
-
-def _covariance_setup(ctx, inputs, output):
-    ctx.save_for_backward(*inputs, output[1])
-    ctx.mark_non_differentiable(output[1])
-
-
-def _covariance_gradient(ctx, grad, _):
-    x, mean = ctx.saved_tensors  # the gradient by the mean is the sum of centred rows: 0
-    slope = (grad + grad.mT) / max(x.size(0), 1)
-    centred = x - mean
-    centred = centred - centred.mean(0)  # what rounding left of a mean far above the deviations
-    return (centred.transpose(0, 1) @ slope).transpose(0, 1)
-
-
-gradient(covariance, _covariance_gradient, _covariance_setup)
 
 
 # ------------------------------------------------------------------------------------------------- bias and ReLU
@@ -192,8 +164,17 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     else:
         gain = c.new_ones(c.shape[1:])
         mean, variance = torch.zeros_like(gain), torch.zeros_like(gain)
-    scores = torch.matmul(c.transpose(0, 1), (att * gain).permute(1, 2, 0))  # (H, N, C) (H, C, 2): MKL's fast way round
-    return scores.permute(2, 0, 1).contiguous(), gain, mean, variance
+    return scores_of(c, att * gain), gain, mean, variance
+
+
+def scores_of(c: Tensor, att: Tensor) -> Tensor:
+    """<att, c> (2, H, N) for c (N, H, C), or (N, 1, C) where all heads share it, and att (2, H, C)."""
+    if num_threads() > 1 and served(columns, c):
+        out = c.new_empty(2, att.size(1), c.size(0))
+        columns.scores(array(c), array(att), out.numpy())
+        return out
+    scores = torch.matmul(c.transpose(0, 1), att.permute(1, 2, 0))  # (H, N, C) (H, C, 2): MKL's fast way round
+    return scores.permute(2, 0, 1).contiguous()
 
 
 def score_gradients(

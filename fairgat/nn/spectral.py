@@ -21,10 +21,16 @@ class SpectralNorm(nn.Module):
     """
 
     def forward(self, weight: Tensor) -> Tensor:
-        with torch.autocast(weight.device.type, enabled=False):
-            u, v = leading_singular_vectors(weight.detach())
-            sigma = torch.dot(u, weight @ v)
-            return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+        if torch.is_autocast_enabled(weight.device.type):
+            with torch.autocast(weight.device.type, enabled=False):
+                return _normalised(weight)
+        return _normalised(weight)
+
+
+def _normalised(weight: Tensor) -> Tensor:
+    u, v = leading_singular_vectors(weight.detach())
+    sigma = torch.dot(u, weight @ v)
+    return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
 
 
 @operator

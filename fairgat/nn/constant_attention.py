@@ -1,0 +1,125 @@
+"""Attention over features that need no gradient, as a network's features do not: its scores' gradient in one pass.
+
+`fairgat.nn.attention` gives the gradient of every node's scores, for which each source sums over its edges. Here the
+scores are products of the features with two directions, whose gradients a target's edges can be added to at once.
+"""
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairgat.nn.arrays import array, optional, served
+from fairgat.nn.attention import attend, kernels, number, segment_attention, segment_attention_backward, unsigned
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.operator import fake, gradient, operator
+from fairgat.nn.parallel import num_threads, over_range
+from fairgat.nn.scaling import scores_of
+
+_PARTS = 64  # of the rows, of about as many edges each, whose sums are added up last: as many threads at the most
+
+
+def attend_features(
+    x: Tensor,
+    directions: Tensor,
+    graph: CSRGraph,
+    alpha_chi: float = 0.0,
+    negative_slope: float = 0.2,
+    keep: Tensor | None = None,
+    factor: Tensor | None = None,
+) -> tuple[Tensor, Tensor]:
+    """`attend` over x (N, F), shared by all heads, the scores of its nodes being <directions, x>.
+
+    Args:
+        x: (N, F) features to aggregate.
+        directions: (2, H, F), source and target.
+        graph, alpha_chi, negative_slope, keep, factor: as for `fairgat.nn.attention.attend`.
+
+    Returns:
+        out (N, H, F) and alpha (H, E).
+    """
+    if x.requires_grad or num_threads() == 1:  # on one thread every published number was trained so
+        scores = torch.einsum("nf,khf->khn", x, directions)
+        return attend(x[:, None, :], *scores, graph, alpha_chi, negative_slope, keep, factor)
+    return constant_attention(
+        x, directions, graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge, keep, factor,
+        alpha_chi, negative_slope,
+    )[:2]  # fmt: skip
+
+
+@operator
+def constant_attention(
+    x: Tensor, directions: Tensor,
+    rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
+    keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
+) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
+    """The operator behind `attend_features`: out, alpha, and scores (2, H, N). There is no gradient of x."""
+    shared = x[:, None, :]
+    scores = scores_of(shared, directions)
+    out, alpha = segment_attention(
+        shared, *scores, rowptr, middle, source, tptr, ttarget, tedge, keep, factor, alpha_chi, negative_slope
+    )
+    return out, alpha, scores
+
+
+@fake(constant_attention)
+def _(x, directions, rowptr, middle, source, *_):
+    heads, rows = directions.size(1), rowptr.size(0) - 1
+    alpha = x.new_empty(heads, source.size(0))
+    return x.new_empty(rows, heads, x.size(1)), alpha, x.new_empty(2, heads, x.size(0))
+
+
+@operator
+def constant_attention_backward(
+    grad: Tensor, extra: Tensor | None, alpha: Tensor, scores: Tensor, x: Tensor,
+    rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
+    keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
+) -> Tensor:  # fmt: skip
+    """Gradient of the directions (2, H, F)."""
+    if not served(kernels, x):
+        both = segment_attention_backward(
+            grad, extra, alpha, x[:, None, :], *scores, rowptr, middle, source, tptr, ttarget, tedge, keep, factor,
+            alpha_chi, negative_slope, False,
+        )[1:]  # fmt: skip
+        return torch.einsum("khn,nf->khf", torch.stack(both), x)
+    rows, heads, width = rowptr.numpy(), alpha.size(0), x.size(1)
+    bounds = _bounds(rows)
+    parts = np.zeros((_PARTS, 2, heads, width), array(x).dtype)
+    over_range(
+        kernels.backward_directions, _PARTS, source.size(0) * heads * width // _PARTS, bounds, rows, middle.numpy(),
+        unsigned(source), optional(keep), optional(factor), *scores.numpy(), number(alpha_chi, x),
+        number(negative_slope, x), alpha.numpy(), optional(extra), array(x), array(grad),
+        torch.empty_like(alpha).numpy(), parts,
+    )  # fmt: skip
+    return torch.from_numpy(parts.sum(0))
+
+
+def _bounds(rowptr: np.ndarray) -> np.ndarray:
+    """(_PARTS + 1,) rows at which the parts begin, whatever the number of threads."""
+    edges, rows = int(rowptr[-1]), len(rowptr) - 1
+    inner = np.searchsorted(rowptr, [edges * part // _PARTS for part in range(1, _PARTS)])
+    return np.array([0, *np.minimum(inner, rows), rows])
+
+
+@fake(constant_attention_backward)
+def _(grad, extra, alpha, scores, x, *_):
+    return x.new_empty(2, alpha.size(0), x.size(1))
+
+
+def _setup(ctx, inputs, output):
+    x, _, *graph, alpha_chi, negative_slope = inputs
+    ctx.save_for_backward(*output[1:], x, *graph)
+    ctx.settings = alpha_chi, negative_slope
+    ctx.set_materialize_grads(False)
+
+
+def _backward(ctx, grad, extra, _):
+    if grad is None and extra is None:
+        return (None,) * 12
+    alpha, scores, x, *rest = ctx.saved_tensors
+    if grad is None:  # only alpha was used further on
+        grad = x.new_zeros(rest[0].size(0) - 1, alpha.size(0), x.size(1))
+    found = constant_attention_backward(grad, extra, alpha, scores, x, *rest, *ctx.settings)
+    return None, found, *(None,) * 10
+
+
+gradient(constant_attention, _backward, _setup)

@@ -1,0 +1,66 @@
+"""The covariance of features: var(w^T s) = w^T cov(s) w, so S3's factors are known before features are transformed."""
+
+import torch
+from torch import Tensor
+
+from fairgat.nn.arrays import array, like
+from fairgat.nn.linear import divided, large, products
+from fairgat.nn.operator import fake, gradient, operator
+
+
+@operator
+def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Population covariance (H, F, F) over the rows of x (N, H, F), and the mean (H, F), which carries no gradient.
+
+    The mean is float64: rounded, it would cost digits where it is far above the deviations.
+    """
+    if _fused(x):
+        return tuple(torch.from_numpy(each) for each in _of_kernels(x))
+    mean = x.mean(0)
+    centred = (x - mean).transpose(0, 1)  # (H, N, F)
+    return centred.mT @ centred / max(x.size(0), 1), mean.double()
+
+
+def _of_kernels(x: Tensor):
+    found, mean = products.covariances(array(x))
+    return found.astype("float32"), mean
+
+
+@fake(covariance)
+def _(x):
+    return x.new_empty(x.size(1), x.size(2), x.size(2)), x.new_empty(x.size(1), x.size(2), dtype=torch.float64)
+
+
+@operator
+def covariance_backward(grad: Tensor, x: Tensor, mean: Tensor) -> Tensor:
+    """Gradient of x; that by the mean is the sum of centred rows: 0."""
+    slope = (grad + grad.mT) / max(x.size(0), 1)
+    if _fused(x):
+        grad_x = like(x)
+        products.centred_times(array(x), array(mean), array(slope), grad_x.numpy())
+        return grad_x
+    centred = x - mean.to(x.dtype)
+    centred = centred - centred.mean(0)  # what rounding left of a mean far above the deviations
+    return (centred.transpose(0, 1) @ slope).transpose(0, 1).contiguous()
+
+
+@fake(covariance_backward)
+def _(grad, x, mean):
+    return like(x)
+
+
+def _fused(x: Tensor) -> bool:
+    rows = x.flatten(1)
+    return large(rows, x.size(2)) and divided(rows, x.size(2))
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*inputs, output[1])
+    ctx.mark_non_differentiable(output[1])
+
+
+def _backward(ctx, grad, _):
+    return covariance_backward(grad, *ctx.saved_tensors)
+
+
+gradient(covariance, _backward, _setup)

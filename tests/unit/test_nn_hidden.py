@@ -1,0 +1,174 @@
+"""Two linear maps with ReLU between them, in one pass, against the two one after the other."""
+
+from functools import partial
+
+import pytest
+import torch
+from graphs import random_graph
+from torch.nn.functional import linear
+
+from fairgat.nn import FairGATConv, GATConv, NodeClassifier, hidden
+from fairgat.nn.hidden import hidden_linear, hidden_product, hidden_product_backward
+
+kernels = pytest.mark.skipif(
+    hidden.products is None or not hidden.products.AVX512, reason="the kernels need Numba and AVX-512"
+)
+SHAPES = [(5000, 17, 128, 128), (4001, 40, 64, 33), (3000, 30, 30, 7), (1600, 33, 200, 20)]
+
+
+def operands(rows, k, h, m, biased=True):
+    """x, W, bias and V, of a size at which sums are of order one."""
+    generator = torch.Generator().manual_seed(0)
+    x, weight, bias, head = (torch.randn(shape, generator=generator) for shape in ((rows, k), (h, k), (h,), (m, h)))
+    given = [x, weight * k**-0.5, bias if biased else None, head * h**-0.5]
+    return [value if value is None else value.requires_grad_() for value in given]
+
+
+@kernels
+@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
+def test_product_and_gradients(monkeypatch, threads, count, shape, biased):
+    done, real = [], hidden.products.hidden_gradients
+    monkeypatch.setattr(hidden.products, "hidden_gradients", lambda *given: done.append(1) or real(*given))
+    threads(count)
+    given = operands(*shape, biased)
+    exact = [value if value is None else value.detach().double().requires_grad_() for value in given]
+    before = linear(*exact[:3])
+    given[0].data[(before.abs() < 1e-4).any(1)] = 0  # rounding decides about ReLU at 0
+    exact[0].data[(before.abs() < 1e-4).any(1)] = 0
+    ours, theirs = hidden_linear(*given), linear(linear(*exact[:3]).relu(), exact[3])
+    torch.testing.assert_close(ours.double(), theirs, rtol=1e-4, atol=1e-4)
+    factor = torch.randn(shape[3], shape[0], generator=torch.Generator().manual_seed(1)).t()  # not contiguous
+    (ours * factor).sum().backward()
+    (theirs * factor).sum().backward()
+    assert len(done) == (count > 1)
+    for mine, other in zip(given, exact, strict=True):
+        if mine is not None:
+            error = (mine.grad - other.grad).norm() / other.grad.norm()
+            assert error < 1e-5, (mine.shape, error)
+
+
+@kernels
+def test_no_number_depends_on_how_rows_are_divided(threads):
+    found = []
+    for count in (2, 3, 5):
+        threads(count)
+        given = operands(5000, 17, 128, 128)
+        out = hidden_linear(*given)
+        out.square().sum().backward()
+        found.append(b"".join(value.detach().numpy().tobytes() for value in (out, *(each.grad for each in given))))
+    assert len(set(found)) == 1
+
+
+@kernels
+def test_what_is_no_number_stays_in_its_row(threads):
+    threads(2)
+    x, weight, bias, head = operands(3000, 17, 64, 64)
+    x.data[5, 3] = torch.nan
+    out = hidden_linear(x, weight, bias, head)
+    assert out[5].isnan().all() and out[:5].isfinite().all() and out[6:].isfinite().all()
+
+
+@kernels
+def test_small_and_other_products_are_left_alone(threads, monkeypatch):
+    monkeypatch.setattr(hidden, "hidden_product", lambda *given: pytest.fail("not worth it"))
+    threads(2)
+    for shape in ((50, 5, 8, 8), (5000, 65, 64, 8), (1599, 30, 200, 8)):  # few products, narrowing, few rows
+        hidden_linear(*operands(*shape))
+    hidden_linear(*(value.double() for value in operands(5000, 17, 64, 64)))
+    threads(1)
+    hidden_linear(*operands(5000, 17, 64, 64))
+
+
+@kernels
+@pytest.mark.parametrize("count", [1, 2], ids=["compiled where there were more threads", "kernels"])
+def test_registrations(threads, count):
+    threads(count)
+    for biased in (True, False):
+        given = operands(3000, 17, 64, 33, biased)
+        torch.library.opcheck(hidden_product.registered, tuple(given))
+        plain = [value if value is None else value.detach() for value in given]
+        torch.library.opcheck(hidden_product_backward.registered, (torch.randn(3000, 33), *plain))
+
+
+# ---------------------------------------------------------------------------------------------- layers and networks
+
+
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregated first", "transformed first"])
+@pytest.mark.parametrize(
+    "options", [{}, {"heads": 2}, {"heads": 2, "concat": False}, {"residual": True}, {"bias": False}], ids=str
+)
+@pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
+def test_a_head_may_be_a_matrix(widths, options, fair):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(*widths, **options, **fair) if fair else GATConv(*widths, **options)
+    groups = (sensitive,) if fair else ()
+    x = torch.randn(30, widths[0])
+    out = layer(x, edge_index, *groups, relu=True)
+    head = torch.randn(4, out.size(1))
+    torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head.t(), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregated first", "transformed first"])
+@pytest.mark.parametrize("options", [{}, {"heads": 2}, {"heads": 2, "concat": False}], ids=str)
+@pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
+def test_a_transformed_input(widths, options, fair):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(*widths, **options, **fair) if fair else GATConv(*widths, **options)
+    groups = (sensitive,) if fair else ()
+    x = torch.randn(30, widths[0])
+    c = x @ layer.lin.weight.t()
+    torch.testing.assert_close(
+        layer(c, edge_index, *groups, transformed=True), layer(x, edge_index, *groups), rtol=1e-4, atol=1e-5
+    )
+
+
+def test_a_transformed_input_has_the_width_of_the_product():
+    edge_index, _ = random_graph()
+    with pytest.raises(ValueError, match=r"x must have shape \(N, 16\), got \(30, 5\)"):
+        GATConv(5, 8, heads=2)(torch.randn(30, 5), edge_index, transformed=True)
+    with pytest.raises(ValueError, match="residual needs its input itself"):
+        GATConv(5, 8, residual=True)(torch.randn(30, 8), edge_index, transformed=True)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("eta", [None, 0.75])
+def test_networks_are_the_same_on_any_number_of_threads(threads, count, eta):
+    """Against the layers one after the other, on a graph that is large enough for the kernels."""
+    threads(count)
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph(3000, 20000)
+    model = NodeClassifier(partial(FairGATConv, eta=eta), 17, 64, spectral_norm=True, eta=eta)
+    x = torch.randn(3000, 17)
+    h = model.conv2(model.conv1(x, edge_index, sensitive, relu=True), edge_index, sensitive, relu=True)
+    torch.testing.assert_close(model.embed(x, edge_index, sensitive), h, rtol=1e-4, atol=1e-5)
+    apart = torch.autograd.grad(model.classify(h).square().sum(), list(model.parameters()))
+    ours = model(x, edge_index, sensitive)
+    torch.testing.assert_close(ours, model.classify(h), rtol=1e-4, atol=1e-5)
+    together = torch.autograd.grad(ours.square().sum(), list(model.parameters()))
+    for a, b in zip(together, apart, strict=True):
+        assert (a - b).norm() < 1e-4 * b.norm() + 1e-5
+
+
+class Mine(GATConv):
+    def forward(self, x, edge_index, relu=False):
+        return super().forward(x, edge_index, relu=relu)
+
+
+def test_what_a_network_has_between_its_layers_can_be_seen():
+    edge_index, _ = random_graph()
+    x = torch.randn(30, 5)
+    for watch in ("register_forward_hook", "register_full_backward_hook"):
+        model, seen = NodeClassifier(GATConv, 5, 8), []
+        getattr(model.conv1, watch)(lambda module, given, out, seen=seen: seen.append(1))
+        model(x, edge_index).sum().backward()
+        assert seen == [1]
+    model, seen = NodeClassifier(GATConv, 5, 8), []
+    model.conv2.register_forward_pre_hook(lambda module, given: seen.append(given[0].shape))
+    model(x, edge_index)
+    assert seen == [(30, 8)]
+    for model in (NodeClassifier(Mine, 5, 8), NodeClassifier(partial(GATConv, residual=True), 5, 8)):
+        torch.testing.assert_close(model(x, edge_index), model.eval()(x, edge_index), rtol=1e-4, atol=1e-5)
