@@ -26,3 +26,13 @@ def optional(tensor: Tensor | None):
 def like(x: Tensor) -> Tensor:
     """An uninitialised tensor of x's shape and type, contiguous."""
     return torch.empty_like(x, memory_format=torch.contiguous_format)
+
+
+def unsigned(tensor: Tensor):
+    """Indices (int32) as the kernels take them: for unsigned ones Numba makes no check for negative ones."""
+    return tensor.numpy().view("uint32")
+
+
+def number(value: float, like: Tensor):
+    """A number of the tensor's type, so that nothing is computed in a wider one."""
+    return like.numpy().dtype.type(value)

@@ -16,7 +16,7 @@ elsewhere the plain PyTorch form below, which makes an array of size E x F, take
 import torch
 from torch import Tensor
 
-from fairgat.nn.arrays import array, like, optional, served
+from fairgat.nn.arrays import array, like, number, optional, served, unsigned
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
@@ -150,16 +150,6 @@ def _backward(ctx, grad, extra):
 
 
 gradient(segment_attention, _backward, _setup_context)
-
-
-def unsigned(tensor: Tensor):
-    """Indices as the kernels take them: with unsigned ones Numba needs no check for negative ones."""
-    return tensor.numpy().view("uint32")
-
-
-def number(value: float, like: Tensor):
-    """A number of the tensor's type, so that nothing is computed in a wider one."""
-    return like.numpy().dtype.type(value)
 
 
 def reference_forward(

@@ -8,12 +8,17 @@ import numpy as np
 import torch
 from torch import Tensor
 
-from fairgat.nn.arrays import array, optional, served
-from fairgat.nn.attention import attend, kernels, number, segment_attention, segment_attention_backward, unsigned
+from fairgat.nn.arrays import array, number, optional, served, unsigned
+from fairgat.nn.attention import attend, segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import num_threads, over_range
 from fairgat.nn.scaling import scores_of
+
+try:
+    from fairgat.nn import kernels
+except ImportError:  # Numba is not there, or does not know this Python
+    kernels = None
 
 _PARTS = 64  # of the rows, of about as many edges each, whose sums are added up last: as many threads at the most
 
@@ -37,7 +42,9 @@ def attend_features(
     Returns:
         out (N, H, F) and alpha (H, E).
     """
-    if x.requires_grad or num_threads() == 1:  # on one thread every published number was trained so
+    fits = directions.shape[2:] == x.shape[1:] and directions.dtype == x.dtype
+    if x.requires_grad or torch.compiler.is_compiling() or not fits or num_threads() == 1:
+        # On one thread every published number was trained so.
         scores = torch.einsum("nf,khf->khn", x, directions)
         return attend(x[:, None, :], *scores, graph, alpha_chi, negative_slope, keep, factor)
     return constant_attention(
@@ -82,7 +89,7 @@ def constant_attention_backward(
         )[1:]  # fmt: skip
         return torch.einsum("khn,nf->khf", torch.stack(both), x)
     rows, heads, width = rowptr.numpy(), alpha.size(0), x.size(1)
-    bounds = _bounds(rows)
+    bounds = _cuts(rows)
     parts = np.zeros((_PARTS, 2, heads, width), array(x).dtype)
     over_range(
         kernels.backward_directions, _PARTS, source.size(0) * heads * width // _PARTS, bounds, rows, middle.numpy(),
@@ -93,11 +100,11 @@ def constant_attention_backward(
     return torch.from_numpy(parts.sum(0))
 
 
-def _bounds(rowptr: np.ndarray) -> np.ndarray:
+def _cuts(rowptr: np.ndarray) -> np.ndarray:
     """(_PARTS + 1,) rows at which the parts begin, whatever the number of threads."""
     edges, rows = int(rowptr[-1]), len(rowptr) - 1
     inner = np.searchsorted(rowptr, [edges * part // _PARTS for part in range(1, _PARTS)])
-    return np.array([0, *np.minimum(inner, rows), rows])
+    return np.array([0, *inner, rows])
 
 
 @fake(constant_attention_backward)
@@ -109,6 +116,7 @@ def _setup(ctx, inputs, output):
     x, _, *graph, alpha_chi, negative_slope = inputs
     ctx.save_for_backward(*output[1:], x, *graph)
     ctx.settings = alpha_chi, negative_slope
+    ctx.mark_non_differentiable(output[2])
     ctx.set_materialize_grads(False)
 
 

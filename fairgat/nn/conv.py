@@ -118,8 +118,8 @@ class GATConv(nn.Module):
             return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
             relu: apply ReLU to the output, fused with the bias.
-            head: (width of the output,) weights; the result is then ReLU(output) @ head, (N,), and the output itself
-                is never written. Or (m, width of the output): ReLU(output) @ head^T, (N, m).
+            head: (width of the output,) weights; the result is then ReLU(output) @ head, (N,). Or (m, width of the
+                output): ReLU(output) @ head^T, (N, m). The output itself is not written where it need not be.
             transformed: x is the product (N, H * C) with the layer's weights already: another layer's result whose
                 `head` they were.
 

@@ -10,25 +10,22 @@ from fairgat.nn.operator import fake, gradient, operator
 
 @operator
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Population covariance (H, F, F) over the rows of x (N, H, F), and the mean (H, F), which carries no gradient.
+    """Population covariance (H, F, F) over the rows of x (N, H, F), and their mean, which carries no gradient.
 
-    The mean is float64: rounded, it would cost digits where it is far above the deviations.
+    The mean (2, H, F) is the sum of two numbers where one would be rounded too much, far above the deviations.
     """
     if _fused(x):
-        return tuple(torch.from_numpy(each) for each in _of_kernels(x))
+        found, mean = (torch.from_numpy(each) for each in products.covariances(array(x)))
+        rounded = mean.to(x.dtype)
+        return found.to(x.dtype), torch.stack([rounded, (mean - rounded).to(x.dtype)])
     mean = x.mean(0)
     centred = (x - mean).transpose(0, 1)  # (H, N, F)
-    return centred.mT @ centred / max(x.size(0), 1), mean.double()
-
-
-def _of_kernels(x: Tensor):
-    found, mean = products.covariances(array(x))
-    return found.astype("float32"), mean
+    return centred.mT @ centred / max(x.size(0), 1), torch.stack([mean, torch.zeros_like(mean)])
 
 
 @fake(covariance)
 def _(x):
-    return x.new_empty(x.size(1), x.size(2), x.size(2)), x.new_empty(x.size(1), x.size(2), dtype=torch.float64)
+    return x.new_empty(x.size(1), x.size(2), x.size(2)), x.new_empty(2, x.size(1), x.size(2))
 
 
 @operator
@@ -37,10 +34,10 @@ def covariance_backward(grad: Tensor, x: Tensor, mean: Tensor) -> Tensor:
     slope = (grad + grad.mT) / max(x.size(0), 1)
     if _fused(x):
         grad_x = like(x)
-        products.centred_times(array(x), array(mean), array(slope), grad_x.numpy())
+        products.centred_times(array(x), mean.double().sum(0).numpy(), array(slope), grad_x.numpy())
         return grad_x
-    centred = x - mean.to(x.dtype)
-    centred = centred - centred.mean(0)  # what rounding left of a mean far above the deviations
+    centred = x - mean[0]
+    centred = centred - centred.mean(0)  # what rounding left of the mean
     return (centred.transpose(0, 1) @ slope).transpose(0, 1).contiguous()
 
 

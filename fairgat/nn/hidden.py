@@ -15,21 +15,23 @@ from fairgat.nn.operator import fake, gradient, operator
 
 def hidden_linear(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor) -> Tensor:
     """ReLU(x W^T + bias) V^T (n, m), for x (n, k), weight W (h, k), bias (h,) or None, and head V (m, h)."""
-    tensors = (x, weight, head) if bias is None else (x, weight, head, bias)
-    alike = all(each.dtype == x.dtype for each in tensors)
-    if alike and large(x, len(weight)) and _fused(x, weight, head):
+    shapes = weight.shape[1:] + head.shape[1:] + (weight.shape[:1] if bias is None else bias.shape)
+    fits = shapes == x.shape[1:] + 2 * weight.shape[:1]
+    alike = all(each is None or each.dtype == x.dtype for each in (weight, bias, head))
+    if not torch.compiler.is_compiling() and fits and alike and _fused(x, weight, head):
         return hidden_product(x, weight, bias, head)
     return linear(linear(x, weight, bias, relu=True), head)
 
 
 def _fused(x: Tensor, weight: Tensor, head: Tensor) -> bool:
-    return x.size(1) <= len(weight) and divided(x, max(head.shape))
+    width, outputs = len(weight), len(head)
+    return large(x, width) and x.size(1) <= width and outputs > 0 and divided(x, max(width, outputs))
 
 
 @operator
 def hidden_product(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor) -> Tensor:
     """The operator behind `hidden_linear`."""
-    if not _fused(x, weight, head):  # compiled where there were more threads
+    if not _fused(x, weight, head):  # recorded where there were more threads
         return torch.nn.functional.linear(torch.nn.functional.linear(x, weight, bias).relu(), head)
     out = x.new_empty(len(x), len(head))
     products.hidden_times(array(x), array(weight), optional(bias), array(head), out.numpy())
@@ -46,7 +48,7 @@ def hidden_product_backward(
     grad: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients of x, weight, bias and head."""
-    if not _fused(x, weight, head):
+    if not _fused(x, weight, head):  # after a forward pass on more threads
         hidden = torch.nn.functional.linear(x, weight, bias).relu()
         masked = (grad @ head) * (hidden > 0)
         return masked @ weight, masked.t() @ x, masked.sum(0), grad.t() @ hidden
@@ -65,8 +67,9 @@ def _setup(ctx, inputs, output):
 
 
 def _backward(ctx, grad):
-    grad_x, grad_weight, grad_bias, grad_head = hidden_product_backward(grad, *ctx.saved_tensors)
-    return grad_x, grad_weight, None if ctx.saved_tensors[2] is None else grad_bias, grad_head
+    saved = ctx.saved_tensors
+    grad_x, grad_weight, grad_bias, grad_head = hidden_product_backward(grad, *saved)
+    return grad_x, grad_weight, None if saved[2] is None else grad_bias, grad_head
 
 
 gradient(hidden_product, _backward, _setup)

@@ -241,20 +241,35 @@ def backward_directions(
             for i in range(bounds[p], bounds[p + 1]):
                 lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
                 intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-                for f in range(0, x.shape[1], _NARROW):
+                f = 0
+                while f + _WIDE <= x.shape[1]:
+                    _products(lo, hi, source, x, grad[i, h], gradient, f, first(_WIDE, _WIDE))
+                    f += _WIDE
+                while f < x.shape[1]:
                     _products(lo, hi, source, x, grad[i, h], gradient, f, first(x.shape[1] - f, _NARROW))
-                total = _backward_softmax(
+                    f += _NARROW
+                of_row = _backward_softmax(
                     lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
                 ) + _backward_softmax(
                     mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient
                 )
-                for f in range(0, x.shape[1], _NARROW):
-                    inside = first(x.shape[1] - f, _NARROW)
-                    sums = load(of_source, f, inside)
-                    for e in range(lo, hi):
-                        sums = sums + load(x[source[e]], f, inside) * gradient[e]
-                    store(of_source, f, sums, inside)
-                    store(of_target, f, load(of_target, f, inside) + load(x[i], f, inside) * total, inside)
+                f = 0
+                while f + _WIDE <= x.shape[1]:
+                    _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, first(_WIDE, _WIDE))
+                    f += _WIDE
+                while f < x.shape[1]:
+                    rest = first(x.shape[1] - f, _NARROW)
+                    _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, rest)
+                    f += _NARROW
+
+
+@_jit
+def _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, inside):
+    sums = load(of_source, f, inside)
+    for e in range(lo, hi):
+        sums = sums + load(x[source[e]], f, inside) * gradient[e]
+    store(of_source, f, sums, inside)
+    store(of_target, f, load(of_target, f, inside) + load(x[i], f, inside) * of_row, inside)
 
 
 @_jit

@@ -15,14 +15,14 @@ Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 _HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
-def _is_own(layer: nn.Module) -> bool:
+def _is_seen(layer: nn.Module) -> bool:
     """Whether an attention layer is of the caller's making, or somebody looks at what goes in or out."""
     ours = type(layer).forward in (GATConv.forward, FairGATConv.forward) and "forward" not in vars(layer)
     return not ours or _has_hooks(layer)
 
 
 def _has_hooks(layer: nn.Module) -> bool:
-    return any(getattr(layer, kind) for kind in _HOOKS)
+    return nn.modules.module._has_any_global_hook() or any(getattr(layer, kind) for kind in _HOOKS)
 
 
 class NodeClassifier(nn.Module):
@@ -63,15 +63,18 @@ class NodeClassifier(nn.Module):
 
     def _attend(self, x, graph, *arguments, last, **options):
         """Both attention layers, the second with the options `last`; what is between is written if it can be seen."""
-        if self._hidden_is_seen():
+        if torch.is_autocast_enabled(x.device.type) or self._hidden_is_seen():
             h = self.conv1(x, graph, *arguments, relu=True, **options)
             return self.conv2(h, graph, *arguments, **last, **options)
-        c = self.conv1(x, graph, *arguments, head=self.conv2.lin.weight, **options)
+        c = self.conv1(x, graph, *arguments, relu=True, head=self.conv2.lin.weight, **options)
         return self.conv2(c, graph, *arguments, transformed=True, **last, **options)
 
     def _hidden_is_seen(self) -> bool:
-        layers = self.conv1, self.conv2
-        return any(_is_own(layer) for layer in layers) or self.conv2.res is not None
+        first, second = self.conv1, self.conv2
+        if _is_seen(first) or _is_seen(second):
+            return True
+        width = first.out_channels * (first.heads if first.concat else 1)
+        return second.res is not None or second.in_channels != width or width < second.out_channels
 
     def classify(self, h: Tensor) -> Tensor:
         """(N,) logits of representations (N, hidden)."""
@@ -80,7 +83,7 @@ class NodeClassifier(nn.Module):
     def _output_is_seen(self) -> bool:
         own = type(self)
         return (
-            _is_own(self.conv2)
+            _is_seen(self.conv2)
             or (own.embed, own.classify) != (NodeClassifier.embed, NodeClassifier.classify)
             or getattr(type(self.linear), "forward", None) is not nn.Linear.forward
             or self.linear.bias is not None
@@ -98,8 +101,8 @@ class NodeClassifier(nn.Module):
     def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N,) logits of features x (N, F) on a graph.
 
-        In training the second layer's output is not written where nobody can see it: no hooks on its layer or on the
-        linear one, and neither layers nor methods of the caller's own.
+        What a layer gives to the next is not written where nobody can see it (no hooks, and neither layers nor methods
+        of the caller's own): between the attention layers, and in training before the linear one.
         """
         if not self.training or self._output_is_seen():
             return self.classify(self.embed(x, graph, *arguments, **options))

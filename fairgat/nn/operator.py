@@ -5,6 +5,7 @@ job. And the dispatcher takes an operator's arguments apart and puts them togeth
 small graph that was a third.
 """
 
+import functools
 import sys
 from collections.abc import Callable
 from typing import Any
@@ -20,8 +21,9 @@ _PLAIN = (Tensor, torch.nn.Parameter)
 class Operator:
     """The operator `torch.ops.fairgat.<name>`, and the shorter way to what it does.
 
-    The registered operator is called where somebody looks on: torch.compile and torch.export, fake and other tensors of
-    classes of their own, dispatch modes, and functorch's transformations.
+    The shorter way is for tensors that are no more than that. Where anybody looks on, the registered one is called:
+    torch.compile, torch.export, torch.fx, torch.jit.trace, torch.func, the profiler, function and dispatch modes,
+    tensors of classes of their own or without numbers. There is no forward-mode derivative.
 
     Attributes:
         registered: the operator as PyTorch knows it.
@@ -32,14 +34,14 @@ class Operator:
         _library.define(name + torch.library.infer_schema(function, mutates_args=()))
         _library.impl(name, self._implementation, "CompositeExplicitAutograd")
         self.registered = getattr(torch.ops.fairgat, name).default
-        self.__doc__ = function.__doc__
         self._function = function
+        functools.update_wrapper(self, function)
         self._hidden: Callable | None = None
         self._differentiable: type[torch.autograd.Function] | None = None
 
-    def __call__(self, *arguments: Any) -> Any:
-        if torch.compiler.is_compiling() or _seen(arguments):
-            return self.registered(*arguments)
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        if named or torch.compiler.is_compiling() or _seen(arguments):
+            return self.registered(*arguments, **named)
         if torch.is_grad_enabled() and any(isinstance(each, Tensor) and each.requires_grad for each in arguments):
             if self._differentiable is not None:
                 return self._differentiable.apply(*arguments)
@@ -73,7 +75,10 @@ def _seen(arguments: tuple) -> bool:
     return (
         torch._C._len_torch_dispatch_stack() > 0
         or torch._C._are_functorch_transforms_active()
-        or any(isinstance(each, Tensor) and type(each) not in _PLAIN for each in arguments)
+        or torch.jit.is_tracing()
+        or torch.autograd.profiler._is_profiler_enabled
+        or torch.overrides.has_torch_function(arguments)
+        or any(isinstance(each, Tensor) and (type(each) not in _PLAIN or each.is_meta) for each in arguments)
     )
 
 

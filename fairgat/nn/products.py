@@ -1,11 +1,12 @@
-"""Products of matrices with many rows on several threads, in Numba.
+"""Products of matrices with many rows on several threads, and what is made of them in one pass, in Numba.
 
 On several, those of oneDNN and MKL are OpenMP's, which sleep and have to be woken for every product; these are the
 threads of all the other kernels. On one thread the libraries come close, and every published number was trained with
 them (`fairgat.nn.linear`).
 
-Each kernel keeps four rows of its result in registers, `_WIDE` columns of them. In which order terms are added up does
-not depend on the number of threads, so neither does a number.
+A product keeps four rows of its result in registers, `_WIDE` columns of them; what goes from one product into the next
+is a block of rows that stays in the second cache. In which order terms are added up does not depend on the number of
+threads, so neither does a number.
 """
 
 import numpy as np
@@ -36,7 +37,7 @@ def transposed_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
     if g.shape[1] > x.shape[1]:
         return np.ascontiguousarray(transposed_times(x, g).T)
     parts = np.zeros((_PARTS, g.shape[1], x.shape[1]), x.dtype)
-    over_range(_sums, _PARTS, g.size, g.T, x, parts)
+    over_range(_sums, _PARTS, g.size // _PARTS, g.T, x, parts)
     return parts.sum(0)
 
 
@@ -53,8 +54,8 @@ def hidden_gradients(
     biases = np.zeros((_PARTS, len(weight)), x.dtype)
     heads = np.zeros((_PARTS, *head.shape), x.dtype)
     over_range(
-        _hidden_gradients, _PARTS, grad.size, grad, x, *_panels(weight, bias), *_panels(head.T), *_panels(weight.T),
-        grad_x, weights, biases, heads,
+        _hidden_gradients, _PARTS, grad.size // _PARTS, grad, x, *_panels(weight, bias), *_panels(head.T),
+        *_panels(weight.T), grad_x, weights, biases, heads,
     )  # fmt: skip
     return np.ascontiguousarray(weights.sum(0).T), biases.sum(0), heads.sum(0)
 
@@ -110,18 +111,18 @@ def _sums(begin, end, g, x, parts):
 
 
 @_jit
-def _hidden(begin, end, x, panels, start, head, nothing, out):
+def _hidden(begin, end, x, weight, bias, head, no_bias, out):
     zero, least = x.dtype.type(0), x.dtype.type(-np.inf)
     hidden = np.empty((_BLOCK, head.shape[1]), x.dtype)
     for low in range(begin, end, _BLOCK):
         high = min(low + _BLOCK, end)
-        _block_times(0, high - low, x[low:high], panels, start, zero, hidden)
-        _block_times(0, high - low, hidden, head, nothing, least, out[low:high])
+        _block_times(0, high - low, x[low:high], weight, bias, zero, hidden)
+        _block_times(0, high - low, hidden, head, no_bias, least, out[low:high])
 
 
 @_jit
 def _hidden_gradients(
-    begin, end, grad, x, panels, start, head, none, back, nothing, grad_x, weights, biases, heads
+    begin, end, grad, x, weight, bias, head, no_bias, back, no_bias_back, grad_x, weights, biases, heads
 ):  # fmt: skip
     zero, least = x.dtype.type(0), x.dtype.type(-np.inf)
     hidden = np.empty((_BLOCK, heads.shape[2]), x.dtype)
@@ -131,10 +132,10 @@ def _hidden_gradients(
         for low in range(row, last, _BLOCK):
             high = min(low + _BLOCK, last)
             count, block, g = high - low, x[low:high], grad[low:high]
-            _block_times(0, count, block, panels, start, zero, hidden)
-            _block_times(0, count, g, head, none, least, grad_hidden)
+            _block_times(0, count, block, weight, bias, zero, hidden)
+            _block_times(0, count, g, head, no_bias, least, grad_hidden)
             _mask(hidden[:count], grad_hidden[:count], biases[part])
-            _block_times(0, count, grad_hidden, back, nothing, least, grad_x[low:high])
+            _block_times(0, count, grad_hidden, back, no_bias_back, least, grad_x[low:high])
             _add_product(block.T, grad_hidden[:count], weights[part])
             _add_product(g.T, hidden[:count], heads[part])
 
@@ -172,12 +173,12 @@ def _squares(begin, end, x, means, squares):
 
 
 @_jit
-def _centred_times(begin, end, x, mean, panels, nothing, out):
+def _centred_times(begin, end, x, mean, panels, no_bias, out):
     least, centred = x.dtype.type(-np.inf), np.empty((_BLOCK, mean.size), x.dtype)
     for low in range(begin, end, _BLOCK):
         high = min(low + _BLOCK, end)
         _subtract(x[low:high], mean, centred)
-        _block_times(0, high - low, centred, panels, nothing, least, out[low:high])
+        _block_times(0, high - low, centred, panels, no_bias, least, out[low:high])
 
 
 @_jit

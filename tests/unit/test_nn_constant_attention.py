@@ -52,6 +52,16 @@ def test_equals_attention_and_its_gradient(monkeypatch, threads, fused, count, h
         torch.testing.assert_close(mine, theirs, rtol=1e-6, atol=1e-9)
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_does_not_fit_is_pytorchs_error(threads, count):
+    """The kernels check no bounds."""
+    threads(count)
+    x, directions, graph = inputs(1, 17)
+    for wrong in (directions[..., :10], torch.cat([directions, directions], -1), directions.float()):
+        with pytest.raises((RuntimeError, ValueError)):
+            attend_features(x, wrong, graph)
+
+
 def test_features_that_need_a_gradient_get_it(threads):
     threads(2)
     x, directions, graph = inputs(2, 5)

@@ -65,7 +65,7 @@ def test_a_mean_far_above_the_deviation_costs_no_digits(threads, count):
         (result * weight.to(values.dtype)).sum().backward()
         found.append((result.detach().double(), values.grad.double()))
     for ours, exact in zip(*found, strict=True):
-        assert (ours - exact).norm() < 1e-4 * exact.norm()
+        assert (ours - exact).norm() < 1e-5 * exact.norm()
 
 
 def test_gradients_and_registrations():
@@ -73,7 +73,8 @@ def test_gradients_and_registrations():
     assert torch.autograd.gradcheck(lambda x: covariance(x)[0], x)
     torch.testing.assert_close(covariance(x)[0][1], torch.cov(x[:, 1].t(), correction=0))
     torch.library.opcheck(covariance.registered, (x,))
-    mean = x.detach().mean(0)
+    mean = covariance(x)[1]
+    torch.testing.assert_close(mean.sum(0), x.detach().mean(0))
     torch.library.opcheck(covariance_backward.registered, (torch.randn(2, 3, 3).double(), x.detach(), mean))
 
 
@@ -82,5 +83,5 @@ def test_registrations_of_the_kernels(threads):
     threads(2)
     x = normal(5000, 1, 17).requires_grad_()
     torch.library.opcheck(covariance.registered, (x,))
-    mean = x.detach().double().mean(0)
+    mean = covariance(x)[1]
     torch.library.opcheck(covariance_backward.registered, (torch.randn(1, 17, 17), x.detach(), mean))

@@ -6,8 +6,9 @@ import pytest
 import torch
 from graphs import random_graph
 from torch.nn.functional import linear
+from torch.utils.checkpoint import checkpoint
 
-from fairgat.nn import FairGATConv, GATConv, NodeClassifier, hidden
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, hidden
 from fairgat.nn.hidden import hidden_linear, hidden_product, hidden_product_backward
 
 kernels = pytest.mark.skipif(
@@ -81,6 +82,37 @@ def test_small_and_other_products_are_left_alone(threads, monkeypatch):
     hidden_linear(*operands(5000, 17, 64, 64))
 
 
+@pytest.mark.parametrize("count", [1, 2])
+def test_what_does_not_fit_is_pytorchs_error(threads, count):
+    """The kernels check no bounds."""
+    threads(count)
+    x, weight, bias, head = (value.detach() for value in operands(3000, 17, 128, 64))
+    for wrong in (
+        (x[:, :16], weight, bias, head),
+        (torch.cat([x, x[:, :1]], 1), weight, bias, head),
+        (x, weight, bias, head[:, :120]),
+        (x, weight, bias, torch.cat([head, head[:, :2]], 1)),
+        (x, weight, bias[:50], head),
+    ):
+        with pytest.raises(RuntimeError, match=r"shape|size|match"):
+            hidden_linear(*wrong)
+    torch.testing.assert_close(
+        hidden_linear(x, weight, bias[:1], head), hidden_linear(x, weight, bias[:1].expand(128), head)
+    )
+    assert hidden_linear(x, weight, bias, head[:0]).shape == (3000, 0)
+
+
+@kernels
+def test_a_checkpoint_computes_it_again(threads):
+    threads(2)
+    given = operands(3000, 17, 64, 64)
+    ours = checkpoint(hidden_linear, *given, use_reentrant=False)
+    torch.testing.assert_close(
+        torch.autograd.grad(ours.square().sum(), given),
+        torch.autograd.grad(hidden_linear(*given).square().sum(), given),
+    )
+
+
 @kernels
 @pytest.mark.parametrize("count", [1, 2], ids=["compiled where there were more threads", "kernels"])
 def test_registrations(threads, count):
@@ -134,10 +166,13 @@ def test_a_transformed_input_has_the_width_of_the_product():
         GATConv(5, 8, residual=True)(torch.randn(30, 8), edge_index, transformed=True)
 
 
+@kernels
 @pytest.mark.parametrize("count", [1, 2])
 @pytest.mark.parametrize("eta", [None, 0.75])
-def test_networks_are_the_same_on_any_number_of_threads(threads, count, eta):
+def test_networks_are_the_same_on_any_number_of_threads(monkeypatch, threads, count, eta):
     """Against the layers one after the other, on a graph that is large enough for the kernels."""
+    done, real = [], hidden.products.hidden_times
+    monkeypatch.setattr(hidden.products, "hidden_times", lambda *given: done.append(1) or real(*given))
     threads(count)
     torch.manual_seed(0)
     edge_index, sensitive = random_graph(3000, 20000)
@@ -151,6 +186,7 @@ def test_networks_are_the_same_on_any_number_of_threads(threads, count, eta):
     together = torch.autograd.grad(ours.square().sum(), list(model.parameters()))
     for a, b in zip(together, apart, strict=True):
         assert (a - b).norm() < 1e-4 * b.norm() + 1e-5
+    assert len(done) == (2 if count > 1 else 0)
 
 
 class Mine(GATConv):
@@ -170,5 +206,54 @@ def test_what_a_network_has_between_its_layers_can_be_seen():
     model.conv2.register_forward_pre_hook(lambda module, given: seen.append(given[0].shape))
     model(x, edge_index)
     assert seen == [(30, 8)]
-    for model in (NodeClassifier(Mine, 5, 8), NodeClassifier(partial(GATConv, residual=True), 5, 8)):
+    widened = NodeClassifier(GATConv, 5, 8)
+    widened.conv2, widened.linear = GATConv(8, 16), torch.nn.Linear(16, 1, bias=False)
+    for model in (NodeClassifier(Mine, 5, 8), NodeClassifier(partial(GATConv, residual=True), 5, 8), widened):
         torch.testing.assert_close(model(x, edge_index), model.eval()(x, edge_index), rtol=1e-4, atol=1e-5)
+    model, seen = NodeClassifier(GATConv, 5, 8), []
+    handle = torch.nn.modules.module.register_module_forward_hook(
+        lambda module, given, out: seen.append(out.min() >= 0) if module is model.conv1 else None
+    )
+    try:
+        model(x, edge_index)
+    finally:
+        handle.remove()
+    assert seen == [True]
+
+
+def test_layers_that_do_not_fit_say_so():
+    model = NodeClassifier(GATConv, 5, 8)
+    model.conv2 = GATConv(4, 4)
+    with pytest.raises(ValueError, match=r"x must have shape \(N, 4\), got \(30, 8\)"):
+        model(torch.randn(30, 5), random_graph()[0])
+
+
+def test_a_parametrised_layer_keeps_its_precision_under_autocast():
+    class Mixed(torch.nn.Module):
+        def forward(self, weight):
+            return weight @ weight.t() @ weight
+
+    model = NodeClassifier(GATConv, 5, 8)
+    torch.nn.utils.parametrize.register_parametrization(model.conv2.lin, "weight", Mixed())
+    x, edge_index = torch.randn(30, 5), random_graph()[0]
+    with torch.autocast("cpu"):
+        h = model.embed(x, edge_index)
+    torch.testing.assert_close(h, model.embed(x, edge_index), rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+@pytest.mark.parametrize("fair", [True, False])
+def test_networks_compile_in_one_piece(threads, count, fair):
+    threads(count)
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph(3000, 20000)
+    conv = partial(FairGATConv, eta=0.75) if fair else GATConv
+    model = NodeClassifier(conv, 17, 64, spectral_norm=fair, eta=0.75 if fair else None)
+    graph, x = CSRGraph.from_edge_index(edge_index, 3000, sensitive if fair else None), torch.randn(3000, 17)
+    compiled = torch.compile(model, backend="aot_eager", fullgraph=True)
+    found = []
+    for function in (model, compiled):
+        out = function(x, graph)
+        found.append([out, *torch.autograd.grad(out.square().sum(), list(model.parameters()))])
+    for a, b in zip(*found, strict=True):
+        assert (a - b).norm() < 1e-4 * b.norm() + 1e-5

@@ -1,9 +1,12 @@
 """Operators are called directly where nobody looks on, and through PyTorch's dispatcher where somebody does."""
 
+import inspect
+
 import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.experimental.proxy_tensor import make_fx
+from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from fairgat.nn import spectral
@@ -26,8 +29,23 @@ class Watching(TorchDispatchMode):
         return function(*args, **(kwargs or {}))
 
 
+class Asking(TorchFunctionMode):
+    def __init__(self):
+        super().__init__()
+        self.seen = []
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        self.seen.append(str(function))
+        return function(*args, **(kwargs or {}))
+
+
 class Subclass(torch.Tensor):
-    pass
+    seen = []
+
+    @classmethod
+    def __torch_function__(cls, function, types, args=(), kwargs=None):
+        cls.seen.append(str(function))
+        return super().__torch_function__(function, types, args, kwargs or {})
 
 
 def test_both_ways_give_the_same():
@@ -40,14 +58,43 @@ def test_both_ways_give_the_same():
 
 def test_who_looks_on_sees_the_operator():
     z, edges = operands()
-    with Watching() as mode:
+    plain = z.detach()
+    for mode in (Watching(), Asking()):
+        with mode:
+            dot_product(z, edges)
+        assert any("fairgat.dot_product" in name for name in mode.seen)
+    dot_product(plain.as_subclass(Subclass), edges)
+    assert any("fairgat.dot_product" in name for name in Subclass.seen)
+    with torch.profiler.profile() as profile:
         dot_product(z, edges)
-    assert "fairgat.dot_product.default" in mode.seen
-    graph = make_fx(dot_product)(z.detach(), edges)
-    assert "fairgat.dot_product.default" in graph.code
+    assert "fairgat::dot_product" in {event.key for event in profile.key_averages()}
+    assert "fairgat.dot_product.default" in make_fx(dot_product)(plain, edges).code
+    assert "fairgat.dot_product.default" in torch.fx.symbolic_trace(lambda z, edges: dot_product(z, edges)).code
+
+
+def test_tensors_without_numbers():
+    z, edges = operands()
     with FakeTensorMode() as mode:
         assert dot_product(mode.from_tensor(z), mode.from_tensor(edges)).shape == (3,)
-    assert torch.equal(dot_product(z.detach().as_subclass(Subclass), edges), dot_product(z.detach(), edges))
+    assert dot_product(z.to("meta"), edges.to("meta")).shape == (3,)
+
+
+def test_transformed_and_traced_functions():
+    z, edges = operands()
+    plain = z.detach()
+    several = torch.stack([plain, 2 * plain])
+    mapped = torch.vmap(lambda z: dot_product(z, edges))(several)
+    torch.testing.assert_close(mapped, torch.stack([dot_product(each, edges) for each in several]))
+    for context in (torch.no_grad, torch.enable_grad):
+        with context():
+            traced = torch.jit.trace(lambda z: dot_product(z, edges), z)
+        torch.testing.assert_close(traced(2 * plain), dot_product(2 * plain, edges))
+
+
+def test_arguments_may_be_named():
+    z, edges = operands()
+    assert torch.equal(dot_product(z=z, edges=edges), dot_product(z, edges))
+    assert list(inspect.signature(dot_product).parameters) == ["z", "edges"]
 
 
 def test_compiled_code_has_the_operator():
