@@ -52,9 +52,9 @@ class OneSidedShare(FairGATConv):
         out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
         return out, alpha * share
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, *finish):
-        share = self._share(x, graph, alpha_chi)
-        out, alpha = super()._transform_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
+    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, *finish):
+        share = self._share(c, graph, alpha_chi)
+        out, alpha = super()._aggregate(c, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
         return out, alpha * share
 
     def _share(self, x: Tensor, graph: CSRGraph, alpha_chi: float) -> Tensor:
@@ -79,10 +79,13 @@ class UnscaledScores(FairGATConv):
         NotImplementedError: the heads are to be averaged, which needs each scaled C.
     """
 
-    def _transform_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
+    def _transform_first(self, x, *arguments):
+        return self._aggregate(self.lin(x), *arguments)
+
+    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
         if not self.concat:
             raise NotImplementedError("scores of the unscaled C are there for concatenated heads")
-        c = self.lin(x).view(-1, self.heads, self.out_channels)
+        c = c.view(-1, self.heads, self.out_channels)
         att = torch.cat([self.att_src, self.att_dst])
         z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
         return self._finish(z.flatten(1), eta, None, relu, head), alpha

@@ -180,8 +180,8 @@ class GATConv(nn.Module):
         elif aggregates_first:
             out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
         else:
-            c = x if transformed else features_linear(x, self.lin.weight)
-            out, alpha = self._aggregate(c, graph, alpha_chi, eta, keep, factor, relu, fused)
+            take = self._aggregate if transformed else self._transform_first
+            out, alpha = take(x, graph, alpha_chi, eta, keep, factor, relu, fused)
         if self.res is not None:
             out = out + self.res(x)
             out = out.relu() if relu else out
@@ -192,6 +192,9 @@ class GATConv(nn.Module):
         alpha = alpha if factor is None else alpha * factor
         edge_index = graph.edge_index.clone()  # the caller's to write to
         return out, (edge_index, graph.original_order(alpha.t()))
+
+    def _transform_first(self, x, *arguments):
+        return self._aggregate(features_linear(x, self.lin.weight), *arguments)
 
     def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
         """Z = alpha C for C = X W^T. The scaling of C cancels in the normalised Z; it stays in the scores."""
