@@ -48,8 +48,8 @@ paper: env ## Run the paper's whole experiment
 	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results))
 
-test: env lint ## Check style, then run the unit and workflow tests: about 12 minutes on two cores
-	$(BIN)/pytest $(ARGS)
+test: env lint ## Check style, then run the unit and workflow tests: about ten minutes on two cores
+	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
 	$(BIN)/pytest tests/cluster $(ARGS)
