@@ -52,10 +52,7 @@ def attend(
     Returns:
         out (N, H, C) and alpha (H, E) in the order of the CSR, before `factor`.
     """
-    return segment_attention(
-        x, score_source, score_target, graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget,
-        graph.tedge, keep, factor, alpha_chi, negative_slope,
-    )  # fmt: skip
+    return segment_attention(x, score_source, score_target, *graph.tensors, keep, factor, alpha_chi, negative_slope)
 
 
 @operator

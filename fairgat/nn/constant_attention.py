@@ -12,7 +12,7 @@ from fairgat.nn.arrays import array, number, optional, served, unsigned
 from fairgat.nn.attention import attend, segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.parallel import num_threads, over_range
+from fairgat.nn.parallel import num_threads, over_range, row_cuts
 from fairgat.nn.scaling import scores_of
 
 try:
@@ -20,7 +20,7 @@ try:
 except ImportError:  # Numba is not there, or does not know this Python
     kernels = None
 
-_PARTS = 64  # of the rows, of about as many edges each, whose sums are added up last: as many threads at the most
+_PARTS = 64  # of the rows, of about as much work each, whose sums are added up last: as many threads at the most
 
 
 def attend_features(
@@ -47,10 +47,7 @@ def attend_features(
         # On one thread every published number was trained so.
         scores = torch.einsum("nf,khf->khn", x, directions)
         return attend(x[:, None, :], *scores, graph, alpha_chi, negative_slope, keep, factor)
-    return constant_attention(
-        x, directions, graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge, keep, factor,
-        alpha_chi, negative_slope,
-    )[:2]  # fmt: skip
+    return constant_attention(x, directions, *graph.tensors, keep, factor, alpha_chi, negative_slope)[:2]
 
 
 @operator
@@ -89,7 +86,7 @@ def constant_attention_backward(
         )[1:]  # fmt: skip
         return torch.einsum("khn,nf->khf", torch.stack(both), x)
     rows, heads, width = rowptr.numpy(), alpha.size(0), x.size(1)
-    bounds = _cuts(rows)
+    bounds = np.array(row_cuts(rows, [1] * _PARTS))  # whatever the number of threads
     parts = np.zeros((_PARTS, 2, heads, width), array(x).dtype)
     over_range(
         kernels.backward_directions, _PARTS, source.size(0) * heads * width // _PARTS, bounds, rows, middle.numpy(),
@@ -98,13 +95,6 @@ def constant_attention_backward(
         torch.empty_like(alpha).numpy(), parts,
     )  # fmt: skip
     return torch.from_numpy(parts.sum(0))
-
-
-def _cuts(rowptr: np.ndarray) -> np.ndarray:
-    """(_PARTS + 1,) rows at which the parts begin, whatever the number of threads."""
-    edges, rows = int(rowptr[-1]), len(rowptr) - 1
-    inner = np.searchsorted(rowptr, [edges * part // _PARTS for part in range(1, _PARTS)])
-    return np.array([0, *inner, rows])
 
 
 @fake(constant_attention_backward)

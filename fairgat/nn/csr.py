@@ -42,6 +42,11 @@ class CSRGraph:
     def num_edges(self) -> int:
         return self.source.numel()
 
+    @property
+    def tensors(self) -> tuple[Tensor, ...]:
+        """What the operators take: rowptr, middle, source, tptr, ttarget and tedge."""
+        return self.rowptr, self.middle, self.source, self.tptr, self.ttarget, self.tedge
+
     @classmethod
     def from_edge_index(
         cls,

@@ -81,9 +81,7 @@ def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> N
     if threads == 1 or (rowptr[-1] + rows) * width < _SMALL:
         kernel(0, rows, *arguments)
         return
-    work = rowptr + np.arange(rows + 1)
-    inner = np.searchsorted(work, _cuts(int(work[-1]), threads)[1:-1])
-    _run(kernel, threads, [0, *inner.tolist(), rows], arguments)
+    _run(kernel, threads, row_cuts(rowptr, _shares(threads)), arguments)
 
 
 def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
@@ -92,13 +90,23 @@ def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
     if threads == 1 or count * width < _SMALL:
         kernel(0, count, *arguments)
         return
-    _run(kernel, threads, _cuts(count, threads), arguments)
+    _run(kernel, threads, _cuts(count, _shares(threads)), arguments)
 
 
-def _cuts(count: int, threads: int) -> list[int]:
-    """Where to cut 0 .. count: each thread's share in a half, a quarter and two eighths, the large pieces first."""
-    shares = [share for share in _SHARES for _ in range(threads)]
-    return [count * done // (threads * sum(_SHARES)) for done in itertools.accumulate(shares, initial=0)]
+def row_cuts(rowptr: np.ndarray, shares: list[int]) -> list[int]:
+    """The rows at which ranges with about these shares of the work begin, and the end; an edge is work, and a row."""
+    work = rowptr + np.arange(len(rowptr))
+    inner = np.searchsorted(work, _cuts(int(work[-1]), shares)[1:-1])
+    return [0, *inner.tolist(), len(rowptr) - 1]
+
+
+def _cuts(count: int, shares: list[int]) -> list[int]:
+    return [count * done // sum(shares) for done in itertools.accumulate(shares, initial=0)]
+
+
+def _shares(threads: int) -> list[int]:
+    """Several ranges for each thread, the large ones first."""
+    return [share for share in _SHARES for _ in range(threads)]
 
 
 def _run(kernel: Callable, threads: int, bounds: list[int], arguments: tuple) -> None:

@@ -37,10 +37,8 @@ def attend_scored(
     Returns:
         out (n, H, C); alpha (H, E); and with `eta` the (H, C) factors that S3 gives to c.
     """
-    out, alpha, gain, *_ = scored_attention(
-        c, att, graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge, targets, keep, factor,
-        alpha_chi, negative_slope, 0.0 if eta is None else eta, eta is not None,
-    )  # fmt: skip
+    settings = alpha_chi, negative_slope, 0.0 if eta is None else eta, eta is not None
+    out, alpha, gain, *_ = scored_attention(c, att, *graph.tensors, targets, keep, factor, *settings)
     return out, alpha, None if eta is None else gain
 
 

@@ -126,7 +126,7 @@ def test_opcheck(masked):
     graph = CSRGraph.from_edge_index(edge_index, 30, sensitive)
     keep = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(0)) < 0.5 if masked else None
     factor = torch.rand(2, graph.num_edges) if masked else None
-    pointers = (graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge)
+    pointers = graph.tensors
     arguments = (*inputs(2, False, torch.float32), *pointers, keep, factor, ALPHA_CHI, SLOPE)
     torch.library.opcheck(attention.segment_attention.registered, arguments)
 

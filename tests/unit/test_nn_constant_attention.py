@@ -94,7 +94,7 @@ def test_no_edges_and_no_nodes(threads):
 def test_gradients_and_registrations(threads):
     threads(2)
     x, directions, graph = inputs(2, 5)
-    csr = (graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge)
+    csr = graph.tensors
     assert torch.autograd.gradcheck(lambda d: constant_attention(x, d, *csr, None, None, 0.3, 0.2)[:2], directions)
     torch.library.opcheck(constant_attention.registered, (x, directions, *csr, None, None, 0.3, 0.2))
     out, alpha, scores = (each.detach() for each in constant_attention(x, directions, *csr, None, None, 0.3, 0.2))

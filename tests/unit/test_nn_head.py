@@ -47,15 +47,16 @@ def test_gradients_and_registrations(scaled):
     "options", [{}, {"heads": 2}, {"heads": 2, "concat": False}, {"residual": True}, {"bias": False}], ids=str
 )
 @pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
-def test_a_layer_with_a_head_is_the_layer_and_the_head(widths, options, fair):
+@pytest.mark.parametrize("outputs", [(), (4,)], ids=["vector", "matrix"])
+def test_a_layer_with_a_head_is_the_layer_and_the_head(widths, options, fair, outputs):
     torch.manual_seed(0)
     edge_index, sensitive = random_graph()
     layer = FairGATConv(*widths, **options, **fair) if fair else GATConv(*widths, **options)
     groups = (sensitive,) if fair else ()
     x = torch.randn(N, widths[0])
     out = layer(x, edge_index, *groups, relu=True)
-    head = torch.randn(out.size(1))
-    torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head, rtol=1e-4, atol=1e-5)
+    head = torch.randn(*outputs, out.size(1))
+    torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head.t(), rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])

@@ -128,22 +128,6 @@ def test_registrations(threads, count):
 
 
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregated first", "transformed first"])
-@pytest.mark.parametrize(
-    "options", [{}, {"heads": 2}, {"heads": 2, "concat": False}, {"residual": True}, {"bias": False}], ids=str
-)
-@pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
-def test_a_head_may_be_a_matrix(widths, options, fair):
-    torch.manual_seed(0)
-    edge_index, sensitive = random_graph()
-    layer = FairGATConv(*widths, **options, **fair) if fair else GATConv(*widths, **options)
-    groups = (sensitive,) if fair else ()
-    x = torch.randn(30, widths[0])
-    out = layer(x, edge_index, *groups, relu=True)
-    head = torch.randn(4, out.size(1))
-    torch.testing.assert_close(layer(x, edge_index, *groups, head=head), out @ head.t(), rtol=1e-4, atol=1e-5)
-
-
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregated first", "transformed first"])
 @pytest.mark.parametrize("options", [{}, {"heads": 2}, {"heads": 2, "concat": False}], ids=str)
 @pytest.mark.parametrize("fair", [{}, {"eta": 0.75}, {"eta": 0.75, "center": True}], ids=str)
 def test_a_transformed_input(widths, options, fair):

@@ -19,24 +19,22 @@ def operands():
     return z, torch.tensor([[0, 1, 5], [2, 3, 5]])
 
 
-class Watching(TorchDispatchMode):
+class Recording:
     def __init__(self):
         super().__init__()
         self.seen = []
 
-    def __torch_dispatch__(self, function, types, args=(), kwargs=None):
+    def record(self, function, types, args=(), kwargs=None):
         self.seen.append(str(function))
         return function(*args, **(kwargs or {}))
 
 
-class Asking(TorchFunctionMode):
-    def __init__(self):
-        super().__init__()
-        self.seen = []
+class Watching(Recording, TorchDispatchMode):
+    __torch_dispatch__ = Recording.record
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
-        self.seen.append(str(function))
-        return function(*args, **(kwargs or {}))
+
+class Asking(Recording, TorchFunctionMode):
+    __torch_function__ = Recording.record
 
 
 class Subclass(torch.Tensor):
@@ -97,13 +95,8 @@ def test_arguments_may_be_named():
     assert list(inspect.signature(dot_product).parameters) == ["z", "edges"]
 
 
-def test_compiled_code_has_the_operator():
-    seen = []
-
-    def backend(module, inputs):
-        seen.extend(str(node.target) for node in module.graph.nodes)
-        return module.forward
-
+def test_compiled_code_has_the_operator(recording):
+    backend, seen = recording
     z, edges = operands()
     torch.testing.assert_close(torch.compile(dot_product, backend=backend)(z, edges), dot_product(z, edges))
     torch.compile(lambda z: dot_product(z, edges).sum(), backend=backend, fullgraph=True)(z)

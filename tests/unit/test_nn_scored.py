@@ -55,7 +55,7 @@ def test_equals_the_two_apart(monkeypatch, fused, heads, eta, needs):
 def test_gradients_and_registrations(scaled):
     c, att, graph = inputs(2, 3)
     targets = torch.randint(N, (N,), generator=torch.Generator().manual_seed(1))  # some more than once, some never
-    csr = (graph.rowptr, graph.middle, graph.source, graph.tptr, graph.ttarget, graph.tedge)
+    csr = graph.tensors
     settings = (None, None, 0.3, 0.2, 0.75, scaled)
     assert torch.autograd.gradcheck(lambda c, att: scored_attention(c, att, *csr, targets, *settings)[:3], (c, att))
     torch.library.opcheck(scored_attention.registered, (c, att, *csr, targets, *settings))
