@@ -43,12 +43,12 @@ def _exp32(builder: ir.IRBuilder, x: ir.Value, vector: ir.VectorType) -> ir.Valu
     x = builder.select(builder.fcmp_ordered("<", x, lowest), lowest, x)  # so written, NaN stays NaN
     rounded = add(multiply(x, constant(1.44269504)), constant(0.5))
     n = call(builder, f"llvm.floor.{suffix(vector)}", vector, rounded)
-    r = builder.fsub(x, multiply(n, constant(0.693359375)))  # not FAST: in another order the digits would be lost
+    r = builder.fsub(x, multiply(n, constant(0.693359375)))  # ln 2 in two numbers: as one it would cost digits
     r = builder.fadd(r, multiply(n, constant(2.12194440e-4)))
     p = constant(_POLYNOMIAL[0])
     for coefficient in _POLYNOMIAL[1:]:
         p = add(multiply(p, r), constant(coefficient))
     p = add(add(multiply(multiply(p, r), r), r), constant(1))
-    n = call(builder, f"llvm.fptosi.sat.{suffix(integers)}.{suffix(vector)}", integers, n)  # defined for NaN, too
-    exponent = builder.add(n, constant(127, integers))
+    n = builder.select(builder.fcmp_ordered("<", n, constant(129)), n, constant(0))  # NaN has no integer
+    exponent = builder.add(builder.fptosi(n, integers), constant(127, integers))
     return multiply(p, builder.bitcast(builder.shl(exponent, constant(23, integers)), vector))

@@ -2,6 +2,7 @@
 
 Each kernel handles the rows begin .. end and writes nothing outside them. The sums of a row's features stay in
 registers while its edges go by (`fairgat.nn.simd`); where there are more features than registers, in several passes.
+What a softmax takes is done step by step for a block of rows: within one row, each step would wait for the one before.
 
 Shapes: N targets and sources, E edges, H heads, C features per head. `x` is (N, H, C), or (N, 1, C) where all heads
 aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra`
@@ -15,6 +16,7 @@ from numba import njit
 from fairgat.nn.exponential import exp
 from fairgat.nn.simd import (
     FAST,
+    ORDERED,
     dot,
     first,
     larger,
@@ -30,16 +32,22 @@ from fairgat.nn.simd import (
     zeros,
 )
 
-# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: a4115bd0cc8e
+# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: 1a97dfb791da
 _EDGES = 16  # of a row, handled together
 _WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass: in float32, 8 registers
 _NARROW = 32  # features of a pass over what is left of them, masked
 _AHEAD = 8  # edges from the one whose features are read to the one whose features are fetched
+_ROWS = 64  # whose edges stay in the first cache from one step of a softmax to the next
+_RUN = 64  # edges whose exponentials are taken together
 
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
+# A helper that is not inlined is one for the whole process, in the form in which it was compiled first, or found in the
+# cache: sums in another order. And without flags of its own, it would take those of whoever calls it.
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
+_inlined = njit(nogil=True, error_model="numpy", fastmath=FAST, forceinline=True)
+_ordered = njit(nogil=True, error_model="numpy", fastmath=ORDERED, forceinline=True)
 
 
-@_jit
+@_inlined
 def _any(lo, hi, keep):
     if keep is None:
         return hi > lo
@@ -49,7 +57,7 @@ def _any(lo, hi, keep):
     return False
 
 
-@_jit
+@_inlined
 def masses(lo, middle, hi, keep, alpha_chi):
     """Attention of the intra- and the inter-segment: (1 - alpha_chi, alpha_chi), or all of it to the only one."""
     intra = _any(lo, middle, keep)
@@ -59,12 +67,11 @@ def masses(lo, middle, hi, keep, alpha_chi):
     return 1.0 * intra, 1.0 * inter
 
 
-@_jit
-def _softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alpha):
-    """alpha[lo:hi] = mass * softmax of LeakyReLU(score_source[j] + score_target) over the kept edges."""
+@_inlined
+def _scores(lo, hi, source, keep, score_source, score_target, slope, alpha):
+    """alpha[lo:hi] = LeakyReLU(score_source[j] + score_target), less the largest of the kept edges."""
     nothing = alpha.dtype.type(-np.inf)
-    whole = first(_EDGES, _EDGES)
-    tops = zeros(alpha, whole) + nothing
+    tops = zeros(alpha, first(_EDGES, _EDGES)) + nothing
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         score = take(score_source, load(source, e, inside), inside) + score_target
@@ -73,12 +80,28 @@ def _softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alph
         store(alpha, e, score, inside)
         tops = larger(tops, score)
     top = largest(tops)
-    sums = zeros(alpha, whole)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        value = exp(load(alpha, e, inside) - top)
-        value = where(inside if keep is None else true_at(keep, e, inside), value, 0)
-        store(alpha, e, value, inside)
+        store(alpha, e, load(alpha, e, inside) - top, inside)
+
+
+@_inlined
+def _exponentials(lo, hi, alpha):
+    for e in range(lo, hi, _RUN):
+        inside = first(hi - e, _RUN)
+        store(alpha, e, exp(load(alpha, e, inside)), inside)
+
+
+@_ordered
+def _normalise(lo, hi, mass, keep, alpha):
+    """alpha[lo:hi] becomes 0 where not kept, and is multiplied so that its sum is the mass."""
+    sums = zeros(alpha, first(_EDGES, _EDGES))
+    for e in range(lo, hi, _EDGES):
+        inside = first(hi - e, _EDGES)
+        value = load(alpha, e, inside)
+        if keep is not None:
+            value = where(true_at(keep, e, inside), value, 0)
+            store(alpha, e, value, inside)
         sums = sums + value
     factor = alpha.dtype.type(mass / total(sums)) if mass > 0 else alpha.dtype.type(0)
     for e in range(lo, hi, _EDGES):
@@ -88,13 +111,21 @@ def _softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alph
 
 @_jit
 def softmax(begin, end, rowptr, middle, source, keep, s_source, s_target, alpha_chi, slope, alpha):
-    """alpha[h, e] of every edge, by target."""
-    for i in range(begin, end):
-        lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-        intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+    """alpha[h, e] of every edge, by target: mass * softmax of the scores, within each segment over the kept edges."""
+    for low in range(begin, end, _ROWS):
+        high = min(low + _ROWS, end)
         for h in range(alpha.shape[0]):
-            _softmax(lo, mid, intra, source, keep, s_source[h], s_target[h, i], slope, alpha[h])
-            _softmax(mid, hi, inter, source, keep, s_source[h], s_target[h, i], slope, alpha[h])
+            scores, weights = s_source[h], alpha[h]
+            for i in range(low, high):
+                lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
+                _scores(lo, mid, source, keep, scores, target, slope, weights)
+                _scores(mid, hi, source, keep, scores, target, slope, weights)
+            _exponentials(rowptr[low], rowptr[high], weights)
+            for i in range(low, high):
+                lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+                intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+                _normalise(lo, mid, intra, keep, weights)
+                _normalise(mid, hi, inter, keep, weights)
 
 
 @_jit
@@ -112,11 +143,11 @@ def aggregate(begin, end, rowptr, source, factor, x, alpha, out):
                 f += _NARROW
 
 
-@_jit
+@_inlined
 def _aggregate(lo, hi, h, k, source, factor, x, alpha, out, f, inside):
-    last, sums = source.size - 1, zeros(x, inside)
-    for e in range(lo, hi):
-        prefetch(x[source[min(e + _AHEAD, last)], k], f, inside)
+    last, sums = np.uint64(source.size - 1), zeros(x, inside)
+    for e in range(np.uint64(lo), np.uint64(hi)):  # unsigned: no check for negative indices
+        prefetch(x[source[min(e + np.uint64(_AHEAD), last)], k], f, inside)
         weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
         sums = sums + load(x[source[e], k], f, inside) * weight
     store(out, f, sums, inside)
@@ -131,28 +162,38 @@ def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, 
         for h in range(grad.shape[1]):
             k = h if x.shape[1] > 1 else 0
             values, sums, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
-            f = 0
+            edges, f = (lo, hi, h, ttarget, tedge), 0
+            if values.size >= _WIDE:
+                _backward(edges, values, weights, factor, grad, sums, products, None, 0, first(_WIDE, _WIDE))
+                f = _WIDE
+            else:
+                some = first(values.size, _NARROW)
+                _backward(edges, values, weights, factor, grad, sums, products, None, 0, some)
+                f = _NARROW
             while f + _WIDE <= values.size:
-                _backward(
-                    lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f, first(_WIDE, _WIDE)
-                )
+                _backward(edges, values, weights, factor, grad, sums, products, products, f, first(_WIDE, _WIDE))
                 f += _WIDE
             while f < values.size:
                 rest = first(values.size - f, _NARROW)
-                _backward(lo, hi, h, ttarget, tedge, values, weights, factor, grad, sums, products, f, rest)
+                _backward(edges, values, weights, factor, grad, sums, products, products, f, rest)
                 f += _NARROW
 
 
-@_jit
-def _backward(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, products, f, inside):
-    last, values, sums = ttarget.size - 1, load(x, f, inside), load(grad_x, f, inside)
-    for e in range(lo, hi):
-        prefetch(grad[ttarget[min(e + _AHEAD, last)], h], f, inside)
+@_inlined
+def _backward(edges, x, alpha, factor, grad, grad_x, products, before, f, inside):
+    """One pass over some features; `before` holds the products of those before, or is None."""
+    lo, hi, h, ttarget, tedge = edges
+    last, values, sums = np.uint64(ttarget.size - 1), load(x, f, inside), load(grad_x, f, inside)
+    for e in range(np.uint64(lo), np.uint64(hi)):
+        ahead = min(e + np.uint64(_AHEAD), last)
+        prefetch(grad[ttarget[ahead], h], f, inside)
+        prefetch(products, tedge[ahead], first(1, 1))
+        prefetch(alpha, tedge[ahead], first(1, 1))
         t, row = tedge[e], load(grad[ttarget[e], h], f, inside)
         weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
         sums = sums + row * weight
         product = dot(values, row)
-        products[t] = product if f == 0 else products[t] + product
+        products[t] = product if before is None else before[t] + product
     store(grad_x, f, sums, inside)
 
 
@@ -160,26 +201,37 @@ def _backward(lo, hi, h, ttarget, tedge, x, alpha, factor, grad, grad_x, product
 def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
     """By target: grad_alpha[e] = <grad[i], x[j]>, where the features need no gradient."""
     for h in range(grad.shape[1]):
-        k = h if x.shape[1] > 1 else 0
+        features = x[:, h if x.shape[1] > 1 else 0]
         for i in range(begin, end):
-            lo, hi, f = rowptr[i], rowptr[i + 1], 0
-            while f + _WIDE <= x.shape[2]:
-                _products(lo, hi, source, x[:, k], grad[i, h], grad_alpha[h], f, first(_WIDE, _WIDE))
-                f += _WIDE
-            while f < x.shape[2]:
-                _products(lo, hi, source, x[:, k], grad[i, h], grad_alpha[h], f, first(x.shape[2] - f, _NARROW))
-                f += _NARROW
+            _row_products(rowptr[i], rowptr[i + 1], source, features, grad[i, h], grad_alpha[h])
 
 
-@_jit
-def _products(lo, hi, source, x, grad, products, f, inside):
+@_inlined
+def _row_products(lo, hi, source, x, grad, products):
+    """products[lo:hi] = <grad, x[j]>."""
+    if grad.size >= _WIDE:
+        _products(lo, hi, source, x, grad, products, None, 0, first(_WIDE, _WIDE))
+        f = _WIDE
+    else:
+        _products(lo, hi, source, x, grad, products, None, 0, first(grad.size, _NARROW))
+        f = _NARROW
+    while f + _WIDE <= grad.size:
+        _products(lo, hi, source, x, grad, products, products, f, first(_WIDE, _WIDE))
+        f += _WIDE
+    while f < grad.size:
+        _products(lo, hi, source, x, grad, products, products, f, first(grad.size - f, _NARROW))
+        f += _NARROW
+
+
+@_inlined
+def _products(lo, hi, source, x, grad, products, before, f, inside):
     values = load(grad, f, inside)
-    for e in range(lo, hi):
+    for e in range(np.uint64(lo), np.uint64(hi)):
         product = dot(values, load(x[source[e]], f, inside))
-        products[e] = product if f == 0 else products[e] + product
+        products[e] = product if before is None else before[e] + product
 
 
-@_jit
+@_inlined
 def _gradient(e, inside, h, factor, extra, grad_alpha):
     value = load(grad_alpha, e, inside)
     if factor is not None:
@@ -189,16 +241,20 @@ def _gradient(e, inside, h, factor, extra, grad_alpha):
     return value
 
 
-@_jit
-def _backward_softmax(lo, hi, mass, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha):
-    """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
-    whole = first(_EDGES, _EDGES)
-    means = zeros(alpha, whole)
+@_inlined
+def _mean(lo, hi, mass, h, alpha, factor, extra, grad_alpha):
+    """The mean of alpha's gradient, weighted by alpha."""
+    means = zeros(alpha, first(_EDGES, _EDGES))
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         means = means + load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
-    mean = alpha.dtype.type(total(means) / mass) if mass > 0 else alpha.dtype.type(0)
-    sums = zeros(alpha, whole)
+    return alpha.dtype.type(total(means) / mass) if mass > 0 else alpha.dtype.type(0)
+
+
+@_inlined
+def _backward_softmax(lo, hi, mean, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha):
+    """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
+    sums = zeros(alpha, first(_EDGES, _EDGES))
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         value = load(alpha, e, inside) * (_gradient(e, inside, h, factor, extra, grad_alpha) - mean)
@@ -209,20 +265,39 @@ def _backward_softmax(lo, hi, mass, source, score_source, score_target, slope, h
     return total(sums)
 
 
+@_ordered
+def _backward_block(
+    begin, end, rowptr, middle, source, keep, factor, score_source, score_target, alpha_chi, slope, h,
+    alpha, extra, grad_alpha, means, of_target,
+):  # fmt: skip
+    """`backward_scores` of one head and at most `_ROWS` rows; of_target[0] is of row `begin`."""
+    for i in range(begin, end):
+        lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+        intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+        means[0, i - begin] = _mean(lo, mid, intra, h, alpha, factor, extra, grad_alpha)
+        means[1, i - begin] = _mean(mid, hi, inter, h, alpha, factor, extra, grad_alpha)
+    for i in range(begin, end):
+        lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], score_target[i]
+        intra, inter = means[0, i - begin], means[1, i - begin]
+        of_target[i - begin] = _backward_softmax(
+            lo, mid, intra, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
+        ) + _backward_softmax(mid, hi, inter, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha)
+
+
 @_jit
 def backward_scores(
     begin, end, rowptr, middle, source, keep, factor, s_source, s_target, alpha_chi, slope,
     alpha, extra, grad_alpha, grad_target,
 ):  # fmt: skip
     """By target: turn grad_alpha in place into the gradient of the scores, and sum it up for the targets."""
-    for i in range(begin, end):
-        lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-        intra, inter = masses(lo, mid, hi, keep, alpha_chi)
+    means = np.empty((2, _ROWS), alpha.dtype)
+    for low in range(begin, end, _ROWS):
+        high = min(low + _ROWS, end)
         for h in range(s_target.shape[0]):
-            scores, target, weights, gradient = s_source[h], s_target[h, i], alpha[h], grad_alpha[h]
-            grad_target[h, i] = _backward_softmax(
-                lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
-            ) + _backward_softmax(mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient)
+            _backward_block(
+                low, high, rowptr, middle, source, keep, factor, s_source[h], s_target[h], alpha_chi, slope, h,
+                alpha[h], extra, grad_alpha[h], means, grad_target[h, low:high],
+            )  # fmt: skip
 
 
 @_jit
@@ -234,42 +309,38 @@ def backward_directions(
 
     Part p (2, H, C) of `parts` sums over the rows bounds[p] .. bounds[p + 1]; `grad_alpha` is room to work in.
     """
+    means, of_target = np.empty((2, _ROWS), alpha.dtype), np.empty(_ROWS, alpha.dtype)
     for p in range(begin, end):
-        for h in range(grad.shape[1]):
-            of_source, of_target = parts[p, 0, h], parts[p, 1, h]
-            scores, weights, gradient = s_source[h], alpha[h], grad_alpha[h]
-            for i in range(bounds[p], bounds[p + 1]):
-                lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
-                intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-                f = 0
+        for low in range(bounds[p], bounds[p + 1], _ROWS):
+            high = min(low + _ROWS, bounds[p + 1])
+            for h in range(grad.shape[1]):
+                gradient = grad_alpha[h]
+                for i in range(low, high):
+                    _row_products(rowptr[i], rowptr[i + 1], source, x, grad[i, h], gradient)
+                _backward_block(
+                    low, high, rowptr, middle, source, keep, factor, s_source[h], s_target[h], alpha_chi, slope, h,
+                    alpha[h], extra, gradient, means, of_target,
+                )  # fmt: skip
+                sums, f = parts[p, :, h], 0
                 while f + _WIDE <= x.shape[1]:
-                    _products(lo, hi, source, x, grad[i, h], gradient, f, first(_WIDE, _WIDE))
-                    f += _WIDE
-                while f < x.shape[1]:
-                    _products(lo, hi, source, x, grad[i, h], gradient, f, first(x.shape[1] - f, _NARROW))
-                    f += _NARROW
-                of_row = _backward_softmax(
-                    lo, mid, intra, source, scores, target, slope, h, weights, factor, extra, gradient
-                ) + _backward_softmax(
-                    mid, hi, inter, source, scores, target, slope, h, weights, factor, extra, gradient
-                )
-                f = 0
-                while f + _WIDE <= x.shape[1]:
-                    _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, first(_WIDE, _WIDE))
+                    _add_rows(low, high, rowptr, source, x, gradient, of_target, sums, f, first(_WIDE, _WIDE))
                     f += _WIDE
                 while f < x.shape[1]:
                     rest = first(x.shape[1] - f, _NARROW)
-                    _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, rest)
+                    _add_rows(low, high, rowptr, source, x, gradient, of_target, sums, f, rest)
                     f += _NARROW
 
 
-@_jit
-def _add_row(lo, hi, i, source, x, gradient, of_row, of_source, of_target, f, inside):
-    sums = load(of_source, f, inside)
-    for e in range(lo, hi):
-        sums = sums + load(x[source[e]], f, inside) * gradient[e]
-    store(of_source, f, sums, inside)
-    store(of_target, f, load(of_target, f, inside) + load(x[i], f, inside) * of_row, inside)
+@_inlined
+def _add_rows(begin, end, rowptr, source, x, gradient, of_target, sums, f, inside):
+    of_source = load(sums[0], f, inside)
+    for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
+        of_source = of_source + load(x[source[e]], f, inside) * gradient[e]
+    store(sums[0], f, of_source, inside)
+    of_targets = load(sums[1], f, inside)
+    for i in range(begin, end):
+        of_targets = of_targets + load(x[i], f, inside) * of_target[i - begin]
+    store(sums[1], f, of_targets, inside)
 
 
 @_jit

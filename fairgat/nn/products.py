@@ -14,16 +14,16 @@ from llvmlite.binding import get_host_cpu_features
 from numba import njit
 
 from fairgat.nn.parallel import over_range
-from fairgat.nn.simd import FAST, first, larger, load, store, zeros
+from fairgat.nn.simd import ORDERED, first, larger, load, store, zeros
 
-# What Numba's cache on disk shall notice: simd.py has the digest: ea955a62aa0f
+# What Numba's cache on disk shall notice: simd.py has the digest: a8b8a8f70589
 AVX512 = bool(get_host_cpu_features().get("avx512f"))  # four rows do not fit into smaller registers
 _WIDE, _NARROW = 64, 32  # columns of the result that are handled together
 _BLOCK = 96  # rows that stay in the second cache while they meet all columns
 _TERMS = 512  # of a sum that are added up at a time
 _PARTS = 16  # of the rows, whose sums are added up last: as many threads at the most
 
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=set(FAST))
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=ORDERED)
 
 
 def times(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, relu: bool, out: np.ndarray) -> None:

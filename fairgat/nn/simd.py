@@ -15,7 +15,9 @@ from numba import types
 from numba.core import cgutils, errors
 from numba.extending import intrinsic, models, overload, register_model
 
-FAST = ("reassoc", "contract", "arcp", "nsz")  # sums may be reordered; NaN and infinity keep their meaning
+# For njit's fastmath, which covers the vectors, too. NaN and infinity keep their meaning.
+FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered
+ORDERED = {"contract", "nsz"}  # sums are added up as they stand
 _INT = ir.IntType(32)
 _LONG = ir.IntType(64)
 
@@ -201,16 +203,16 @@ def _larger(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
 
 def add(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
     """a + b."""
-    return builder.fadd(a, b, flags=FAST)
+    return builder.fadd(a, b)
 
 
 def multiply(builder: ir.IRBuilder, a: ir.Value, b: ir.Value) -> ir.Value:
     """a * b."""
-    return builder.fmul(a, b, flags=FAST)
+    return builder.fmul(a, b)
 
 
 _add = _binary(add)
-_subtract = _binary(lambda builder, a, b: builder.fsub(a, b, flags=FAST))
+_subtract = _binary(lambda builder, a, b: builder.fsub(a, b))
 _multiply = _binary(multiply)
 larger = _binary(_larger)
 
