@@ -4,6 +4,8 @@ Sums are taken in blocks of `BLOCK` rows, in working precision, and the blocks a
 vectorised, and the same for any number of threads.
 """
 
+import math
+
 import numpy as np
 from numba import njit
 
@@ -15,13 +17,11 @@ _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "c
 
 
 def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and population variance (F,) of each column of x (N, F), in float64."""
-    rows = len(x)
-    if not rows:
-        return np.zeros(x.shape[1]), np.zeros(x.shape[1])
-    total, squares = _summed(_moments, x, x[0].copy())  # shifted by a row: large means then cost no digits
-    mean = total / rows
-    return mean + x[0], np.maximum(squares / rows - mean * mean, 0.0)
+    """Mean and population variance (F,) of each column of x (N, F)."""
+    if not len(x):
+        return np.zeros_like(x, shape=x.shape[1]), np.zeros_like(x, shape=x.shape[1])
+    shift = x[0]  # large means then cost no digits
+    return _mean_and_variance(_in_blocks(_moments, x, shift), shift, len(x))
 
 
 def affine(x: np.ndarray, factor: np.ndarray, bias: np.ndarray, relu: bool, y: np.ndarray) -> None:
@@ -30,12 +30,12 @@ def affine(x: np.ndarray, factor: np.ndarray, bias: np.ndarray, relu: bool, y: n
 
 
 def shift_gradient(grad: np.ndarray, y: np.ndarray, relu: bool, grad_x: np.ndarray) -> np.ndarray:
-    """grad_x = grad where y is active; returns its column sums (F,) in float64."""
+    """grad_x = grad where y is active; returns its column sums (F,)."""
     return _summed(_shift_gradient, grad, y, relu, grad_x)[0]
 
 
-def gradient_sums(grad, x, factor, bias, relu: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Column sums (F,) of grad and of grad * x over the places where `affine` is active, in float64."""
+def gradient_sums(grad, x, factor, bias, relu: bool) -> np.ndarray:
+    """(2, F): column sums (F,) of grad and of grad * x over the places where `affine` is active."""
     return _summed(_gradient_sums, grad, x, factor, bias, relu)
 
 
@@ -50,7 +50,7 @@ def active_dot(x, factor, bias, weight, out: np.ndarray) -> None:
 
 
 def active_dot_sums(grad, x, factor, bias) -> tuple[np.ndarray, np.ndarray]:
-    """Sums (F,) over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0, in float64."""
+    """Sums (F,) over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0."""
     return _summed(_active_dot_sums, x, grad, factor, bias)
 
 
@@ -64,8 +64,8 @@ def scores(x: np.ndarray, att: np.ndarray, out: np.ndarray) -> None:
     over_range(_scores, len(x), att[0].size, x, att, out)
 
 
-def score_sums(grad: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h], (H, C) each, in float64."""
+def score_sums(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
+    """(2, H, C): sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h]."""
     return _summed(_score_sums, x, grad)
 
 
@@ -77,12 +77,84 @@ def add_score_gradient(grad, att, x, slope, offset, grad_x: np.ndarray) -> None:
     over_range(_add_score_gradient, len(x), x[0].size if len(x) else 0, grad, att, x, slope, offset, grad_x)
 
 
-def _summed(kernel, first: np.ndarray, *rest) -> tuple[np.ndarray, np.ndarray]:
-    blocks = -(-len(first) // BLOCK)
-    parts = np.zeros((2, blocks, *first.shape[1:]), first.dtype)
-    over_range(kernel, blocks, BLOCK * int(np.prod(first.shape[1:])), first, *rest, parts)
-    total = parts.sum(axis=1, dtype=np.float64)
-    return total[0], total[1]
+def _summed(kernel, first: np.ndarray, *rest) -> np.ndarray:
+    """Both sums of a kernel over all blocks, (2, ...)."""
+    total = np.empty_like(first, shape=(2, *first.shape[1:]))
+    _add_up(_in_blocks(kernel, first, *rest), total.reshape(2, -1))
+    return total
+
+
+def _in_blocks(kernel, first: np.ndarray, *rest) -> np.ndarray:
+    blocks, each = -(-len(first) // BLOCK), first.shape[1:]
+    parts = np.zeros_like(first, shape=(2, blocks, *each))
+    over_range(kernel, blocks, BLOCK * math.prod(each), first, *rest, parts)
+    return parts.reshape(2, blocks, -1)
+
+
+@_jit
+def factor(gain: np.ndarray, variance: np.ndarray, eta: float, eps: float) -> np.ndarray:
+    """(F,) eta * gain / sqrt(gain^2 * variance + eps)."""
+    out = np.empty_like(gain)
+    for f in range(gain.size):
+        out[f] = eta * gain[f] / np.sqrt(gain[f] * gain[f] * variance[f] + eps)
+    return out
+
+
+@_jit
+def through_factor(grad, gain, mean, variance, eta: float, eps: float, rows: int):
+    """What the gradient (F,) of `factor` means for x (rows, F), slope * x + offset, and for the gain; (F,) each."""
+    slope, offset, grad_gain = np.empty_like(gain), np.empty_like(gain), np.empty_like(gain)
+    for f in range(gain.size):
+        cube = (gain[f] * gain[f] * variance[f] + eps) ** -1.5
+        along = -eta * grad[f] * gain[f] ** 3 * cube / max(rows, 1)  # d factor / d x = along * (x - mean)
+        slope[f], offset[f], grad_gain[f] = along, -along * mean[f], grad[f] * eta * eps * cube
+    return slope, offset, grad_gain
+
+
+@_jit
+def through_scores(grad, grad_gain, att, gain, mean, variance, eta: float, eps: float, rows: int):
+    """For scores of gain * c, gain the `factor` of c (rows, F), whose sums `grad` (2, F) are those of `score_sums`.
+
+    Returns att * gain and the gradient of att, (2, F) each, and the gradient of c through its variance, slope * c +
+    offset, (F,) each. `grad_gain` (F,), the gain's own gradient, may be None.
+    """
+    effective, grad_att = np.empty_like(att), np.empty_like(att)
+    slope, offset = np.empty_like(gain), np.empty_like(gain)
+    for f in range(gain.size):
+        through = grad[0, f] * att[0, f] + grad[1, f] * att[1, f]
+        if grad_gain is not None:
+            through += grad_gain[f]
+        along = -eta * through * (variance[f] + eps) ** -1.5 / max(rows, 1)
+        slope[f], offset[f] = along, -along * mean[f]
+        for k in range(2):
+            effective[k, f], grad_att[k, f] = att[k, f] * gain[f], grad[k, f] * gain[f]
+    return effective, grad_att, slope, offset
+
+
+@_jit
+def _add_up(parts, total):
+    for k in range(2):
+        sums = np.zeros(parts.shape[2])
+        for block in range(parts.shape[1]):
+            for f in range(sums.size):
+                sums[f] += parts[k, block, f]
+        for f in range(sums.size):
+            total[k, f] = sums[f]
+
+
+@_jit
+def _mean_and_variance(parts, shift, rows):
+    mean, variance = np.empty_like(shift), np.empty_like(shift)
+    sums = np.zeros((2, shift.size))
+    for k in range(2):
+        for block in range(parts.shape[1]):
+            for f in range(shift.size):
+                sums[k, f] += parts[k, block, f]
+    for f in range(shift.size):
+        beside = sums[0, f] / rows
+        mean[f] = beside + shift[f]
+        variance[f] = max(sums[1, f] / rows - beside * beside, 0.0)
+    return mean, variance
 
 
 @_jit

@@ -12,7 +12,7 @@ from fairgat.nn.arrays import array, number, optional, served, unsigned
 from fairgat.nn.attention import attend, segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.parallel import num_threads, over_range, row_cuts
+from fairgat.nn.parallel import over_range, row_cuts
 from fairgat.nn.scaling import scores_of
 
 try:
@@ -20,7 +20,7 @@ try:
 except ImportError:  # Numba is not there, or does not know this Python
     kernels = None
 
-_PARTS = 64  # of the rows, of about as much work each, whose sums are added up last: as many threads at the most
+_PARTS = 16  # of the rows, of about as much work each, whose sums are added up last: as many threads at the most
 
 
 def attend_features(
@@ -43,8 +43,7 @@ def attend_features(
         out (N, H, F) and alpha (H, E).
     """
     fits = directions.shape[2:] == x.shape[1:] and directions.dtype == x.dtype
-    if x.requires_grad or torch.compiler.is_compiling() or not fits or num_threads() == 1:
-        # On one thread every published number was trained so.
+    if x.requires_grad or torch.compiler.is_compiling() or not fits:
         scores = torch.einsum("nf,khf->khn", x, directions)
         return attend(x[:, None, :], *scores, graph, alpha_chi, negative_slope, keep, factor)
     return constant_attention(x, directions, *graph.tensors, keep, factor, alpha_chi, negative_slope)[:2]

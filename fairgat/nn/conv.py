@@ -10,6 +10,7 @@ from fairgat.nn.constant import features_covariance, features_linear
 from fairgat.nn.constant_attention import attend_features
 from fairgat.nn.covariance import covariance
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.deviation import scaled_weight
 from fairgat.nn.head import logit_of
 from fairgat.nn.hidden import hidden_linear
 from fairgat.nn.linear import linear
@@ -210,7 +211,7 @@ class GATConv(nn.Module):
         """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
         weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
         if eta is not None:
-            weight = weight * (eta * _inverse_deviation(features_covariance(x), weight))
+            weight = scaled_weight(weight, features_covariance(x), eta)
         att = torch.cat([self.att_src, self.att_dst])
         directions = torch.einsum("khc,hcf->khf", att, weight)  # W^T a, per head
         s, alpha = attend_features(x, directions, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
@@ -218,7 +219,7 @@ class GATConv(nn.Module):
             s = s.flatten(1)[:, None, :]
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
         if eta is not None:
-            weight = weight * (eta * _inverse_deviation(covariance(s)[0], weight))
+            weight = scaled_weight(weight, covariance(s)[0], eta)
         if head is not None and head.dim() == 2:
             return hidden_linear(s.squeeze(1), weight.squeeze(0), self.bias, head), alpha
         relu = relu and self.res is None and head is None
@@ -337,12 +338,6 @@ def glorot_(weight: Tensor) -> Tensor:
     """Glorot's uniform initialisation over the last two dimensions, as PyTorch Geometric does it."""
     bound = (6 / (weight.size(-2) + weight.size(-1))) ** 0.5
     return nn.init.uniform_(weight, -bound, bound)
-
-
-def _inverse_deviation(covariance: Tensor, weight: Tensor) -> Tensor:
-    """(H, C, 1) one over the standard deviation of W s, for s of this covariance (H or 1, F, F), weight (H, C, F)."""
-    variance = ((weight @ covariance) * weight).sum(-1, keepdim=True)
-    return torch.rsqrt(variance.clamp_min(0) + EPS)
 
 
 def _standardise(values: Tensor, eta: float) -> Tensor:

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from fairgat.nn.arrays import array, like
-from fairgat.nn.linear import divided, large, products
+from fairgat.nn.linear import by_kernels, large, products
 from fairgat.nn.operator import fake, gradient, operator
 
 
@@ -15,9 +15,8 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
     The mean (2, H, F) is the sum of two numbers where one would be rounded too much, far above the deviations.
     """
     if _fused(x):
-        found, mean = (torch.from_numpy(each) for each in products.covariances(array(x)))
-        rounded = mean.to(x.dtype)
-        return found.to(x.dtype), torch.stack([rounded, (mean - rounded).to(x.dtype)])
+        found, mean = products.covariances(array(x))
+        return torch.from_numpy(found), torch.from_numpy(mean)
     mean = x.mean(0)
     centred = (x - mean).transpose(0, 1)  # (H, N, F)
     return centred.mT @ centred / max(x.size(0), 1), torch.stack([mean, torch.zeros_like(mean)])
@@ -48,7 +47,7 @@ def _(grad, x, mean):
 
 def _fused(x: Tensor) -> bool:
     rows = x.flatten(1)
-    return large(rows, x.size(2)) and divided(rows, x.size(2))
+    return large(rows, x.size(2)) and by_kernels(rows, x.size(2))
 
 
 def _setup(ctx, inputs, output):

@@ -51,8 +51,7 @@ def active_logit_backward(
         total, weighted = active.sum(0), (active * x).sum(0)
     else:
         g, values, shift = array(grad), array(x), array(bias)
-        sums = scaling.columns.active_dot_sums(g, values, factor.numpy(), shift)
-        total, weighted = (torch.from_numpy(each).to(x.dtype) for each in sums)
+        total, weighted = torch.from_numpy(scaling.columns.active_dot_sums(g, values, factor.numpy(), shift))
     slope, offset, grad_gain = None, None, torch.zeros_like(gain)
     if scaled:
         slope, offset, grad_gain = scaling.through_factor(weight * weighted, gain, mean, variance, eta, x.size(0))

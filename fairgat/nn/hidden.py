@@ -1,15 +1,15 @@
 """A layer's linear map, ReLU and the next layer's linear map, without writing the hidden features between them.
 
-Where the first map widens (17 features to 128) and several threads share the rows, hidden features are made for a block
-of rows that stays in the second cache, and made again in the backward pass: that costs less than to store and to read
-them. There, one pass over the rows gives all gradients.
+Where the first map widens (17 features to 128), hidden features are made for a block of rows that stays in the second
+cache, and made again in the backward pass: that costs less than to store and to read them. There, one pass over the
+rows gives all gradients.
 """
 
 import torch
 from torch import Tensor
 
 from fairgat.nn.arrays import array, like, optional
-from fairgat.nn.linear import divided, large, linear, products
+from fairgat.nn.linear import by_kernels, large, linear, products
 from fairgat.nn.operator import fake, gradient, operator
 
 
@@ -25,13 +25,13 @@ def hidden_linear(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor) 
 
 def _fused(x: Tensor, weight: Tensor, head: Tensor) -> bool:
     width, outputs = len(weight), len(head)
-    return large(x, width) and x.size(1) <= width and outputs > 0 and divided(x, max(width, outputs))
+    return large(x, width) and x.size(1) <= width and outputs > 0 and by_kernels(x, max(width, outputs))
 
 
 @operator
 def hidden_product(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor) -> Tensor:
     """The operator behind `hidden_linear`."""
-    if not _fused(x, weight, head):  # recorded where there were more threads
+    if not _fused(x, weight, head):  # exported where there were more rows
         return torch.nn.functional.linear(torch.nn.functional.linear(x, weight, bias).relu(), head)
     out = x.new_empty(len(x), len(head))
     products.hidden_times(array(x), array(weight), optional(bias), array(head), out.numpy())
@@ -48,7 +48,7 @@ def hidden_product_backward(
     grad: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients of x, weight, bias and head."""
-    if not _fused(x, weight, head):  # after a forward pass on more threads
+    if not _fused(x, weight, head):
         hidden = torch.nn.functional.linear(x, weight, bias).relu()
         masked = (grad @ head) * (hidden > 0)
         return masked @ weight, masked.t() @ x, masked.sum(0), grad.t() @ hidden

@@ -15,7 +15,6 @@ from numba import njit
 
 from fairgat.nn.exponential import exp
 from fairgat.nn.simd import (
-    FAST,
     ORDERED,
     dot,
     first,
@@ -32,7 +31,7 @@ from fairgat.nn.simd import (
     zeros,
 )
 
-# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: 1a97dfb791da
+# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: 6641148a4ee8
 _EDGES = 16  # of a row, handled together
 _WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass: in float32, 8 registers
 _NARROW = 32  # features of a pass over what is left of them, masked
@@ -40,11 +39,9 @@ _AHEAD = 8  # edges from the one whose features are read to the one whose featur
 _ROWS = 64  # whose edges stay in the first cache from one step of a softmax to the next
 _RUN = 64  # edges whose exponentials are taken together
 
-# A helper that is not inlined is one for the whole process, in the form in which it was compiled first, or found in the
-# cache: sums in another order. And without flags of its own, it would take those of whoever calls it.
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=FAST)
-_inlined = njit(nogil=True, error_model="numpy", fastmath=FAST, forceinline=True)
-_ordered = njit(nogil=True, error_model="numpy", fastmath=ORDERED, forceinline=True)
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=ORDERED)
+# One that is not inlined is a symbol of the whole process, in the form that was compiled, or loaded, first.
+_inlined = njit(nogil=True, error_model="numpy", fastmath=ORDERED, forceinline=True)
 
 
 @_inlined
@@ -68,21 +65,31 @@ def masses(lo, middle, hi, keep, alpha_chi):
 
 
 @_inlined
-def _scores(lo, hi, source, keep, score_source, score_target, slope, alpha):
-    """alpha[lo:hi] = LeakyReLU(score_source[j] + score_target), less the largest of the kept edges."""
-    nothing = alpha.dtype.type(-np.inf)
-    tops = zeros(alpha, first(_EDGES, _EDGES)) + nothing
+def _scores(lo, mid, hi, source, keep, score_source, score_target, slope, alpha):
+    """alpha[lo:hi] = LeakyReLU(score_source[j] + score_target), less the largest of the segment's kept edges.
+
+    The segments are lo .. mid and mid .. hi, or, where mid is None, the whole row.
+    """
+    nothing = zeros(alpha, first(_EDGES, _EDGES)) + alpha.dtype.type(-np.inf)
+    tops = others = nothing
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         score = take(score_source, load(source, e, inside), inside) + score_target
         score = where(negative(score), score * slope, score)
         score = where(inside if keep is None else true_at(keep, e, inside), score, nothing)
         store(alpha, e, score, inside)
-        tops = larger(tops, score)
-    top = largest(tops)
+        if mid is None:
+            tops = larger(tops, score)
+        else:
+            intra = first(mid - e, _EDGES)
+            tops = larger(tops, where(intra, score, nothing))
+            others = larger(others, where(intra, nothing, score))
+    top, other = largest(tops), largest(others)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        store(alpha, e, load(alpha, e, inside) - top, inside)
+        score = load(alpha, e, inside)
+        less = score - top if mid is None else where(first(mid - e, _EDGES), score - top, score - other)
+        store(alpha, e, less, inside)
 
 
 @_inlined
@@ -92,21 +99,35 @@ def _exponentials(lo, hi, alpha):
         store(alpha, e, exp(load(alpha, e, inside)), inside)
 
 
-@_ordered
-def _normalise(lo, hi, mass, keep, alpha):
-    """alpha[lo:hi] becomes 0 where not kept, and is multiplied so that its sum is the mass."""
-    sums = zeros(alpha, first(_EDGES, _EDGES))
+@_inlined
+def _normalise(lo, mid, hi, mass, other_mass, keep, alpha):
+    """alpha[lo:hi] becomes 0 where not kept, and is multiplied so that each segment's sum is its mass."""
+    nothing = zeros(alpha, first(_EDGES, _EDGES))
+    sums = others = nothing
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         value = load(alpha, e, inside)
         if keep is not None:
             value = where(true_at(keep, e, inside), value, 0)
             store(alpha, e, value, inside)
-        sums = sums + value
-    factor = alpha.dtype.type(mass / total(sums)) if mass > 0 else alpha.dtype.type(0)
+        if mid is None:
+            sums = sums + value
+        else:
+            intra = first(mid - e, _EDGES)
+            sums = sums + where(intra, value, nothing)
+            others = others + where(intra, nothing, value)
+    factor = _share(mass, total(sums), alpha)
+    other = factor if mid is None else _share(other_mass, total(others), alpha)
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        store(alpha, e, load(alpha, e, inside) * factor, inside)
+        value = load(alpha, e, inside)
+        scaled = value * factor if mid is None else where(first(mid - e, _EDGES), value * factor, value * other)
+        store(alpha, e, scaled, inside)
+
+
+@_inlined
+def _share(mass, whole, alpha):
+    return alpha.dtype.type(mass / whole) if mass > 0 else alpha.dtype.type(0)
 
 
 @_jit
@@ -118,14 +139,18 @@ def softmax(begin, end, rowptr, middle, source, keep, s_source, s_target, alpha_
             scores, weights = s_source[h], alpha[h]
             for i in range(low, high):
                 lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
-                _scores(lo, mid, source, keep, scores, target, slope, weights)
-                _scores(mid, hi, source, keep, scores, target, slope, weights)
+                if mid == hi:
+                    _scores(lo, None, hi, source, keep, scores, target, slope, weights)
+                else:
+                    _scores(lo, mid, hi, source, keep, scores, target, slope, weights)
             _exponentials(rowptr[low], rowptr[high], weights)
             for i in range(low, high):
                 lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
                 intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-                _normalise(lo, mid, intra, keep, weights)
-                _normalise(mid, hi, inter, keep, weights)
+                if mid == hi:
+                    _normalise(lo, None, hi, intra, inter, keep, weights)
+                else:
+                    _normalise(lo, mid, hi, intra, inter, keep, weights)
 
 
 @_jit
@@ -242,22 +267,36 @@ def _gradient(e, inside, h, factor, extra, grad_alpha):
 
 
 @_inlined
-def _mean(lo, hi, mass, h, alpha, factor, extra, grad_alpha):
-    """The mean of alpha's gradient, weighted by alpha."""
-    means = zeros(alpha, first(_EDGES, _EDGES))
+def _means(lo, mid, hi, mass, other_mass, h, alpha, factor, extra, grad_alpha):
+    """The mean of alpha's gradient in each segment, weighted by alpha."""
+    nothing = zeros(alpha, first(_EDGES, _EDGES))
+    sums = others = nothing
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        means = means + load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
-    return alpha.dtype.type(total(means) / mass) if mass > 0 else alpha.dtype.type(0)
+        value = load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
+        if mid is None:
+            sums = sums + value
+        else:
+            intra = first(mid - e, _EDGES)
+            sums = sums + where(intra, value, nothing)
+            others = others + where(intra, nothing, value)
+    mean = alpha.dtype.type(total(sums) / mass) if mass > 0 else alpha.dtype.type(0)
+    if mid is None:
+        return mean, mean
+    return mean, alpha.dtype.type(total(others) / other_mass) if other_mass > 0 else alpha.dtype.type(0)
 
 
 @_inlined
-def _backward_softmax(lo, hi, mean, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha):
+def _backward_softmax(
+    lo, mid, hi, mean, other, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha
+):  # fmt: skip
     """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
     sums = zeros(alpha, first(_EDGES, _EDGES))
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
-        value = load(alpha, e, inside) * (_gradient(e, inside, h, factor, extra, grad_alpha) - mean)
+        value = _gradient(e, inside, h, factor, extra, grad_alpha)
+        value = value - mean if mid is None else where(first(mid - e, _EDGES), value - mean, value - other)
+        value = load(alpha, e, inside) * value
         score = take(score_source, load(source, e, inside), inside) + score_target
         value = where(negative(score), value * slope, value)
         store(grad_alpha, e, value, inside)
@@ -265,7 +304,7 @@ def _backward_softmax(lo, hi, mean, source, score_source, score_target, slope, h
     return total(sums)
 
 
-@_ordered
+@_inlined
 def _backward_block(
     begin, end, rowptr, middle, source, keep, factor, score_source, score_target, alpha_chi, slope, h,
     alpha, extra, grad_alpha, means, of_target,
@@ -274,14 +313,22 @@ def _backward_block(
     for i in range(begin, end):
         lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
         intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-        means[0, i - begin] = _mean(lo, mid, intra, h, alpha, factor, extra, grad_alpha)
-        means[1, i - begin] = _mean(mid, hi, inter, h, alpha, factor, extra, grad_alpha)
+        if mid == hi:
+            mean, other = _means(lo, None, hi, intra, inter, h, alpha, factor, extra, grad_alpha)
+        else:
+            mean, other = _means(lo, mid, hi, intra, inter, h, alpha, factor, extra, grad_alpha)
+        means[0, i - begin], means[1, i - begin] = mean, other
     for i in range(begin, end):
         lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], score_target[i]
-        intra, inter = means[0, i - begin], means[1, i - begin]
-        of_target[i - begin] = _backward_softmax(
-            lo, mid, intra, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
-        ) + _backward_softmax(mid, hi, inter, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha)
+        mean, other = means[0, i - begin], means[1, i - begin]
+        if mid == hi:
+            of_target[i - begin] = _backward_softmax(
+                lo, None, hi, mean, other, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
+            )
+        else:
+            of_target[i - begin] = _backward_softmax(
+                lo, mid, hi, mean, other, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
+            )
 
 
 @_jit

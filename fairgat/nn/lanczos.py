@@ -1,4 +1,4 @@
-"""The leading singular vector of a small matrix: Lanczos' iteration with full reorthogonalisation, in Numba.
+"""A small matrix over its largest singular value, in Numba: Lanczos' iteration with full reorthogonalisation.
 
 Golub and Van Loan, Matrix Computations, section 10.3. Several times faster than an eigendecomposition, which finds all
 the vectors that nobody needs; no state is carried from one training step to the next.
@@ -10,6 +10,48 @@ from numba import njit
 TOLERANCE = 1e-10  # residual of the eigenpair of A^T A, relative to its eigenvalue
 
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@_jit
+def unit_norm(weight: np.ndarray, unit: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
+    """unit (m, n) = weight / sigma, with the singular vectors u (m,) and v (n,) of sigma, which is returned."""
+    m, n = weight.shape
+    wide = m < n
+    tall = np.empty((n, m) if wide else (m, n))
+    for i in range(m):
+        for j in range(n):
+            if wide:
+                tall[j, i] = weight[i, j]
+            else:
+                tall[i, j] = weight[i, j]
+    right = leading_right_vector(tall)
+    left = np.empty(len(tall))
+    for i in range(len(tall)):
+        left[i] = _dot(tall[i], right)
+    sigma = np.sqrt(_dot(left, left))
+    tiny = np.finfo(weight.dtype).tiny
+    divisor = tiny if sigma < tiny else sigma  # NaN stays
+    left /= divisor
+    for i in range(m):
+        u[i] = right[i] if wide else left[i]
+        for j in range(n):
+            unit[i, j] = weight[i, j] / divisor
+    for j in range(n):
+        v[j] = left[j] if wide else right[j]
+    return sigma
+
+
+@_jit
+def unit_norm_gradient(grad: np.ndarray, unit: np.ndarray, sigma: float, u, v, grad_weight: np.ndarray) -> None:
+    """grad_weight (m, n) = (grad - <grad, unit> u v^T) / sigma."""
+    along, tiny = 0.0, np.finfo(grad.dtype).tiny
+    for i in range(len(grad)):
+        along += _dot(grad[i], unit[i])
+    if sigma < tiny:  # a matrix of zeros, which was divided by a constant
+        along, sigma = 0.0, tiny
+    for i in range(len(grad)):
+        for j in range(grad.shape[1]):
+            grad_weight[i, j] = (grad[i, j] - along * u[i] * v[j]) / sigma
 
 
 @_jit
@@ -28,10 +70,7 @@ def leading_right_vector(a: np.ndarray) -> np.ndarray:
     for k in range(n):
         for i in range(n):
             basis[k, i] = step[i] / length
-        image = np.zeros(n)
-        for i in range(len(a)):
-            _add(image, _dot(a[i], basis[k]), a[i])
-        step = image
+        step = _twice(a, basis[k])
         diagonal[k] = _dot(step, basis[k])
         for _ in range(2):  # once leaves what rounding left
             for j in range(k + 1):
@@ -47,6 +86,25 @@ def leading_right_vector(a: np.ndarray) -> np.ndarray:
     for j in range(k + 1):
         _add(found, vector[j], basis[j])
     return found / np.sqrt(_dot(found, found))
+
+
+@_jit
+def _twice(a, x):
+    """A^T A x, by four rows at a time: one after the other, each would wait for the sums of the one before."""
+    out, fours = np.zeros(x.size), len(a) - len(a) % 4
+    for i in range(0, fours, 4):
+        b, c, d, e = a[i], a[i + 1], a[i + 2], a[i + 3]
+        of_b = of_c = of_d = of_e = 0.0
+        for j in range(x.size):
+            of_b += b[j] * x[j]
+            of_c += c[j] * x[j]
+            of_d += d[j] * x[j]
+            of_e += e[j] * x[j]
+        for j in range(x.size):
+            out[j] += of_b * b[j] + of_c * c[j] + of_d * d[j] + of_e * e[j]
+    for i in range(fours, len(a)):
+        _add(out, _dot(a[i], x), a[i])
+    return out
 
 
 @_jit

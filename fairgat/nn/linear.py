@@ -1,7 +1,7 @@
 """Matrix products of many rows, where PyTorch would take MKL.
 
-On one thread by oneDNN, on AMD's processors up to twice as fast; on several, with AVX-512, by `fairgat.nn.products`.
-The bias is added while the result is in registers.
+With AVX-512 by `fairgat.nn.products`, elsewhere by oneDNN, on AMD's processors up to twice as fast. The bias is added
+while the result is in registers.
 """
 
 import torch
@@ -9,7 +9,6 @@ from torch import Tensor
 
 from fairgat.nn.arrays import array, like, optional
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.parallel import num_threads
 from fairgat.nn.scaling import add_bias_backward
 
 try:
@@ -29,7 +28,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
     """
     fits = x.size(1) == weight.size(1) and (bias is None or bias.shape == weight.shape[:1])
     alike = x.dtype == weight.dtype and (bias is None or bias.dtype == weight.dtype)
-    ours = _onednn is not None or divided(x, weight.size(0))
+    ours = _onednn is not None or by_kernels(x, weight.size(0))
     if fits and alike and ours and large(x, weight.size(0)):
         return large_linear(x, weight, bias, relu)
     product = torch.nn.functional.linear(x, weight, bias)
@@ -38,7 +37,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = F
 
 def transposed_product(g: Tensor, x: Tensor) -> Tensor:
     """g^T x (m, k) for g (n, m) and x (n, k), a sum over the many rows; within an operator, as it has no gradient."""
-    if g.dtype == x.dtype and large(x, g.size(1)) and divided(x, g.size(1)):
+    if g.dtype == x.dtype and large(x, g.size(1)) and by_kernels(x, g.size(1)):
         return torch.from_numpy(products.transposed_times(array(g), array(x)))
     return g.t() @ x  # in which MKL is faster than oneDNN
 
@@ -49,10 +48,10 @@ def large(x: Tensor, width: int) -> bool:
     return enough and not torch.is_autocast_enabled("cpu")
 
 
-def divided(x: Tensor, width: int) -> bool:
-    """Whether the kernels' threads share the rows of x (n, k), multiplied with a matrix of `width` columns or rows."""
+def by_kernels(x: Tensor, width: int) -> bool:
+    """Whether the kernels multiply x (n, k) with a matrix of `width` columns or rows: where these are few beside n."""
     many = x.size(0) >= _MANY * max(x.size(1), width)
-    return many and products is not None and products.AVX512 and num_threads() > 1
+    return many and products is not None and products.AVX512
 
 
 @operator
@@ -62,11 +61,11 @@ def large_linear(x: Tensor, weight: Tensor, bias: Tensor | None, relu: bool) -> 
 
 
 def _large_linear(x: Tensor, weight: Tensor, bias: Tensor | None = None, relu: bool = False) -> Tensor:
-    if divided(x, weight.size(0)):
+    if by_kernels(x, weight.size(0)):
         out = x.new_empty(x.size(0), weight.size(0))
         products.times(array(x), array(weight), optional(bias), relu, out.numpy())
         return out
-    if _onednn is None:  # compiled where there were more threads
+    if _onednn is None:  # exported where there were more rows
         out = torch.nn.functional.linear(x, weight, bias)
         return out.relu() if relu else out
     bias = None if bias is None else bias.contiguous()

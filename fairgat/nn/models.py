@@ -9,6 +9,7 @@ from fairgat.nn import spectral
 from fairgat.nn.conv import FairGATConv, GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.decode import dot_product
+from fairgat.nn.logits import scaled_logits
 from fairgat.nn.scaling import EPS
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
@@ -93,10 +94,11 @@ class NodeClassifier(nn.Module):
         )
 
     def _shift(self, z: Tensor) -> Tensor:
-        if self.eta is not None:
-            variance, mean = torch.var_mean(z, correction=0)
-            z = (z - mean if self.center else z) * (self.eta * torch.rsqrt(variance + EPS))
-        return z + self.bias
+        if self.eta is None:
+            return z + self.bias
+        if self.center:
+            return (z - z.mean()) * (self.eta * torch.rsqrt(z.var(correction=0) + EPS)) + self.bias
+        return scaled_logits(z, self.bias, self.eta)
 
     def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N,) logits of features x (N, F) on a graph.

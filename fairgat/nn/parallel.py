@@ -4,6 +4,7 @@ A kernel writes each row, or each block of rows, from one thread only, so its re
 are divided.
 """
 
+import bisect
 import itertools
 import os
 import threading
@@ -95,9 +96,9 @@ def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
 
 def row_cuts(rowptr: np.ndarray, shares: list[int]) -> list[int]:
     """The rows at which ranges with about these shares of the work begin, and the end; an edge is work, and a row."""
-    work = rowptr + np.arange(len(rowptr))
-    inner = np.searchsorted(work, _cuts(int(work[-1]), shares)[1:-1])
-    return [0, *inner.tolist(), len(rowptr) - 1]
+    rows = len(rowptr) - 1
+    inner = _cuts(int(rowptr[-1]) + rows, shares)[1:-1]
+    return [0, *(bisect.bisect_left(range(rows), work, key=lambda row: rowptr[row] + row) for work in inner), rows]
 
 
 def _cuts(count: int, shares: list[int]) -> list[int]:

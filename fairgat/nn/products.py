@@ -1,8 +1,7 @@
-"""Products of matrices with many rows on several threads, and what is made of them in one pass, in Numba.
+"""Products of matrices with many rows, and what is made of them in one pass, in Numba.
 
-On several, those of oneDNN and MKL are OpenMP's, which sleep and have to be woken for every product; these are the
-threads of all the other kernels. On one thread the libraries come close, and every published number was trained with
-them (`fairgat.nn.linear`).
+The libraries' threads are OpenMP's, which sleep and have to be woken for every product; these are the threads of all
+the other kernels.
 
 A product keeps four rows of its result in registers, `_WIDE` columns of them; what goes from one product into the next
 is a block of rows that stays in the second cache. In which order terms are added up does not depend on the number of
@@ -16,7 +15,7 @@ from numba import njit
 from fairgat.nn.parallel import over_range
 from fairgat.nn.simd import ORDERED, first, larger, load, store, zeros
 
-# What Numba's cache on disk shall notice: simd.py has the digest: a8b8a8f70589
+# What Numba's cache on disk shall notice: simd.py has the digest: 4468a248fe39
 AVX512 = bool(get_host_cpu_features().get("avx512f"))  # four rows do not fit into smaller registers
 _WIDE, _NARROW = 64, 32  # columns of the result that are handled together
 _BLOCK = 96  # rows that stay in the second cache while they meet all columns
@@ -61,14 +60,13 @@ def hidden_gradients(
 
 
 def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Population covariance (H, F, F) over the rows of x (n, H, F), and the mean (H, F), in float64; n > 0."""
+    """Population covariance (H, F, F) over the rows of x (n, H, F), and the mean (2, H, F), the sum of two; n > 0."""
     means = np.zeros((_PARTS, *x.shape[1:]))
     squares = np.zeros((_PARTS, *x.shape[1:], x.shape[2]), x.dtype)
     over_range(_squares, _PARTS, x.size // _PARTS, x, means, squares)
-    count = np.diff(len(x) * np.arange(_PARTS + 1) // _PARTS)[:, None, None]
-    mean = (count * means).sum(0) / len(x)
-    beside = means - mean  # Chan, Golub and LeVeque (1983): each part around its own mean
-    return (squares.sum(0) + np.einsum("phi,phj->hij", count * beside, beside)) / len(x), mean
+    found, mean = np.empty_like(squares[0]), np.empty_like(x, shape=(2, *x.shape[1:]))
+    _combine(len(x), means, squares, found, mean)
+    return found, mean
 
 
 def centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
@@ -170,6 +168,31 @@ def _squares(begin, end, x, means, squares):
                 count = min(low + _BLOCK, last) - low
                 _subtract(x[low : low + count, h], mean, centred)
                 _add_product(centred[:count].T, centred[:count], squares[part, h])
+
+
+@_jit
+def _combine(rows, means, squares, covariance, mean):
+    """Chan, Golub and LeVeque (1983): each part is around its own mean."""
+    parts, heads, width = means.shape
+    for h in range(heads):
+        whole, sums = np.zeros(width), np.zeros((width, width))
+        for part in range(parts):
+            row, last = _bounds(part, parts, rows)
+            for f in range(width):
+                whole[f] += (last - row) * means[part, h, f]
+        for f in range(width):
+            whole[f] /= rows
+            mean[0, h, f] = whole[f]
+            mean[1, h, f] = whole[f] - mean[0, h, f]  # what rounding left
+        for part in range(parts):
+            row, last = _bounds(part, parts, rows)
+            for f in range(width):
+                beside = (last - row) * (means[part, h, f] - whole[f])
+                for g in range(width):
+                    sums[f, g] += squares[part, h, f, g] + beside * (means[part, h, g] - whole[g])
+        for f in range(width):
+            for g in range(width):
+                covariance[h, f, g] = sums[f, g] / rows
 
 
 @_jit

@@ -4,13 +4,11 @@ Written with PyTorch's element-wise operations, S3 doubles the epoch. Here the f
 variance, and Z is read twice and written once for normalisation, scaling, bias and ReLU together.
 """
 
-import numpy as np
 import torch
 from torch import Tensor
 
-from fairgat.nn.arrays import array, like, optional, served
+from fairgat.nn.arrays import array, like, served
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.parallel import num_threads
 
 try:
     from fairgat.nn import columns
@@ -66,7 +64,7 @@ def add_bias_backward(grad: Tensor, y: Tensor, relu: bool) -> tuple[Tensor, Tens
         return masked, masked.sum(0)
     grad_x = like(grad)
     total = columns.shift_gradient(array(grad), array(y), relu, grad_x.numpy())
-    return grad_x, torch.from_numpy(total).to(grad.dtype)
+    return grad_x, torch.from_numpy(total)
 
 
 @fake(add_bias_backward)
@@ -116,9 +114,7 @@ def normalise_backward(
     factor = factor_of(gain, variance, eta)
     if fused:
         g, values, line = array(grad), array(x), (factor.numpy(), bias.numpy())
-        grad_bias, grad_factor = (
-            torch.from_numpy(s).to(x.dtype) for s in columns.gradient_sums(g, values, *line, relu)
-        )
+        grad_bias, grad_factor = torch.from_numpy(columns.gradient_sums(g, values, *line, relu))
     else:
         masked = grad * (torch.addcmul(bias, x, factor) > 0) if relu else grad
         grad_bias, grad_factor = masked.sum(0), (masked * x).sum(0)
@@ -160,7 +156,7 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     """
     if scaled:
         mean, variance = (values.view(c.shape[1:]) for values in moments(c.flatten(1)))
-        gain = eta * torch.rsqrt(variance + EPS)
+        gain = factor_of(torch.ones_like(variance), variance, eta)
     else:
         gain = c.new_ones(c.shape[1:])
         mean, variance = torch.zeros_like(gain), torch.zeros_like(gain)
@@ -169,7 +165,7 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
 
 def scores_of(c: Tensor, att: Tensor) -> Tensor:
     """<att, c> (2, H, N) for c (N, H, C), or (N, 1, C) where all heads share it, and att (2, H, C)."""
-    if num_threads() > 1 and served(columns, c):
+    if served(columns, c):
         out = c.new_empty(2, att.size(1), c.size(0))
         columns.scores(array(c), array(att), out.numpy())
         return out
@@ -187,39 +183,54 @@ def score_gradients(
         grad: (2, H, N) of the scores.
         grad_gain: (H, C) of the gain.
     """
-    fused = served(columns, c)
-    if fused:
-        g, values = array(grad), array(c)
-        grad_scaled = torch.from_numpy(np.stack(columns.score_sums(g, values))).to(c.dtype)  # of att * gain
+    if not served(columns, c):
+        return _score_gradients(grad, grad_gain, c, att, gain, mean, variance, eta, scaled, grad_c)
+    g, values = array(grad), array(c)
+    sums = columns.score_sums(g, values)  # gradient of att * gain
+    if not scaled:
+        effective, grad_att, slope, offset = array(att), sums, None, None
     else:
-        grad_scaled = torch.einsum("khn,nhc->khc", grad, c)
+        flat = (array(each).reshape(-1) for each in (gain, mean, variance))
+        own = None if grad_gain is None else array(grad_gain).reshape(-1)
+        both = array(att).reshape(2, -1)
+        found = columns.through_scores(sums.reshape(2, -1), own, both, *flat, eta, EPS, c.size(0))
+        effective, grad_att, slope, offset = (each.reshape(*each.shape[:-1], *c.shape[1:]) for each in found)
+    if grad_c is None:
+        return c.new_empty(0), torch.from_numpy(grad_att)
+    columns.add_score_gradient(g, effective, values, slope, offset, grad_c.numpy())
+    return grad_c, torch.from_numpy(grad_att)
+
+
+def _score_gradients(grad, grad_gain, c, att, gain, mean, variance, eta, scaled, grad_c):
+    grad_scaled = torch.einsum("khn,nhc->khc", grad, c)
     if grad_c is None:
         return c.new_empty(0), grad_scaled * gain
-    effective, slope, offset = att * gain, None, None
+    grad_c += torch.einsum("khn,khc->nhc", grad, att * gain)
     if scaled:
         through_gain = (grad_scaled * att).sum(0)
         if grad_gain is not None:
             through_gain = through_gain + grad_gain
-        slope = through_gain * (-eta / max(c.size(0), 1)) * torch.rsqrt(variance + EPS) ** 3
-        offset = -slope * mean
-    if fused:
-        columns.add_score_gradient(g, effective.numpy(), values, optional(slope), optional(offset), grad_c.numpy())
-    else:
-        grad_c += torch.einsum("khn,khc->nhc", grad, effective)
-        if slope is not None:
-            grad_c += slope * c + offset
+        slope, offset, _ = through_factor(through_gain, torch.ones_like(gain), mean, variance, eta, c.size(0))
+        grad_c += slope * c + offset
     return grad_c, grad_scaled * gain
 
 
 def factor_of(gain: Tensor, variance: Tensor, eta: float) -> Tensor:
-    """(F,) what S3 multiplies x by where gain * x is scaled, the variance being that of x."""
+    """What S3 multiplies x by where gain * x is scaled, the variance being that of x; all of one shape."""
+    if served(columns, gain):
+        flat = columns.factor(array(gain).ravel(), array(variance).ravel(), eta, EPS)
+        return torch.from_numpy(flat).view(gain.shape)
     return eta * gain * torch.rsqrt(gain * gain * variance + EPS)
 
 
 def through_factor(
     grad_factor: Tensor, gain: Tensor, mean: Tensor, variance: Tensor, eta: float, rows: int
 ) -> tuple[Tensor, Tensor, Tensor]:
-    """What the gradient (F,) of `factor_of` means for x (rows, F), slope * x + offset, and for the gain."""
+    """What the gradient of `factor_of` means for x of so many rows, slope * x + offset, and for the gain."""
+    if served(columns, gain):
+        flat = (array(each).ravel() for each in (grad_factor, gain, mean, variance))
+        found = columns.through_factor(*flat, eta, EPS, rows)
+        return tuple(torch.from_numpy(each).view(gain.shape) for each in found)
     root = torch.rsqrt(gain * gain * variance + EPS)
     slope = grad_factor * (-eta * gain**3 * root**3 / max(rows, 1))  # d factor / d x = slope * (x - mean)
     return slope, -slope * mean, grad_factor * eta * EPS * root**3
@@ -231,4 +242,4 @@ def moments(x: Tensor) -> tuple[Tensor, Tensor]:
         variance, mean = torch.var_mean(x, 0, correction=0)
         return mean, variance
     mean, variance = columns.moments(array(x))
-    return torch.from_numpy(mean).to(x.dtype), torch.from_numpy(variance).to(x.dtype)
+    return torch.from_numpy(mean), torch.from_numpy(variance)

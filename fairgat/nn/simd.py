@@ -15,9 +15,8 @@ from numba import types
 from numba.core import cgutils, errors
 from numba.extending import intrinsic, models, overload, register_model
 
-# For njit's fastmath, which covers the vectors, too. NaN and infinity keep their meaning.
-FAST = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered
-ORDERED = {"contract", "nsz"}  # sums are added up as they stand
+# For njit's fastmath, which covers the vectors, too: sums are added up as they stand, wherever a kernel is compiled.
+ORDERED = {"contract", "nsz"}
 _INT = ir.IntType(32)
 _LONG = ir.IntType(64)
 

@@ -4,7 +4,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
 
-from fairgat.nn.operator import fake, operator
+from fairgat.nn.arrays import array, like, served
+from fairgat.nn.operator import fake, gradient, operator
 
 try:
     from fairgat.nn import lanczos
@@ -23,37 +24,64 @@ class SpectralNorm(nn.Module):
     def forward(self, weight: Tensor) -> Tensor:
         if torch.is_autocast_enabled(weight.device.type):
             with torch.autocast(weight.device.type, enabled=False):
-                return _normalised(weight)
-        return _normalised(weight)
-
-
-def _normalised(weight: Tensor) -> Tensor:
-    u, v = leading_singular_vectors(weight.detach())
-    sigma = torch.dot(u, weight @ v)
-    return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+                return unit_norm(weight)[0]
+        return unit_norm(weight)[0]
 
 
 @operator
-def leading_singular_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
-    """The left (m,) and right (n,) singular vector of the largest singular value of weight (m, n).
+def unit_norm(weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """weight (m, n) divided by sigma; sigma (), its largest singular value, and its vectors u (m,) and v (n,).
 
     Where Numba is there by Lanczos' iteration, elsewhere by an eigendecomposition of the smaller Gram matrix.
     """
-    wide = weight.size(0) < weight.size(1)
-    if lanczos is not None and weight.device.type == "cpu":
-        tall = (weight.t() if wide else weight).double().contiguous()
-        vector = torch.from_numpy(lanczos.leading_right_vector(tall.numpy())).to(weight.dtype)
-    else:
-        gram = weight @ weight.t() if wide else weight.t() @ weight
-        vector = torch.linalg.eigh(gram).eigenvectors[:, -1].clone()
+    if served(lanczos, weight):
+        unit, u, v = like(weight), weight.new_empty(weight.size(0)), weight.new_empty(weight.size(1))
+        sigma = lanczos.unit_norm(array(weight), unit.numpy(), u.numpy(), v.numpy())
+        return unit, weight.new_tensor(sigma), u, v
+    wide, exact = weight.size(0) < weight.size(1), weight.to(torch.promote_types(weight.dtype, torch.float32))
+    gram = exact @ exact.t() if wide else exact.t() @ exact
+    vector = torch.linalg.eigh(gram).eigenvectors[:, -1].to(weight.dtype)
     other = weight.t() @ vector if wide else weight @ vector
-    other = other / other.norm().clamp_min(torch.finfo(weight.dtype).tiny)
-    return (vector, other) if wide else (other, vector)
+    sigma = other.norm()
+    divisor = sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+    other = other / divisor
+    return (weight / divisor).contiguous(), sigma, *((vector, other) if wide else (other, vector))
 
 
-@fake(leading_singular_vectors)
+@fake(unit_norm)
 def _(weight):
-    return weight.new_empty(weight.size(0)), weight.new_empty(weight.size(1))
+    m, n = weight.shape
+    return like(weight), weight.new_empty(()), weight.new_empty(m), weight.new_empty(n)
+
+
+@operator
+def unit_norm_backward(grad: Tensor, unit: Tensor, sigma: Tensor, u: Tensor, v: Tensor) -> Tensor:
+    """Gradient of weight (m, n)."""
+    if served(lanczos, grad):
+        grad_weight = like(unit)
+        vectors = u.numpy(), v.numpy()
+        lanczos.unit_norm_gradient(array(grad), unit.numpy(), sigma.item(), *vectors, grad_weight.numpy())
+        return grad_weight
+    tiny = torch.finfo(sigma.dtype).tiny
+    along = torch.where(sigma >= tiny, (grad * unit).sum(), 0)
+    return (grad - along * torch.outer(u, v)) / sigma.clamp_min(tiny)
+
+
+@fake(unit_norm_backward)
+def _(grad, unit, *_):
+    return like(unit)
+
+
+def _setup(ctx, inputs, output):
+    ctx.save_for_backward(*output)
+    ctx.mark_non_differentiable(*output[1:])
+
+
+def _backward(ctx, grad, *_):
+    return unit_norm_backward(grad, *ctx.saved_tensors)
+
+
+gradient(unit_norm, _backward, _setup)
 
 
 def spectral_norm(layer: nn.Linear) -> nn.Linear:

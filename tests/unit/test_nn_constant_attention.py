@@ -74,7 +74,7 @@ def test_no_number_depends_on_how_rows_are_divided(threads):
     graph, x = CSRGraph.from_edge_index(edge_index, 3000, sensitive), torch.randn(3000, 17)
     directions = torch.randn(2, 1, 17).requires_grad_()
     found = []
-    for count in (2, 3, 5):
+    for count in (1, 2, 5):
         threads(count)
         out, _ = attend_features(x, directions, graph, 0.3)
         found.append(torch.autograd.grad(out.square().sum(), directions)[0].numpy().tobytes())

@@ -146,8 +146,11 @@ def test_spectral_norm_is_one_after_training():
     torch.testing.assert_close(torch.linalg.matrix_norm(layer.lin.weight, 2).item(), 1.0, rtol=1e-5, atol=0)
 
 
-@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (1, 4)])
-def test_spectral_norm_is_exact_and_has_its_gradient(shape):
+@pytest.mark.parametrize("fused", [True, False], ids=["numba", "pytorch"])
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (1, 4), (9, 9)])
+def test_spectral_norm_is_exact_and_has_its_gradient(monkeypatch, shape, fused):
+    if not fused:
+        monkeypatch.setattr(spectral, "lanczos", None)
     weight = torch.randn(*shape, dtype=torch.float64, generator=torch.Generator().manual_seed(0), requires_grad=True)
     torch.testing.assert_close(SpectralNorm()(weight), weight / torch.linalg.matrix_norm(weight, 2))
     assert torch.autograd.gradcheck(SpectralNorm(), (weight,))
@@ -155,17 +158,19 @@ def test_spectral_norm_is_exact_and_has_its_gradient(shape):
 
 
 @pytest.mark.parametrize("values", [[3, 2, 1, 0.5], [1, 1 - 1e-6, 0.5, 0], [1, 1, 1, 1], [1e-12, 0, 0, 0]])
-def test_leading_singular_vectors(monkeypatch, values):
+def test_singular_vectors(monkeypatch, values):
     """With a gap, with hardly any, with none, and where there is nearly nothing."""
     generator = torch.Generator().manual_seed(0)
     left, right = (torch.linalg.qr(torch.randn(n, 4, dtype=torch.float64, generator=generator))[0] for n in (40, 30))
     weight = left * torch.tensor(values, dtype=torch.float64) @ right.t()
     for matrix in (weight, weight.t()):
-        u, v = spectral.leading_singular_vectors(matrix)
-        torch.testing.assert_close(u @ matrix @ v, torch.tensor(values[0], dtype=torch.float64), rtol=1e-12, atol=0)
+        unit, sigma, u, v = spectral.unit_norm(matrix)
+        largest = torch.tensor(values[0], dtype=torch.float64)
+        torch.testing.assert_close(u @ matrix @ v, largest, rtol=1e-12, atol=0)
+        torch.testing.assert_close((sigma, unit), (largest, matrix / largest), rtol=1e-12, atol=0)
         if values[1] < values[0] * 0.99:
             monkeypatch.setattr(spectral, "lanczos", None)
-            for ours, theirs in zip((u, v), spectral.leading_singular_vectors(matrix), strict=True):
+            for ours, theirs in zip((u, v), spectral.unit_norm(matrix)[2:], strict=True):
                 torch.testing.assert_close(ours * theirs.dot(ours).sign(), theirs, rtol=1e-6, atol=1e-8)
             monkeypatch.undo()
 
@@ -356,3 +361,11 @@ def test_compiled_model_gives_the_same_numbers(as_csr):
 def test_errors_say_what_is_wrong(make, message):
     with pytest.raises(ValueError, match=message):
         make()
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3)])
+def test_registrations_of_the_spectral_norm(shape):
+    weight = torch.randn(*shape, requires_grad=True)
+    torch.library.opcheck(spectral.unit_norm.registered, (weight,))
+    plain = [each.detach() for each in spectral.unit_norm(weight)]
+    torch.library.opcheck(spectral.unit_norm_backward.registered, (torch.randn(*shape), *plain))

@@ -1,0 +1,60 @@
+"""S3 of a network's logits, and their bias."""
+
+import torch
+from torch import Tensor
+
+from fairgat.nn.arrays import array, served
+from fairgat.nn.deviation import rows
+from fairgat.nn.operator import fake, gradient, operator
+from fairgat.nn.scaling import EPS
+
+
+def scaled_logits(z: Tensor, bias: Tensor, eta: float) -> Tensor:
+    """z * eta / sqrt(var(z) + eps) + bias, for z (N,) and bias (1,); the mean is kept."""
+    return logits_to_deviation(z, bias, eta)[0]
+
+
+@operator
+def logits_to_deviation(z: Tensor, bias: Tensor, eta: float) -> tuple[Tensor, Tensor]:
+    """The operator behind `scaled_logits`: the result, and the mean and the variance of z (2,) in float64."""
+    if served(rows, z):
+        out = torch.empty_like(z)
+        return out, torch.tensor(rows.scale_logits(array(z), bias.item(), eta, EPS, out.numpy()), dtype=torch.float64)
+    variance, mean = torch.var_mean(z.double(), correction=0)
+    return z * (eta * torch.rsqrt(variance + EPS)).to(z.dtype) + bias, torch.stack([mean, variance])
+
+
+@fake(logits_to_deviation)
+def _(z, bias, eta):
+    return torch.empty_like(z), z.new_empty(2, dtype=torch.float64)
+
+
+@operator
+def logits_to_deviation_backward(grad: Tensor, z: Tensor, moments: Tensor, eta: float) -> tuple[Tensor, Tensor]:
+    """Gradients of z (N,) and of the bias (1,)."""
+    if served(rows, z):
+        grad_z = torch.empty_like(z)
+        whole = rows.scale_logits_gradient(array(grad), array(z), *moments.tolist(), eta, EPS, grad_z.numpy())
+        return grad_z, z.new_tensor([whole])
+    mean, variance = moments.to(z.dtype)
+    root = torch.rsqrt(variance + EPS)
+    slope = (grad * z).sum() * (-eta / max(z.size(0), 1)) * root**3
+    return grad * (eta * root) + slope * (z - mean), grad.sum(0, keepdim=True)
+
+
+@fake(logits_to_deviation_backward)
+def _(grad, z, moments, eta):
+    return torch.empty_like(z), z.new_empty(1)
+
+
+def _setup(ctx, inputs, output):
+    z, _, ctx.eta = inputs
+    ctx.save_for_backward(z, output[1])
+    ctx.mark_non_differentiable(output[1])
+
+
+def _backward(ctx, grad, _):
+    return *logits_to_deviation_backward(grad, *ctx.saved_tensors, ctx.eta), None
+
+
+gradient(logits_to_deviation, _backward, _setup)

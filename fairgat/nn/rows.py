@@ -1,0 +1,86 @@
+"""Numba kernels over the rows of small weight matrices, and over a network's logits: S3 where little is to be done.
+
+On matrices of this size PyTorch's operations cost more by their number than by what they do.
+"""
+
+import numpy as np
+from numba import njit
+
+_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nsz"})
+
+
+@_jit
+def scale(weight, covariance, eta: float, eps: float, scaled, product, variance) -> None:
+    """product = weight @ covariance; its rows' variance; scaled = weight * eta / sqrt(variance + eps).
+
+    For weight, product and scaled (H, C, F), covariance (H or 1, F, F) and variance (H, C).
+    """
+    for h in range(len(weight)):
+        cov = covariance[h if len(covariance) > 1 else 0]
+        for c in range(weight.shape[1]):
+            row, image, out = weight[h, c], product[h, c], scaled[h, c]
+            image[:] = 0
+            for f in range(row.size):
+                for g in range(row.size):
+                    image[g] += row[f] * cov[f, g]
+            along = 0.0
+            for f in range(row.size):
+                along += image[f] * row[f]
+            variance[h, c] = along
+            factor = eta / np.sqrt(max(along, 0.0) + eps)
+            for f in range(row.size):
+                out[f] = row[f] * factor
+
+
+@_jit
+def scale_gradient(
+    grad, weight, covariance, product, variance, eta: float, eps: float, grad_weight, grad_covariance
+) -> None:
+    """Gradients of `scale`: that of weight is written, that of covariance is added to, unless it is None."""
+    for h in range(len(weight)):
+        k = h if len(covariance) > 1 else 0
+        for c in range(weight.shape[1]):
+            row, image, g_row, out = weight[h, c], product[h, c], grad[h, c], grad_weight[h, c]
+            inverse = 1 / np.sqrt(max(variance[h, c], 0.0) + eps)
+            along = 0.0
+            for f in range(row.size):
+                along += g_row[f] * row[f]
+            slope = -0.5 * eta * along * inverse**3 if variance[h, c] >= 0 else 0.0
+            for f in range(row.size):
+                through = 0.0
+                for g in range(row.size):
+                    through += covariance[k, f, g] * row[g]
+                out[f] = g_row[f] * (eta * inverse) + slope * (image[f] + through)
+            if grad_covariance is not None:
+                for f in range(row.size):
+                    for g in range(row.size):
+                        grad_covariance[k, f, g] += slope * row[f] * row[g]
+
+
+@_jit
+def scale_logits(z, bias: float, eta: float, eps: float, out) -> tuple[float, float]:
+    """out = z * eta / sqrt(variance + eps) + bias, all (N,); returns z's mean and variance."""
+    mean = variance = 0.0
+    for i in range(z.size):
+        mean += z[i]
+    mean /= max(z.size, 1)
+    for i in range(z.size):
+        variance += (z[i] - mean) ** 2
+    variance /= max(z.size, 1)
+    factor = eta / np.sqrt(variance + eps)
+    for i in range(z.size):
+        out[i] = z[i] * factor + bias
+    return mean, variance
+
+
+@_jit
+def scale_logits_gradient(grad, z, mean: float, variance: float, eta: float, eps: float, grad_z) -> float:
+    """grad_z (N,) of `scale_logits`; returns the gradient of the bias."""
+    inverse, along, whole = 1 / np.sqrt(variance + eps), 0.0, 0.0
+    for i in range(z.size):
+        along += grad[i] * z[i]
+        whole += grad[i]
+    factor, slope = eta * inverse, -eta * along * inverse**3 / max(z.size, 1)
+    for i in range(z.size):
+        grad_z[i] = grad[i] * factor + slope * (z[i] - mean)
+    return whole
