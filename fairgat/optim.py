@@ -6,6 +6,13 @@ from collections.abc import Iterable
 import torch
 from torch import Tensor
 
+from fairgat.nn.arrays import array, served
+
+try:
+    from fairgat.nn import moving
+except ImportError:  # Numba is not there, or does not know this Python
+    moving = None
+
 
 class Adam:
     """Adam (Kingma and Ba, 2015) with L2 weight decay added to the gradient.
@@ -39,17 +46,21 @@ class Adam:
     @torch.no_grad()
     def step(self) -> None:
         """One update of every parameter that has a gradient."""
-        first, second = self.betas
         for parameter in self.parameters:
-            if parameter.grad is None:
-                continue
-            self._steps[parameter] += 1
-            step = self._steps[parameter]
-            gradient = parameter.grad
-            if self.weight_decay:
-                gradient = gradient.add(parameter, alpha=self.weight_decay)
-            mean, square = self._moments[parameter]
-            mean.lerp_(gradient, 1 - first)
-            square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-            root = square.sqrt().div_(math.sqrt(1 - second**step)).add_(self.eps)
-            parameter.addcdiv_(mean, root, value=-self.lr / (1 - first**step))
+            if parameter.grad is not None:
+                self._steps[parameter] += 1
+                self._update(parameter, parameter.grad, *self._moments[parameter], self._steps[parameter])
+
+    def _update(self, parameter: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int) -> None:
+        first, second = self.betas
+        size, root = self.lr / (1 - first**step), math.sqrt(1 - second**step)
+        if served(moving, parameter) and parameter.is_contiguous():
+            arrays = (each.numpy().reshape(-1) for each in (parameter, mean, square))
+            moving.adam(array(gradient).reshape(-1), *arrays, self.weight_decay, first, second, self.eps, size, root)
+            torch.autograd.graph.increment_version(parameter)
+            return
+        if self.weight_decay:
+            gradient = gradient.add(parameter, alpha=self.weight_decay)
+        mean.lerp_(gradient, 1 - first)
+        square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        parameter.addcdiv_(mean, square.sqrt().div_(root).add_(self.eps), value=-size)

@@ -118,6 +118,7 @@ TRAINING_PATH = [
     "nn/linear.py",
     "nn/logits.py",
     "nn/models.py",
+    "nn/moving.py",
     "nn/operator.py",
     "nn/pairs.py",
     "nn/parallel.py",

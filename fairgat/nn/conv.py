@@ -213,7 +213,7 @@ class GATConv(nn.Module):
         if eta is not None:
             weight = scaled_weight(weight, features_covariance(x), eta)
         att = torch.cat([self.att_src, self.att_dst])
-        directions = torch.einsum("khc,hcf->khf", att, weight)  # W^T a, per head
+        directions = (att.transpose(0, 1) @ weight).transpose(0, 1)  # W^T a, per head
         s, alpha = attend_features(x, directions, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
         if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
             s = s.flatten(1)[:, None, :]

@@ -37,7 +37,7 @@ def transposed_times(g: np.ndarray, x: np.ndarray) -> np.ndarray:
         return np.ascontiguousarray(transposed_times(x, g).T)
     parts = np.zeros((_PARTS, g.shape[1], x.shape[1]), x.dtype)
     over_range(_sums, _PARTS, g.size // _PARTS, g.T, x, parts)
-    return parts.sum(0)
+    return _sum(parts)
 
 
 def hidden_times(x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, head: np.ndarray, out: np.ndarray) -> None:
@@ -56,7 +56,7 @@ def hidden_gradients(
         _hidden_gradients, _PARTS, grad.size // _PARTS, grad, x, *_panels(weight, bias), *_panels(head.T),
         *_panels(weight.T), grad_x, weights, biases, heads,
     )  # fmt: skip
-    return np.ascontiguousarray(weights.sum(0).T), biases.sum(0), heads.sum(0)
+    return np.ascontiguousarray(_sum(weights).T), _sum(biases[:, None])[0], _sum(heads)
 
 
 def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -76,16 +76,45 @@ def centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.n
         over_range(_centred_times, len(x), panels.size, x[:, h], mean[h], panels, start, out[:, h])
 
 
+def _sum(parts: np.ndarray) -> np.ndarray:
+    out = np.empty_like(parts[0])
+    _added_up(parts, out)
+    return out
+
+
 def _panels(weight: np.ndarray, bias: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
     """W^T (k, m) in panels (p, k, wide), and the bias in as many (p, wide), both padded with zeros."""
     columns, terms = weight.shape
     wide = _WIDE if columns > _NARROW else _NARROW
-    padded = np.zeros((-(-columns // wide), wide, terms), weight.dtype)
-    padded.reshape(-1, terms)[:columns] = weight
-    start = np.zeros(padded.shape[:2], weight.dtype)
+    count = -(-columns // wide)
+    panels, start = np.empty((count, terms, wide), weight.dtype), np.zeros((count, wide), weight.dtype)
+    _fill(weight, bias, panels, start)
+    return panels, start
+
+
+@_jit
+def _fill(weight, bias, panels, start):
+    wide = start.shape[1]
+    for p in range(len(panels)):
+        for t in range(panels.shape[1]):
+            for f in range(wide):
+                column = p * wide + f
+                panels[p, t, f] = weight[column, t] if column < len(weight) else 0
     if bias is not None:
-        start.reshape(-1)[:columns] = bias
-    return np.ascontiguousarray(padded.transpose(0, 2, 1)), start
+        for column in range(len(weight)):
+            start[column // wide, column % wide] = bias[column]
+
+
+@_jit
+def _added_up(parts, out):
+    """out (m, k) = the sum of parts (p, m, k)."""
+    for i in range(len(out)):
+        row = out[i]
+        row[:] = parts[0, i]
+        for part in range(1, len(parts)):
+            other = parts[part, i]
+            for f in range(row.size):
+                row[f] += other[f]
 
 
 @_jit
