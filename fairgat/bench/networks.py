@@ -39,7 +39,8 @@ def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], f
 
     def run() -> float:
         logits = model(features, edges)
-        loss = nn.functional.binary_cross_entropy_with_logits(logits[train], labels[train])
+        known, right = logits.index_select(0, train), labels.index_select(0, train)
+        loss = nn.functional.binary_cross_entropy_with_logits(known, right)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -102,7 +102,8 @@ class NodeMethod(Method):
     def loss(self, output: Tensor) -> Tensor:
         """Binary cross-entropy on the training nodes."""
         train = self.task.train
-        return binary_cross_entropy_with_logits(output[train], self.task.labels[train])
+        labels = self.task.labels.index_select(0, train)
+        return binary_cross_entropy_with_logits(output.index_select(0, train), labels)  # faster than output[train]
 
 
 class LinkMethod(Method):

@@ -218,10 +218,10 @@ class GATConv(nn.Module):
         if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
             s = s.flatten(1)[:, None, :]
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
+        if head is not None and head.dim() == 2:
+            return hidden_linear(s.squeeze(1), weight.squeeze(0), self.bias, head, eta), alpha
         if eta is not None:
             weight = scaled_weight(weight, covariance(s)[0], eta)
-        if head is not None and head.dim() == 2:
-            return hidden_linear(s.squeeze(1), weight.squeeze(0), self.bias, head), alpha
         relu = relu and self.res is None and head is None
         bias = [None] * len(weight) if self.bias is None or head is not None else self.bias.view(len(weight), -1)
         heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]

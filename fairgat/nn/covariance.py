@@ -30,14 +30,20 @@ def _(x):
 @operator
 def covariance_backward(grad: Tensor, x: Tensor, mean: Tensor) -> Tensor:
     """Gradient of x; that by the mean is the sum of centred rows: 0."""
+    grad_x = torch.zeros_like(x, memory_format=torch.contiguous_format)
+    add_gradient(grad, x, mean, grad_x)
+    return grad_x
+
+
+def add_gradient(grad: Tensor, x: Tensor, mean: Tensor, grad_x: Tensor) -> None:
+    """Add the gradient of x to grad_x (N, H, F), in place."""
     slope = (grad + grad.mT) / max(x.size(0), 1)
     if _fused(x):
-        grad_x = like(x)
-        products.centred_times(array(x), mean.double().sum(0).numpy(), array(slope), grad_x.numpy())
-        return grad_x
+        products.add_centred_times(array(x), mean.double().sum(0).numpy(), array(slope), grad_x.numpy())
+        return
     centred = x - mean[0]
     centred = centred - centred.mean(0)  # what rounding left of the mean
-    return (centred.transpose(0, 1) @ slope).transpose(0, 1).contiguous()
+    grad_x += (centred.transpose(0, 1) @ slope).transpose(0, 1)
 
 
 @fake(covariance_backward)

@@ -69,11 +69,11 @@ def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, mean
 
 
-def centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
-    """out[:, h] (n, m) = (x[:, h] - mean[h]) W[h]^T for x (n, H, k), mean (H, k) in float64 and W (H, m, k)."""
+def add_centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
+    """out[:, h] (n, k) += (x[:, h] - mean[h]) W[h]^T for x (n, H, k), mean (H, k) in float64 and W (H, k, k)."""
     for h in range(len(weight)):
         panels, start = _panels(weight[h])
-        over_range(_centred_times, len(x), panels.size, x[:, h], mean[h], panels, start, out[:, h])
+        over_range(_add_centred_times, len(x), panels.size, x[:, h], mean[h], panels, start, out[:, h])
 
 
 def _sum(parts: np.ndarray) -> np.ndarray:
@@ -225,12 +225,16 @@ def _combine(rows, means, squares, covariance, mean):
 
 
 @_jit
-def _centred_times(begin, end, x, mean, panels, no_bias, out):
+def _add_centred_times(begin, end, x, mean, panels, no_bias, out):
     least, centred = x.dtype.type(-np.inf), np.empty((_BLOCK, mean.size), x.dtype)
+    product = np.empty_like(centred)
     for low in range(begin, end, _BLOCK):
         high = min(low + _BLOCK, end)
         _subtract(x[low:high], mean, centred)
-        _block_times(0, high - low, centred, panels, no_bias, least, out[low:high])
+        _block_times(0, high - low, centred, panels, no_bias, least, product)
+        for i in range(low, high):
+            for f in range(mean.size):
+                out[i, f] += product[i - low, f]
 
 
 @_jit

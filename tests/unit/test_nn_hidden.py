@@ -9,7 +9,15 @@ from torch.nn.functional import linear
 from torch.utils.checkpoint import checkpoint
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, hidden
-from fairgat.nn.hidden import hidden_linear, hidden_product, hidden_product_backward
+from fairgat.nn.covariance import covariance
+from fairgat.nn.deviation import scaled_weight
+from fairgat.nn.hidden import (
+    hidden_linear,
+    hidden_product,
+    hidden_product_backward,
+    scaled_hidden_product,
+    scaled_hidden_product_backward,
+)
 
 kernels = pytest.mark.skipif(
     hidden.products is None or not hidden.products.AVX512, reason="the kernels need Numba and AVX-512"
@@ -119,6 +127,34 @@ def test_registrations(rows):
         torch.library.opcheck(hidden_product.registered, tuple(given))
         plain = [value if value is None else value.detach() for value in given]
         torch.library.opcheck(hidden_product_backward.registered, (torch.randn(rows, 33), *plain))
+
+
+@kernels
+@pytest.mark.parametrize("shape", SHAPES, ids=str)
+@pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
+def test_scaled_weights(shape, biased):
+    """In one operator, and by weights that are scaled before."""
+    given = operands(*shape, biased)
+    alone = [value if value is None else value.detach().clone().requires_grad_() for value in given]
+    weight = scaled_weight(alone[1][None], covariance(alone[0][:, None])[0], 0.75)[0]
+    apart, ours = hidden_linear(alone[0], weight, *alone[2:]), hidden_linear(*given, 0.75)
+    assert torch.equal(ours, apart)
+    ours.square().sum().backward()
+    apart.square().sum().backward()
+    for mine, other in zip(given, alone, strict=True):
+        if mine is not None:
+            torch.testing.assert_close(mine.grad, other.grad, rtol=0, atol=0)
+
+
+@kernels
+@pytest.mark.parametrize("rows", [30, 3000], ids=["exported from a larger graph", "kernels"])
+@pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
+def test_registrations_with_scaled_weights(rows, biased):
+    given = operands(rows, 17, 64, 33, biased)
+    torch.library.opcheck(scaled_hidden_product.registered, (*given, 0.75))
+    plain = [value if value is None else value.detach() for value in given]
+    saved = scaled_hidden_product(*plain, 0.75)[1:]
+    torch.library.opcheck(scaled_hidden_product_backward.registered, (torch.randn(rows, 33), *plain, *saved, 0.75))
 
 
 # ---------------------------------------------------------------------------------------------- layers and networks
