@@ -24,6 +24,21 @@ out.sum().backward()
 print(out.double().sum().item(), layer.lin.parametrizations.weight.original.grad.double().sum().item())
 """
 
+GRADIENTS = """
+import hashlib, torch
+from fairgat.nn import FairGATConv, NodeClassifier, set_num_threads
+set_num_threads(1)
+torch.manual_seed(0)
+hub = torch.stack([torch.arange(3000), torch.zeros(3000).long()])
+edges, groups = torch.cat([torch.randint(3000, (2, 60_000)), hub], 1), torch.randint(2, (3000,))
+digest, x = hashlib.sha256(), torch.randn(3000, 17)
+for model in (FairGATConv(17, 64), NodeClassifier(FairGATConv, 17, 64, spectral_norm=True, eta=1.0)):
+    model(x, edges, groups).square().mean().backward()
+    for weight in model.parameters():
+        digest.update(weight.grad.numpy().tobytes())
+print(digest.hexdigest())
+"""
+
 
 def start(code, **environment):
     return subprocess.Popen(
@@ -53,6 +68,12 @@ def test_parallel_jobs_share_compiled_kernels(tmp_path):
     answers.append(late.communicate())
     assert len({out for out, _ in answers}) == 1, answers
     assert compiled == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}  # found, not made again
+
+
+def test_kernels_from_the_cache_add_up_as_compiled_ones_do(tmp_path):
+    """Kernels share helpers: which of several compiled forms a process takes must not matter."""
+    found = [start(GRADIENTS, NUMBA_CACHE_DIR=str(tmp_path)).communicate() for _ in range(2)]
+    assert found[0][0] and found[0][0] == found[1][0], found
 
 
 def test_the_same_bits_from_run_to_run_with_two_threads():
