@@ -54,7 +54,7 @@ class Adam:
     def _update(self, parameter: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int) -> None:
         first, second = self.betas
         size, root = self.lr / (1 - first**step), math.sqrt(1 - second**step)
-        if served(moving, parameter) and parameter.is_contiguous():
+        if served(moving, parameter) and all(each.is_contiguous() for each in (parameter, mean, square)):
             arrays = (each.numpy().reshape(-1) for each in (parameter, mean, square))
             moving.adam(array(gradient).reshape(-1), *arrays, self.weight_decay, first, second, self.eps, size, root)
             torch.autograd.graph.increment_version(parameter)

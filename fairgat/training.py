@@ -161,7 +161,7 @@ def run(
         module: the method's module in fairgat/methods.
         settings: the method's settings with the cell's hyperparameters.
         training: the task's protocol.
-        threads: CPU threads; results may differ in the last digits between numbers of threads.
+        threads: CPU threads; results may differ in the last digits between numbers of threads, without AVX-512.
         seed: the experiment's seed.
         graph, split: the files made by the workflow.
         directory: where to write.

@@ -49,8 +49,8 @@ def active_dot(x, factor, bias, weight, out: np.ndarray) -> None:
     over_range(_active_dot, len(x), x.shape[1], x, factor, bias, weight, out)
 
 
-def active_dot_sums(grad, x, factor, bias) -> tuple[np.ndarray, np.ndarray]:
-    """Sums (F,) over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0."""
+def active_dot_sums(grad, x, factor, bias) -> np.ndarray:
+    """(2, F): sums over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0."""
     return _summed(_active_dot_sums, x, grad, factor, bias)
 
 

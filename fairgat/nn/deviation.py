@@ -15,6 +15,8 @@ try:
 except ImportError:  # Numba is not there, or does not know this Python
     rows = None
 
+_MOST = 1 << 22  # multiplications, above which PyTorch's product is the faster one
+
 
 def scaled_weight(weight: Tensor, covariance: Tensor, eta: float) -> Tensor:
     """Rows w of weight (H, C, F) times eta / sqrt(w^T cov w + eps), cov (H or 1, F, F) the covariance of the input."""
@@ -24,7 +26,7 @@ def scaled_weight(weight: Tensor, covariance: Tensor, eta: float) -> Tensor:
 @operator
 def weight_to_deviation(weight: Tensor, covariance: Tensor, eta: float) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scaled_weight`: the result, weight @ covariance, and the variances (H, C)."""
-    if served(rows, weight):
+    if _small(weight, covariance):
         scaled, product, variance = like(weight), like(weight), weight.new_empty(weight.shape[:2])
         rows.scale(array(weight), array(covariance), eta, EPS, scaled.numpy(), product.numpy(), variance.numpy())
         return scaled, product, variance
@@ -32,6 +34,11 @@ def weight_to_deviation(weight: Tensor, covariance: Tensor, eta: float) -> tuple
     variance = (product * weight).sum(-1)
     factor = eta * torch.rsqrt(variance.clamp_min(0) + EPS)
     return (weight * factor[..., None]).contiguous(), product.contiguous(), variance
+
+
+def _small(weight: Tensor, covariance: Tensor) -> bool:
+    few = weight.numel() * weight.size(2) <= _MOST
+    return few and served(rows, weight) and covariance.dtype == weight.dtype
 
 
 @fake(weight_to_deviation)
@@ -45,7 +52,7 @@ def weight_to_deviation_backward(
 ) -> tuple[Tensor, Tensor]:
     """Gradients of weight and of covariance (empty unless needed)."""
     grad_covariance = torch.zeros_like(covariance) if needs else covariance.new_empty(0)
-    if served(rows, weight):
+    if _small(weight, covariance):
         grad_weight = like(weight)
         rows.scale_gradient(
             array(grad), array(weight), array(covariance), product.numpy(), variance.numpy(), eta, EPS,

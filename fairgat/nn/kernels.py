@@ -31,7 +31,7 @@ from fairgat.nn.simd import (
     zeros,
 )
 
-# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: 6641148a4ee8
+# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: c12e933bc091
 _EDGES = 16  # of a row, handled together
 _WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass: in float32, 8 registers
 _NARROW = 32  # features of a pass over what is left of them, masked

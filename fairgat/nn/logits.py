@@ -11,22 +11,27 @@ from fairgat.nn.scaling import EPS
 
 def scaled_logits(z: Tensor, bias: Tensor, eta: float) -> Tensor:
     """z * eta / sqrt(var(z) + eps) + bias, for z (N,) and bias (1,); the mean is kept."""
-    return logits_to_deviation(z, bias, eta)[0]
+    dtype = torch.promote_types(z.dtype, bias.dtype)
+    return logits_to_deviation(z.to(dtype), bias.to(dtype), eta)[0]
 
 
 @operator
 def logits_to_deviation(z: Tensor, bias: Tensor, eta: float) -> tuple[Tensor, Tensor]:
-    """The operator behind `scaled_logits`: the result, and the mean and the variance of z (2,) in float64."""
+    """The operator behind `scaled_logits`: the result, and mean and variance of z (2,), in float64 on the CPU."""
     if served(rows, z):
         out = torch.empty_like(z)
         return out, torch.tensor(rows.scale_logits(array(z), bias.item(), eta, EPS, out.numpy()), dtype=torch.float64)
-    variance, mean = torch.var_mean(z.double(), correction=0)
+    variance, mean = torch.var_mean(z.to(_exact(z)), correction=0)
     return z * (eta * torch.rsqrt(variance + EPS)).to(z.dtype) + bias, torch.stack([mean, variance])
 
 
 @fake(logits_to_deviation)
 def _(z, bias, eta):
-    return torch.empty_like(z), z.new_empty(2, dtype=torch.float64)
+    return torch.empty_like(z), z.new_empty(2, dtype=_exact(z))
+
+
+def _exact(z: Tensor) -> torch.dtype:
+    return torch.float64 if z.device.type == "cpu" else torch.promote_types(z.dtype, torch.float32)
 
 
 @operator
@@ -36,10 +41,10 @@ def logits_to_deviation_backward(grad: Tensor, z: Tensor, moments: Tensor, eta: 
         grad_z = torch.empty_like(z)
         whole = rows.scale_logits_gradient(array(grad), array(z), *moments.tolist(), eta, EPS, grad_z.numpy())
         return grad_z, z.new_tensor([whole])
-    mean, variance = moments.to(z.dtype)
-    root = torch.rsqrt(variance + EPS)
-    slope = (grad * z).sum() * (-eta / max(z.size(0), 1)) * root**3
-    return grad * (eta * root) + slope * (z - mean), grad.sum(0, keepdim=True)
+    mean, variance = moments
+    root, values = torch.rsqrt(variance + EPS), z.to(moments.dtype)
+    slope = (grad * values).sum() * (-eta / max(z.size(0), 1)) * root**3
+    return (grad * (eta * root) + slope * (values - mean)).to(z.dtype), grad.sum(0, keepdim=True)
 
 
 @fake(logits_to_deviation_backward)

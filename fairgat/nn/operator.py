@@ -5,6 +5,7 @@ job. And the dispatcher takes an operator's arguments apart and puts them togeth
 graph of 300 nodes that was a seventh.
 """
 
+import contextlib
 import functools
 import sys
 from collections.abc import Callable
@@ -58,7 +59,7 @@ class Operator:
 
     def differentiable(self, backward: Callable, setup: Callable) -> None:
         """Register the autograd formula; arguments as for `torch.library.register_autograd`."""
-        backward = once_differentiable(backward)
+        backward = once_differentiable(_without_autocast(backward))
         torch.library.register_autograd(self.registered.name(), backward, setup_context=setup, lib=_library)
         function = self._function
 
@@ -69,6 +70,22 @@ class Operator:
 
         parts = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
         self._differentiable = type(function.__name__, (torch.autograd.Function,), parts)
+
+
+def _without_autocast(backward: Callable) -> Callable:
+    """A backward pass within autocast is one of the forward pass's precision, as PyTorch's own are."""
+
+    @functools.wraps(backward)
+    def plain(ctx: Any, *grads: Any) -> Any:
+        kinds = {each.device.type for each in grads if isinstance(each, Tensor)}
+        if not any(map(torch.is_autocast_enabled, kinds)):
+            return backward(ctx, *grads)
+        with contextlib.ExitStack() as stack:
+            for kind in kinds:
+                stack.enter_context(torch.autocast(kind, enabled=False))
+            return backward(ctx, *grads)
+
+    return plain
 
 
 def _seen(arguments: tuple) -> bool:

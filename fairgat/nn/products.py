@@ -15,13 +15,14 @@ from numba import njit
 from fairgat.nn.parallel import over_range
 from fairgat.nn.simd import ORDERED, first, larger, load, store, zeros
 
-# What Numba's cache on disk shall notice: simd.py has the digest: 4468a248fe39
+# What Numba's cache on disk shall notice: simd.py has the digest: 3e69244aea54
 AVX512 = bool(get_host_cpu_features().get("avx512f"))  # four rows do not fit into smaller registers
 _WIDE, _NARROW = 64, 32  # columns of the result that are handled together
 _BLOCK = 96  # rows that stay in the second cache while they meet all columns
 _TERMS = 512  # of a sum that are added up at a time
 _PARTS = 16  # of the rows, whose sums are added up last: as many threads at the most
 
+# Helpers may be the process's: no product is rounded in one of them and added in another.
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=ORDERED)
 
 

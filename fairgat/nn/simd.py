@@ -15,7 +15,8 @@ from numba import types
 from numba.core import cgutils, errors
 from numba.extending import intrinsic, models, overload, register_model
 
-# For njit's fastmath, which covers the vectors, too: sums are added up as they stand, wherever a kernel is compiled.
+# For njit's fastmath, which covers the vectors, too: sums are added up as they stand. A product that is added to
+# something at once is not rounded before.
 ORDERED = {"contract", "nsz"}
 _INT = ir.IntType(32)
 _LONG = ir.IntType(64)

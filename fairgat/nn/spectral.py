@@ -18,7 +18,7 @@ class SpectralNorm(nn.Module):
 
     `torch.nn.utils.parametrizations.spectral_norm` carries singular vectors over from step to step instead, and can
     follow the second singular value for a long time: trained layers were seen at a norm of 1.2. The gradient is its
-    gradient, that of u^T W v with u and v held fixed. Autocast does not change its precision.
+    gradient, that of u^T W v with u and v held fixed; there is no second one. Autocast does not change its precision.
     """
 
     def forward(self, weight: Tensor) -> Tensor:
@@ -40,7 +40,7 @@ def unit_norm(weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         return unit, weight.new_tensor(sigma), u, v
     wide, exact = weight.size(0) < weight.size(1), weight.to(torch.promote_types(weight.dtype, torch.float32))
     gram = exact @ exact.t() if wide else exact.t() @ exact
-    vector = torch.linalg.eigh(gram).eigenvectors[:, -1].to(weight.dtype)
+    vector = torch.linalg.eigh(gram).eigenvectors[:, -1].to(weight.dtype, copy=True)
     other = weight.t() @ vector if wide else weight @ vector
     sigma = other.norm()
     divisor = sigma.clamp_min(torch.finfo(weight.dtype).tiny)

@@ -169,3 +169,25 @@ def test_nan_is_not_hidden():
     graph = CSRGraph.from_edge_index(torch.tensor([[0, 1], [1, 1]]), 2, add_self_loops=False)
     out, _ = attention.attend(torch.ones(2, 1, 3), torch.tensor([[float("nan"), 0.0]]), torch.zeros(1, 2), graph)
     assert out[1].isnan().all()
+
+
+@pytest.mark.parametrize("alpha_chi", [0.0, 0.3, 1.0])
+@pytest.mark.parametrize("nodes", [63, 64, 65, 129])
+def test_blocks_of_rows(monkeypatch, nodes, alpha_chi):
+    """Around 64 rows: some without edges, some of one group, and all edges of a block dropped."""
+    edge_index, sensitive = random_graph(nodes, 20 * nodes)
+    edge_index = edge_index[:, ~torch.isin(edge_index[1], torch.tensor([62, 63, 64]))]
+    sensitive[:20] = 0
+    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, add_self_loops=False)
+    keep = (torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(3)) < 0.7) & (graph.source >= 0)
+    keep[: int(graph.rowptr[40])] = False
+    found = []
+    for fused in (True, False):
+        if not fused:
+            monkeypatch.setattr(attention, "kernels", None)
+        arguments = inputs(2, False, torch.float64, nodes)
+        out, alpha = attention.attend(*arguments, graph, alpha_chi, SLOPE, keep)
+        weights = torch.linspace(0.0, 1.0, out.numel(), dtype=out.dtype).view_as(out)
+        gradients = torch.autograd.grad((out * weights).sum() + alpha.square().sum(), arguments)
+        found.append((out, alpha, *gradients))
+    torch.testing.assert_close(*found)

@@ -80,3 +80,25 @@ def test_both_forms_agree(monkeypatch):
     monkeypatch.setattr(deviation, "rows", None)
     monkeypatch.setattr(logits, "rows", None)
     torch.testing.assert_close((scaled_weight(weight, covariance, 0.75), scaled_logits(z, torch.ones(1), 0.75)), fused)
+
+
+def test_logits_of_another_precision_than_the_bias(form):
+    """As autocast gives them."""
+    z, bias = normal(40, dtype=torch.bfloat16).requires_grad_(), torch.ones(1).requires_grad_()
+    scaled = scaled_logits(z, bias, 0.75)
+    scaled.square().sum().backward()
+    assert (scaled.dtype, z.grad.dtype, bias.grad.dtype) == (torch.float32, torch.bfloat16, torch.float32)
+
+
+@pytest.mark.parametrize("z", [torch.empty(0), torch.ones(1), torch.full((5,), 3.0)], ids=["none", "one", "equal"])
+def test_logits_without_a_deviation(form, z):
+    z = z.requires_grad_()
+    scaled = scaled_logits(z, torch.ones(1), 0.75)
+    scaled.sum().backward()
+    assert z.numel() == 0 or (scaled.isfinite().all() and z.grad.isfinite().all())
+
+
+def test_what_is_no_number_stays_one(form):
+    z = normal(40, dtype=torch.float32)
+    z[3] = torch.nan
+    assert scaled_logits(z, torch.ones(1), 0.75).isnan().all()

@@ -147,6 +147,19 @@ def test_scaled_weights(shape, biased):
 
 
 @kernels
+def test_a_backward_pass_within_autocast():
+    """Has the forward pass's precision."""
+    found = []
+    for inside in (False, True):
+        given = operands(3000, 17, 64, 33)
+        loss = hidden_linear(*given, 0.75).square().mean()
+        with torch.autocast("cpu", enabled=inside):
+            loss.backward()
+        found.append([each.grad for each in given])
+    assert all(torch.equal(a, b) for a, b in zip(*found, strict=True))
+
+
+@kernels
 @pytest.mark.parametrize("rows", [30, 3000], ids=["exported from a larger graph", "kernels"])
 @pytest.mark.parametrize("biased", [True, False], ids=["bias", "no bias"])
 def test_registrations_with_scaled_weights(rows, biased):
