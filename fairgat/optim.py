@@ -9,9 +9,9 @@ from torch import Tensor
 from fairgat.nn.arrays import array, served
 
 try:
-    from fairgat.nn import moving
+    from fairgat.nn import adam
 except ImportError:  # Numba is not there, or does not know this Python
-    moving = None
+    adam = None
 
 
 class Adam:
@@ -54,9 +54,9 @@ class Adam:
     def _update(self, parameter: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int) -> None:
         first, second = self.betas
         size, root = self.lr / (1 - first**step), math.sqrt(1 - second**step)
-        if served(moving, parameter) and all(each.is_contiguous() for each in (parameter, mean, square)):
+        if served(adam, parameter) and all(each.is_contiguous() for each in (parameter, mean, square)):
             arrays = (each.numpy().reshape(-1) for each in (parameter, mean, square))
-            moving.adam(array(gradient).reshape(-1), *arrays, self.weight_decay, first, second, self.eps, size, root)
+            adam.step(array(gradient).reshape(-1), *arrays, self.weight_decay, first, second, self.eps, size, root)
             torch.autograd.graph.increment_version(parameter)
             return
         if self.weight_decay:

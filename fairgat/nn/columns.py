@@ -79,9 +79,8 @@ def add_score_gradient(grad, att, x, slope, offset, grad_x: np.ndarray) -> None:
 
 def _summed(kernel, first: np.ndarray, *rest) -> np.ndarray:
     """Both sums of a kernel over all blocks, (2, ...)."""
-    total = np.empty_like(first, shape=(2, *first.shape[1:]))
-    _add_up(_in_blocks(kernel, first, *rest), total.reshape(2, -1))
-    return total
+    total = _added_up(_in_blocks(kernel, first, *rest))
+    return total.astype(first.dtype).reshape(2, *first.shape[1:])
 
 
 def _in_blocks(kernel, first: np.ndarray, *rest) -> np.ndarray:
@@ -132,24 +131,18 @@ def through_scores(grad, grad_gain, att, gain, mean, variance, eta: float, eps: 
 
 
 @_jit
-def _add_up(parts, total):
+def _added_up(parts):
+    sums = np.zeros((2, parts.shape[2]))
     for k in range(2):
-        sums = np.zeros(parts.shape[2])
         for block in range(parts.shape[1]):
-            for f in range(sums.size):
-                sums[f] += parts[k, block, f]
-        for f in range(sums.size):
-            total[k, f] = sums[f]
+            for f in range(parts.shape[2]):
+                sums[k, f] += parts[k, block, f]
+    return sums
 
 
 @_jit
 def _mean_and_variance(parts, shift, rows):
-    mean, variance = np.empty_like(shift), np.empty_like(shift)
-    sums = np.zeros((2, shift.size))
-    for k in range(2):
-        for block in range(parts.shape[1]):
-            for f in range(shift.size):
-                sums[k, f] += parts[k, block, f]
+    mean, variance, sums = np.empty_like(shift), np.empty_like(shift), _added_up(parts)
     for f in range(shift.size):
         beside = sums[0, f] / rows
         mean[f] = beside + shift[f]

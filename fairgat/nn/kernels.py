@@ -110,12 +110,7 @@ def _normalise(lo, mid, hi, mass, other_mass, keep, alpha):
         if keep is not None:
             value = where(true_at(keep, e, inside), value, 0)
             store(alpha, e, value, inside)
-        if mid is None:
-            sums = sums + value
-        else:
-            intra = first(mid - e, _EDGES)
-            sums = sums + where(intra, value, nothing)
-            others = others + where(intra, nothing, value)
+        sums, others = _added(sums, others, value, mid, e, nothing)
     factor = _share(mass, total(sums), alpha)
     other = factor if mid is None else _share(other_mass, total(others), alpha)
     for e in range(lo, hi, _EDGES):
@@ -123,6 +118,15 @@ def _normalise(lo, mid, hi, mass, other_mass, keep, alpha):
         value = load(alpha, e, inside)
         scaled = value * factor if mid is None else where(first(mid - e, _EDGES), value * factor, value * other)
         store(alpha, e, scaled, inside)
+
+
+@_inlined
+def _added(sums, others, value, mid, e, nothing):
+    """The sums of both segments, with the values of the edges from e on added to those of their own."""
+    if mid is None:
+        return sums + value, others
+    intra = first(mid - e, _EDGES)
+    return sums + where(intra, value, nothing), others + where(intra, nothing, value)
 
 
 @_inlined
@@ -274,12 +278,7 @@ def _means(lo, mid, hi, mass, other_mass, h, alpha, factor, extra, grad_alpha):
     for e in range(lo, hi, _EDGES):
         inside = first(hi - e, _EDGES)
         value = load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
-        if mid is None:
-            sums = sums + value
-        else:
-            intra = first(mid - e, _EDGES)
-            sums = sums + where(intra, value, nothing)
-            others = others + where(intra, nothing, value)
+        sums, others = _added(sums, others, value, mid, e, nothing)
     mean = alpha.dtype.type(total(sums) / mass) if mass > 0 else alpha.dtype.type(0)
     if mid is None:
         return mean, mean

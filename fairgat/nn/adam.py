@@ -5,7 +5,7 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True, error_model="numpy", fastmath={"contract", "nsz"})
-def adam(
+def step(
     gradient: np.ndarray, parameter: np.ndarray, mean: np.ndarray, square: np.ndarray,
     decay: float, first: float, second: float, eps: float, size: float, root: float,
 ) -> None:  # fmt: skip
