@@ -1,6 +1,7 @@
 """docs/performance.md and its plot, from the results of both benchmarks (`make bench`)."""
 
 import sys
+from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from fairgat import files
 from fairgat.bench import tables
 
 _BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
+_LOOKS = (("#0072B2", "o"), ("#000000", "s"))  # colour and marker
 
 
 def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
@@ -40,21 +42,34 @@ def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
 
 
 def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
+    from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
+
     from fairgat.reporting.style import WIDTH, plt, save
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     rows = [row for row in attention["rows"] if "milliseconds" in row]
-    names = [f"{row['network']}, {row['threads']} thr." for row in rows]
-    left.barh(names[::-1], [row["milliseconds"] for row in rows][::-1], color="#0072B2")
-    left.set(xscale="log", xlim=(10, None), xlabel="ms per epoch")
-    for name, colour, marker in zip(scale["exponents"], ("#0072B2", "#000000"), "os", strict=True):
+    names = list(dict.fromkeys(row["network"] for row in rows))
+    for threads, (colour, marker) in zip(sorted({row["threads"] for row in rows}), cycle(_LOOKS), strict=False):
+        timed = {row["network"]: row["milliseconds"] for row in rows if row["threads"] == threads}
+        left.plot(
+            list(timed.values()), [names.index(name) for name in timed],
+            color=colour, marker=marker, linestyle="", label=f"{threads} thread{'s' if threads > 1 else ''}",
+        )  # fmt: skip
+    left.set(xscale="log", xlabel="milliseconds per epoch", ylim=(len(names) - 0.5, -0.5))
+    left.set_yticks(range(len(names)), names)
+    for name, (colour, marker) in zip(scale["exponents"], _LOOKS, strict=True):
         measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
         right.plot(
             [row["edges"] for row in measured], [row["seconds"] for row in measured],
             color=colour, marker=marker, label=name,
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="directed edges", ylabel="seconds per epoch")
-    right.legend(frameon=False)
+    for axis in (left.xaxis, right.yaxis):  # 20 instead of 2 x 10^1
+        axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+        axis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+        axis.set_minor_locator(NullLocator())
+    for panel in (left, right):
+        panel.legend(frameon=False)
     save(figure, {"svg": path})
 
 
