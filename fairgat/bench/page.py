@@ -57,7 +57,7 @@ def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
         )  # fmt: skip
     left.set(xscale="log", xlabel="milliseconds per epoch", ylim=(len(names) - 0.5, -0.5))
     left.set_yticks(range(len(names)), names)
-    for name, (colour, marker) in zip(scale["exponents"], _LOOKS, strict=True):
+    for name, (colour, marker) in zip(scale["exponents"], cycle(_LOOKS), strict=False):
         measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
         right.plot(
             [row["edges"] for row in measured], [row["seconds"] for row in measured],

@@ -1,11 +1,12 @@
 """The benchmarks on tiny graphs: they run, and say what they measured."""
 
 import json
+import re
 
 import pytest
 
 from fairgat import cli
-from fairgat.bench import attention, isolated, scale
+from fairgat.bench import attention, isolated, page, scale
 from fairgat.graph import Graph
 
 CONFIG = """
@@ -118,6 +119,26 @@ def test_a_line_tells_nodes_from_edges():
     rows = [{"edges": n, "seconds": 2 + 3e-6 * n} for n in (10, 1000, 5000)]
     assert scale.per_edge(rows) == pytest.approx((2, 3e-6))
     assert scale.per_edge(rows[:1]) is None
+
+
+def test_the_page_is_filled_between_its_marks(tmp_path):
+    timed = [("GAT", 1, 51.0), ("GAT", 2, 33.8), ("PyG GAT, eager", 1, 1966.7)]
+    relative = {"speed-up": 37.9, "times GAT": 1.0, "memory_gib": 0.1}
+    rows = [{"network": name, "threads": count, "milliseconds": ms} | relative for name, count, ms in timed]
+    failed = {"network": "PyG GAT, torch.compile", "threads": 1, "failure": "no compiler"}
+    machine = dict.fromkeys(["processor", "cores", "memory_gib", "system", "python", "torch"], "some")
+    on_one = {"graph": {"nodes": 9, "edges": 9, "features": 2}, "hidden": 4, "pairs": 5, "rows": [*rows, failed]}
+    grown = [{"network": "FairGAT", "edges": 10**k, "seconds": 1.0, "memory_gib": 2.0} for k in (6, 7)]
+    growing = {"nodes": 9, "features": 2, "hidden": 4, "threads": 2, "rows": grown, "exponents": {"FairGAT": None}}
+    path = tmp_path / "performance.md"
+    path.write_text("Above.\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nBelow.\n")
+    page.write(path, on_one | {"machine": machine}, growing)
+    before, text, after = re.split("<!-- measured: (?:begin|end) -->", path.read_text())
+    assert (before, after) == ("Above.\n", "\nBelow.\n")
+    assert "| GAT | 2 | 33.8 | 37.9 | 1.00 | 0.10 |" in text and "not run: no compiler" in text and "old" not in text
+    plot = path.with_suffix(".svg").read_text()
+    assert all(f"<!-- {label} -->" in plot for label in ("GAT", "PyG GAT, eager", "1 thread", "2 threads", "FairGAT"))
+    assert "<!-- PyG GAT, torch.compile -->" not in plot
 
 
 def test_generated_graphs_are_graphs():
