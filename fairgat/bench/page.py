@@ -9,7 +9,6 @@ from fairgat import files
 from fairgat.bench import tables
 
 _BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
-_LOOKS = (("#0072B2", "o"), ("#000000", "s"))  # colour and marker
 
 
 def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
@@ -44,24 +43,25 @@ def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
 def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    from fairgat.reporting.style import WIDTH, plt, save
+    from fairgat.reporting.style import WIDTH, looks, plt, save
 
+    shown = list(looks({"name": name, "title": name} for name in ("fairgat", "gat")).values())
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     rows = [row for row in attention["rows"] if "milliseconds" in row]
     names = list(dict.fromkeys(row["network"] for row in rows))
-    for threads, (colour, marker) in zip(sorted({row["threads"] for row in rows}), cycle(_LOOKS), strict=False):
+    for threads, look in zip(sorted({row["threads"] for row in rows}), cycle(shown), strict=False):
         timed = {row["network"]: row["milliseconds"] for row in rows if row["threads"] == threads}
         left.plot(
             list(timed.values()), [names.index(name) for name in timed],
-            color=colour, marker=marker, linestyle="", label=f"{threads} thread{'s' if threads > 1 else ''}",
+            color=look.colour, marker=look.marker, linestyle="", label=f"{threads} thread{'s' if threads > 1 else ''}",
         )  # fmt: skip
     left.set(xscale="log", xlabel="milliseconds per epoch", ylim=(len(names) - 0.5, -0.5))
     left.set_yticks(range(len(names)), names)
-    for name, (colour, marker) in zip(scale["exponents"], cycle(_LOOKS), strict=False):
+    for name, look in zip(scale["exponents"], cycle(shown), strict=False):
         measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
         right.plot(
             [row["edges"] for row in measured], [row["seconds"] for row in measured],
-            color=colour, marker=marker, label=name,
+            color=look.colour, marker=look.marker, label=name,
         )  # fmt: skip
     right.set(xscale="log", yscale="log", xlabel="directed edges", ylabel="seconds per epoch")
     for axis in (left.xaxis, right.yaxis):  # 20 instead of 2 x 10^1
