@@ -5,10 +5,11 @@ are divided.
 """
 
 import bisect
+import functools
 import itertools
 import os
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from queue import SimpleQueue
 
 import numpy as np
@@ -82,7 +83,7 @@ def over_rows(kernel: Callable, rowptr: np.ndarray, width: int, *arguments) -> N
     if threads == 1 or (rowptr[-1] + rows) * width < _SMALL:
         kernel(0, rows, *arguments)
         return
-    _run(kernel, threads, row_cuts(rowptr, _shares(threads)), arguments)
+    _run(kernel, threads, _ranges(row_cuts(rowptr, _shares(threads))), arguments)
 
 
 def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
@@ -91,27 +92,36 @@ def over_range(kernel: Callable, count: int, width: int, *arguments) -> None:
     if threads == 1 or count * width < _SMALL:
         kernel(0, count, *arguments)
         return
-    _run(kernel, threads, _cuts(count, _shares(threads)), arguments)
+    _run(kernel, threads, _even_ranges(count, threads), arguments)
 
 
-def row_cuts(rowptr: np.ndarray, shares: list[int]) -> list[int]:
+def row_cuts(rowptr: np.ndarray, shares: Sequence[int]) -> list[int]:
     """The rows at which ranges with about these shares of the work begin, and the end; an edge is work, and a row."""
-    rows = len(rowptr) - 1
-    inner = _cuts(int(rowptr[-1]) + rows, shares)[1:-1]
-    return [0, *(bisect.bisect_left(range(rows), work, key=lambda row: rowptr[row] + row) for work in inner), rows]
+    rows, edges = len(rowptr) - 1, memoryview(rowptr)  # whose items are Python's numbers, not NumPy's
+    inner = _cuts(edges[rows] + rows, shares)[1:-1]
+    return [0, *(bisect.bisect_left(range(rows), work, key=lambda row: edges[row] + row) for work in inner), rows]
 
 
-def _cuts(count: int, shares: list[int]) -> list[int]:
+def _cuts(count: int, shares: Sequence[int]) -> list[int]:
     return [count * done // sum(shares) for done in itertools.accumulate(shares, initial=0)]
 
 
-def _shares(threads: int) -> list[int]:
+@functools.cache
+def _shares(threads: int) -> tuple[int, ...]:
     """Several ranges for each thread, the large ones first."""
-    return [share for share in _SHARES for _ in range(threads)]
+    return tuple(share for share in _SHARES for _ in range(threads))
 
 
-def _run(kernel: Callable, threads: int, bounds: list[int], arguments: tuple) -> None:
-    ranges = [(begin, end) for begin, end in itertools.pairwise(bounds) if begin < end]
+@functools.lru_cache(256)
+def _even_ranges(count: int, threads: int) -> list[tuple[int, int]]:
+    return _ranges(_cuts(count, _shares(threads)))
+
+
+def _ranges(bounds: list[int]) -> list[tuple[int, int]]:
+    return [(begin, end) for begin, end in itertools.pairwise(bounds) if begin < end]
+
+
+def _run(kernel: Callable, threads: int, ranges: list[tuple[int, int]], arguments: tuple) -> None:
     supply = iter(ranges)  # from which each thread takes one after another
     done: SimpleQueue[tuple[int, BaseException | None]] = SimpleQueue()
 
