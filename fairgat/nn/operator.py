@@ -38,14 +38,22 @@ class Operator:
         self._function = function
         functools.update_wrapper(self, function)
         self._hidden: Callable | None = None
-        self._differentiable: type[torch.autograd.Function] | None = None
+        self._apply: Callable | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if named or torch.compiler.is_compiling() or _seen(arguments):
+        if named or torch.compiler.is_compiling() or _watched(arguments):
             return self.registered(*arguments, **named)
-        if torch.is_grad_enabled() and any(isinstance(each, Tensor) and each.requires_grad for each in arguments):
-            if self._differentiable is not None:
-                return self._differentiable.apply(*arguments)
+        differentiates = False
+        for each in arguments:
+            if type(each) in _PLAIN:
+                if each.is_meta:
+                    return self.registered(*arguments)
+                differentiates |= each.requires_grad
+            elif isinstance(each, Tensor):
+                return self.registered(*arguments)
+        if differentiates and torch.is_grad_enabled():
+            if self._apply is not None:
+                return self._apply(*arguments)
             with torch.no_grad():
                 return self._function(*arguments)
         return self._function(*arguments)
@@ -69,7 +77,8 @@ class Operator:
             return output
 
         parts = {"forward": staticmethod(forward), "backward": staticmethod(backward)}
-        self._differentiable = type(function.__name__, (torch.autograd.Function,), parts)
+        differentiable = type(function.__name__, (torch.autograd.Function,), parts)
+        self._apply = super(torch.autograd.Function, differentiable).apply  # its own asks again for transforms
 
 
 def _without_autocast(backward: Callable) -> Callable:
@@ -77,9 +86,9 @@ def _without_autocast(backward: Callable) -> Callable:
 
     @functools.wraps(backward)
     def plain(ctx: Any, *grads: Any) -> Any:
-        kinds = {each.device.type for each in grads if isinstance(each, Tensor)}
-        if not any(map(torch.is_autocast_enabled, kinds)):
+        if not torch._C._is_any_autocast_enabled():
             return backward(ctx, *grads)
+        kinds = {each.device.type for each in grads if isinstance(each, Tensor)}
         with contextlib.ExitStack() as stack:
             for kind in kinds:
                 stack.enter_context(torch.autocast(kind, enabled=False))
@@ -88,14 +97,13 @@ def _without_autocast(backward: Callable) -> Callable:
     return plain
 
 
-def _seen(arguments: tuple) -> bool:
+def _watched(arguments: tuple) -> bool:
     return (
         torch._C._len_torch_dispatch_stack() > 0
         or torch._C._are_functorch_transforms_active()
-        or torch.jit.is_tracing()
+        or torch._C._is_tracing()
         or torch.autograd.profiler._is_profiler_enabled
-        or torch.overrides.has_torch_function(arguments)
-        or any(isinstance(each, Tensor) and (type(each) not in _PLAIN or each.is_meta) for each in arguments)
+        or torch._C._has_torch_function(arguments)
     )
 
 
