@@ -14,14 +14,13 @@ from fairgat.nn.parallel import over_range
 BLOCK = 256
 
 _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
+_exact = njit(nogil=True, cache=True, error_model="numpy")  # each operation rounded by itself, as PyTorch's are
 
 
-def moments(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and population variance (F,) of each column of x (N, F)."""
-    if not len(x):
-        return np.zeros_like(x, shape=x.shape[1]), np.zeros_like(x, shape=x.shape[1])
-    shift = x[0]  # large means then cost no digits
-    return _mean_and_variance(_in_blocks(_moments, x, shift), shift, len(x))
+def deviation(x: np.ndarray, gain: np.ndarray, eta: float, eps: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Mean and population variance (F,) of each column of x (N, F), and S3's `factor`; both are 0 of no rows."""
+    shift = x[0] if len(x) else np.zeros_like(gain)  # large means then cost no digits
+    return _deviation(_in_blocks(_moments, x, shift), shift, max(len(x), 1), gain, eta, eps)
 
 
 def affine(x: np.ndarray, factor: np.ndarray, bias: np.ndarray, relu: bool, y: np.ndarray) -> None:
@@ -52,6 +51,13 @@ def active_dot(x, factor, bias, weight, out: np.ndarray) -> None:
 def active_dot_sums(grad, x, factor, bias) -> np.ndarray:
     """(2, F): sums over n of grad[n], and of grad[n] * x[n], where x[n] * factor + bias > 0."""
     return _summed(_active_dot_sums, x, grad, factor, bias)
+
+
+@_exact
+def active_dot_parameters(sums, factor, bias, weight):
+    """Gradients of factor, bias and weight (F,) of `active_dot`, for its `active_dot_sums` (2, F)."""
+    total, weighted = sums[0], sums[1]
+    return weight * weighted, weight * total, factor * weighted + bias * total
 
 
 def active_dot_gradient(grad, x, factor, bias, weight, slope, offset, grad_x: np.ndarray) -> None:
@@ -87,7 +93,7 @@ def _in_blocks(kernel, first: np.ndarray, *rest) -> np.ndarray:
     blocks, each = -(-len(first) // BLOCK), first.shape[1:]
     parts = np.zeros_like(first, shape=(2, blocks, *each))
     over_range(kernel, blocks, BLOCK * math.prod(each), first, *rest, parts)
-    return parts.reshape(2, blocks, -1)
+    return parts.reshape(2, blocks, math.prod(each))
 
 
 @_jit
@@ -141,13 +147,13 @@ def _added_up(parts):
 
 
 @_jit
-def _mean_and_variance(parts, shift, rows):
+def _deviation(parts, shift, rows, gain, eta, eps):
     mean, variance, sums = np.empty_like(shift), np.empty_like(shift), _added_up(parts)
     for f in range(shift.size):
         beside = sums[0, f] / rows
         mean[f] = beside + shift[f]
         variance[f] = max(sums[1, f] / rows - beside * beside, 0.0)
-    return mean, variance
+    return mean, variance, factor(gain, variance, eta, eps)
 
 
 @_jit

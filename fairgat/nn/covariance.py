@@ -37,10 +37,10 @@ def covariance_backward(grad: Tensor, x: Tensor, mean: Tensor) -> Tensor:
 
 def add_gradient(grad: Tensor, x: Tensor, mean: Tensor, grad_x: Tensor) -> None:
     """Add the gradient of x to grad_x (N, H, F), in place."""
-    slope = (grad + grad.mT) / max(x.size(0), 1)
     if _fused(x):
-        products.add_centred_times(array(x), mean.double().sum(0).numpy(), array(slope), grad_x.numpy())
+        products.add_covariance_gradient(array(grad), array(x), array(mean), grad_x.numpy())
         return
+    slope = (grad + grad.mT) / max(x.size(0), 1)
     centred = x - mean[0]
     centred = centred - centred.mean(0)  # what rounding left of the mean
     grad_x += (centred.transpose(0, 1) @ slope).transpose(0, 1)

@@ -3,11 +3,12 @@
 Where the loss is on some nodes only, the gradient's sums read these alone.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
 
 from fairgat.nn import scaling
-from fairgat.nn.arrays import array, like, optional, served
+from fairgat.nn.arrays import array, like, served
 from fairgat.nn.operator import fake, gradient, operator
 
 
@@ -23,56 +24,58 @@ def logit_of(
 @operator
 def active_logit(
     x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, eta: float, scaled: bool
-) -> tuple[Tensor, Tensor, Tensor]:
-    """The operator behind `logit_of`: the logits (N,), and mean and variance (F,) of x where it is scaled."""
-    mean, variance = scaling.moments(x) if scaled else (torch.zeros_like(gain), torch.zeros_like(gain))
-    factor = _factor(gain, variance, eta, scaled)
+) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    """The operator behind `logit_of`: the logits (N,), and where x is scaled its mean, variance and factor (F,)."""
+    if scaled:
+        mean, variance, factor = scaling.deviation(x, gain, eta)
+    else:
+        mean, variance, factor = torch.zeros_like(gain), torch.zeros_like(gain), torch.ones_like(gain)
     if not served(scaling.columns, x):
-        return torch.addcmul(bias, x, factor).relu() @ weight, mean, variance
+        return torch.addcmul(bias, x, factor).relu() @ weight, mean, variance, factor
     out = x.new_empty(x.size(0))
     scaling.columns.active_dot(array(x), factor.numpy(), array(bias), array(weight), out.numpy())
-    return out, mean, variance
+    return out, mean, variance, factor
 
 
 @fake(active_logit)
 def _(x, gain, bias, weight, eta, scaled):
-    return x.new_empty(x.size(0)), torch.empty_like(gain), torch.empty_like(gain)
+    return x.new_empty(x.size(0)), *(torch.empty_like(gain) for _ in range(3))
 
 
 @operator
 def active_logit_backward(
-    grad: Tensor, x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, mean: Tensor, variance: Tensor, eta: float,
-    scaled: bool,
+    grad: Tensor, x: Tensor, gain: Tensor, bias: Tensor, weight: Tensor, mean: Tensor, variance: Tensor,
+    factor: Tensor, eta: float, scaled: bool,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of x (N, F), gain, bias and weight (F,)."""
-    fused, factor = served(scaling.columns, x), _factor(gain, variance, eta, scaled)
-    if not fused:
-        active = grad[:, None] * (torch.addcmul(bias, x, factor) > 0)
-        total, weighted = active.sum(0), (active * x).sum(0)
-    else:
-        g, values, shift = array(grad), array(x), array(bias)
-        total, weighted = torch.from_numpy(scaling.columns.active_dot_sums(g, values, factor.numpy(), shift))
-    slope, offset, grad_gain = None, None, torch.zeros_like(gain)
+    if not served(scaling.columns, x):
+        return _active_logit_backward(grad, x, gain, bias, weight, mean, variance, factor, eta, scaled)
+    given, kernels, grad_x = (array(grad), array(x), factor.numpy(), array(bias)), scaling.columns, like(x)
+    sums, slopes = kernels.active_dot_sums(*given), array(weight)
+    grad_factor, *found = kernels.active_dot_parameters(sums, *given[2:], slopes)
+    slope, offset, grad_gain = None, None, np.zeros_like(grad_factor)
+    if scaled:
+        moments = mean.numpy(), variance.numpy()
+        slope, offset, grad_gain = kernels.through_factor(
+            grad_factor, array(gain), *moments, eta, scaling.EPS, x.size(0)
+        )
+    kernels.active_dot_gradient(*given, slopes, slope, offset, grad_x.numpy())
+    return grad_x, *map(torch.from_numpy, (grad_gain, *found))
+
+
+def _active_logit_backward(grad, x, gain, bias, weight, mean, variance, factor, eta, scaled):
+    active = grad[:, None] * (torch.addcmul(bias, x, factor) > 0)
+    total, weighted = active.sum(0), (active * x).sum(0)
+    grad_x, grad_gain = active * (weight * factor), torch.zeros_like(gain)
     if scaled:
         slope, offset, grad_gain = scaling.through_factor(weight * weighted, gain, mean, variance, eta, x.size(0))
-    if not fused:
-        grad_x = active * (weight * factor)
-        grad_x = grad_x if slope is None else grad_x + slope * x + offset
-    else:
-        grad_x = like(x)
-        scaling.columns.active_dot_gradient(
-            g, values, factor.numpy(), shift, array(weight), optional(slope), optional(offset), grad_x.numpy()
-        )
+        grad_x = grad_x + slope * x + offset
     return grad_x, grad_gain, weight * total, factor * weighted + bias * total
 
 
 @fake(active_logit_backward)
 def _(grad, x, gain, bias, weight, *_):
     return like(x), torch.empty_like(gain), torch.empty_like(bias), torch.empty_like(weight)
-
-
-def _factor(gain: Tensor, variance: Tensor, eta: float, scaled: bool) -> Tensor:
-    return scaling.factor_of(gain, variance, eta) if scaled else torch.ones_like(gain)
 
 
 def _setup(ctx, inputs, output):

@@ -13,10 +13,12 @@ _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "c
 
 
 @_jit
-def unit_norm(weight: np.ndarray, unit: np.ndarray, u: np.ndarray, v: np.ndarray) -> float:
-    """unit (m, n) = weight / sigma, with the singular vectors u (m,) and v (n,) of sigma, which is returned."""
+def unit_norm(weight: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """weight / sigma (m, n); and (1 + m + n,) sigma and its singular vectors u and v."""
     m, n = weight.shape
     wide = m < n
+    unit, leading = np.empty_like(weight), np.empty(1 + m + n, weight.dtype)
+    u, v = leading[1 : 1 + m], leading[1 + m :]
     tall = np.empty((n, m) if wide else (m, n))
     for i in range(m):
         for j in range(n):
@@ -38,13 +40,16 @@ def unit_norm(weight: np.ndarray, unit: np.ndarray, u: np.ndarray, v: np.ndarray
             unit[i, j] = weight[i, j] / divisor
     for j in range(n):
         v[j] = left[j] if wide else right[j]
-    return sigma
+    leading[0] = sigma
+    return unit, leading
 
 
 @_jit
-def unit_norm_gradient(grad: np.ndarray, unit: np.ndarray, sigma: float, u, v, grad_weight: np.ndarray) -> None:
-    """grad_weight (m, n) = (grad - <grad, unit> u v^T) / sigma."""
-    along, tiny = 0.0, np.finfo(grad.dtype).tiny
+def unit_norm_gradient(grad: np.ndarray, unit: np.ndarray, leading: np.ndarray) -> np.ndarray:
+    """(grad - <grad, unit> u v^T) / sigma (m, n), for what `unit_norm` returns."""
+    m = len(grad)
+    grad_weight, u, v = np.empty_like(grad), leading[1 : 1 + m], leading[1 + m :]
+    along, sigma, tiny = 0.0, np.float64(leading[0]), np.finfo(grad.dtype).tiny
     for i in range(len(grad)):
         along += _dot(grad[i], unit[i])
     if sigma < tiny:  # a matrix of zeros, which was divided by a constant
@@ -52,6 +57,7 @@ def unit_norm_gradient(grad: np.ndarray, unit: np.ndarray, sigma: float, u, v, g
     for i in range(len(grad)):
         for j in range(grad.shape[1]):
             grad_weight[i, j] = (grad[i, j] - along * u[i] * v[j]) / sigma
+    return grad_weight
 
 
 @_jit

@@ -19,8 +19,7 @@ def scaled_logits(z: Tensor, bias: Tensor, eta: float) -> Tensor:
 def logits_to_deviation(z: Tensor, bias: Tensor, eta: float) -> tuple[Tensor, Tensor]:
     """The operator behind `scaled_logits`: the result, and mean and variance of z (2,), in float64 on the CPU."""
     if served(rows, z):
-        out = torch.empty_like(z)
-        return out, torch.tensor(rows.scale_logits(array(z), bias.item(), eta, EPS, out.numpy()), dtype=torch.float64)
+        return tuple(map(torch.from_numpy, rows.scale_logits(array(z), array(bias), eta, EPS)))
     variance, mean = torch.var_mean(z.to(_exact(z)), correction=0)
     return z * (eta * torch.rsqrt(variance + EPS)).to(z.dtype) + bias, torch.stack([mean, variance])
 
@@ -38,9 +37,7 @@ def _exact(z: Tensor) -> torch.dtype:
 def logits_to_deviation_backward(grad: Tensor, z: Tensor, moments: Tensor, eta: float) -> tuple[Tensor, Tensor]:
     """Gradients of z (N,) and of the bias (1,)."""
     if served(rows, z):
-        grad_z = torch.empty_like(z)
-        whole = rows.scale_logits_gradient(array(grad), array(z), *moments.tolist(), eta, EPS, grad_z.numpy())
-        return grad_z, z.new_tensor([whole])
+        return tuple(map(torch.from_numpy, rows.scale_logits_gradient(array(grad), array(z), array(moments), eta, EPS)))
     mean, variance = moments
     root, values = torch.rsqrt(variance + EPS), z.to(moments.dtype)
     slope = (grad * values).sum() * (-eta / max(z.size(0), 1)) * root**3

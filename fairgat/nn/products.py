@@ -50,14 +50,13 @@ def hidden_gradients(
     grad: np.ndarray, x: np.ndarray, weight: np.ndarray, bias: np.ndarray | None, head: np.ndarray, grad_x: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Gradients of `hidden_times`: that of x (n, k) is written, those of W (h, k), bias (h,) and V (m, h) returned."""
-    weights = np.zeros((_PARTS, *weight.T.shape), x.dtype)
-    biases = np.zeros((_PARTS, len(weight)), x.dtype)
-    heads = np.zeros((_PARTS, *head.shape), x.dtype)
+    weights, heads = np.empty((_PARTS, *weight.T.shape), x.dtype), np.empty((_PARTS, *head.shape), x.dtype)
+    biases = np.empty((_PARTS, 1, len(weight)), x.dtype)
     over_range(
         _hidden_gradients, _PARTS, grad.size // _PARTS, grad, x, *_panels(weight, bias), *_panels(head.T),
         *_panels(weight.T), grad_x, weights, biases, heads,
     )  # fmt: skip
-    return np.ascontiguousarray(_sum(weights).T), _sum(biases[:, None])[0], _sum(heads)
+    return np.ascontiguousarray(_sum(weights).T), _sum(biases)[0], _sum(heads)
 
 
 def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -70,11 +69,12 @@ def covariances(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return found, mean
 
 
-def add_centred_times(x: np.ndarray, mean: np.ndarray, weight: np.ndarray, out: np.ndarray) -> None:
-    """out[:, h] (n, k) += (x[:, h] - mean[h]) W[h]^T for x (n, H, k), mean (H, k) in float64 and W (H, k, k)."""
-    for h in range(len(weight)):
-        panels, start = _panels(weight[h])
-        over_range(_add_centred_times, len(x), panels.size, x[:, h], mean[h], panels, start, out[:, h])
+def add_covariance_gradient(grad: np.ndarray, x: np.ndarray, mean: np.ndarray, out: np.ndarray) -> None:
+    """Add to out (n, H, F) what the gradient (H, F, F) of `covariances` means for x (n, H, F)."""
+    for h in range(len(grad)):
+        slope, centre = _slope(grad[h], mean[:, h], len(x))
+        panels, start = _panels(slope)
+        over_range(_add_centred_times, len(x), panels.size, x[:, h], centre, panels, start, out[:, h])
 
 
 def _sum(parts: np.ndarray) -> np.ndarray:
@@ -157,12 +157,13 @@ def _hidden_gradients(
     grad_hidden = np.empty_like(hidden)
     for part in range(begin, end):
         row, last = _bounds(part, len(heads), len(x))
+        weights[part], biases[part], heads[part] = zero, zero, zero
         for low in range(row, last, _BLOCK):
             high = min(low + _BLOCK, last)
             count, block, g = high - low, x[low:high], grad[low:high]
             _block_times(0, count, block, weight, bias, zero, hidden)
             _block_times(0, count, g, head, no_bias, least, grad_hidden)
-            _mask(hidden[:count], grad_hidden[:count], biases[part])
+            _mask(hidden[:count], grad_hidden[:count], biases[part, 0])
             _block_times(0, count, grad_hidden, back, no_bias_back, least, grad_x[low:high])
             _add_product(block.T, grad_hidden[:count], weights[part])
             _add_product(g.T, hidden[:count], heads[part])
@@ -226,7 +227,19 @@ def _combine(rows, means, squares, covariance, mean):
 
 
 @_jit
+def _slope(grad, mean, rows):
+    """(grad + grad^T) / rows, and the mean (F,) in float64."""
+    slope, centre = np.empty_like(grad), np.empty(len(grad))
+    for f in range(len(grad)):
+        centre[f] = np.float64(mean[0, f]) + np.float64(mean[1, f])
+        for g in range(len(grad)):
+            slope[f, g] = (grad[f, g] + grad[g, f]) / grad.dtype.type(rows)
+    return slope, centre
+
+
+@_jit
 def _add_centred_times(begin, end, x, mean, panels, no_bias, out):
+    """out (n, k) += (x - mean) W^T for x (n, k) and W^T in panels."""
     least, centred = x.dtype.type(-np.inf), np.empty((_BLOCK, mean.size), x.dtype)
     product = np.empty_like(centred)
     for low in range(begin, end, _BLOCK):

@@ -58,9 +58,9 @@ def scale_gradient(
 
 
 @_jit
-def scale_logits(z, bias: float, eta: float, eps: float, out) -> tuple[float, float]:
-    """out = z * eta / sqrt(variance + eps) + bias, all (N,); returns z's mean and variance."""
-    mean = variance = 0.0
+def scale_logits(z: np.ndarray, bias: np.ndarray, eta: float, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """z * eta / sqrt(variance + eps) + bias, for z (N,) and bias (1,); and z's mean and variance (2,) in float64."""
+    out, mean, variance, shift = np.empty_like(z), 0.0, 0.0, np.float64(bias[0])
     for i in range(z.size):
         mean += z[i]
     mean /= max(z.size, 1)
@@ -69,13 +69,16 @@ def scale_logits(z, bias: float, eta: float, eps: float, out) -> tuple[float, fl
     variance /= max(z.size, 1)
     factor = eta / np.sqrt(variance + eps)
     for i in range(z.size):
-        out[i] = z[i] * factor + bias
-    return mean, variance
+        out[i] = z[i] * factor + shift
+    return out, np.array([mean, variance])
 
 
 @_jit
-def scale_logits_gradient(grad, z, mean: float, variance: float, eta: float, eps: float, grad_z) -> float:
-    """grad_z (N,) of `scale_logits`; returns the gradient of the bias."""
+def scale_logits_gradient(
+    grad: np.ndarray, z: np.ndarray, moments: np.ndarray, eta: float, eps: float
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients of z (N,) and of the bias (1,) of `scale_logits`, for the moments that it gave."""
+    grad_z, grad_bias, mean, variance = np.empty_like(z), np.empty(1, z.dtype), moments[0], moments[1]
     inverse, along, whole = 1 / np.sqrt(variance + eps), 0.0, 0.0
     for i in range(z.size):
         along += grad[i] * z[i]
@@ -83,4 +86,5 @@ def scale_logits_gradient(grad, z, mean: float, variance: float, eta: float, eps
     factor, slope = eta * inverse, -eta * along * inverse**3 / max(z.size, 1)
     for i in range(z.size):
         grad_z[i] = grad[i] * factor + slope * (z[i] - mean)
-    return whole
+    grad_bias[0] = whole
+    return grad_z, grad_bias

@@ -90,8 +90,7 @@ gradient(add_bias, _add_bias_gradient, _add_bias_setup)
 @operator
 def normalise(x: Tensor, gain: Tensor, bias: Tensor, eta: float, relu: bool) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scale` with eta: y (N, F), and mean and variance (F,) of x."""
-    mean, variance = moments(x)
-    factor = factor_of(gain, variance, eta)
+    mean, variance, factor = deviation(x, gain, eta)
     if not served(columns, x):
         y = torch.addcmul(bias, x, factor)
         return y.relu() if relu else y, mean, variance
@@ -155,8 +154,9 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     (N, H, C) and att (2, H, C). The gradient is in `fairgat.nn.scored`.
     """
     if scaled:
-        mean, variance = (values.view(c.shape[1:]) for values in moments(c.flatten(1)))
-        gain = factor_of(torch.ones_like(variance), variance, eta)
+        heads, width = c.shape[1:]
+        found = deviation(c.flatten(1), c.new_ones(heads * width), eta)
+        mean, variance, gain = (values.view(heads, width) for values in found)
     else:
         gain = c.new_ones(c.shape[1:])
         mean, variance = torch.zeros_like(gain), torch.zeros_like(gain)
@@ -236,10 +236,9 @@ def through_factor(
     return slope, -slope * mean, grad_factor * eta * EPS * root**3
 
 
-def moments(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean and population variance (F,) over the rows of x (N, F)."""
+def deviation(x: Tensor, gain: Tensor, eta: float) -> tuple[Tensor, Tensor, Tensor]:
+    """Mean and population variance (F,) over the rows of x (N, F), and `factor_of` gain (F,) and variance."""
     if not served(columns, x):
         variance, mean = torch.var_mean(x, 0, correction=0)
-        return mean, variance
-    mean, variance = columns.moments(array(x))
-    return torch.from_numpy(mean), torch.from_numpy(variance)
+        return mean, variance, factor_of(gain, variance, eta)
+    return tuple(map(torch.from_numpy, columns.deviation(array(x), array(gain), eta, EPS)))

@@ -29,15 +29,13 @@ class SpectralNorm(nn.Module):
 
 
 @operator
-def unit_norm(weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-    """weight (m, n) divided by sigma; sigma (), its largest singular value, and its vectors u (m,) and v (n,).
+def unit_norm(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """weight (m, n) divided by its largest singular value sigma; and (1 + m + n,) sigma and its vectors u and v.
 
     Where Numba is there by Lanczos' iteration, elsewhere by an eigendecomposition of the smaller Gram matrix.
     """
     if served(lanczos, weight):
-        unit, u, v = like(weight), weight.new_empty(weight.size(0)), weight.new_empty(weight.size(1))
-        sigma = lanczos.unit_norm(array(weight), unit.numpy(), u.numpy(), v.numpy())
-        return unit, weight.new_tensor(sigma), u, v
+        return tuple(map(torch.from_numpy, lanczos.unit_norm(array(weight))))
     wide, exact = weight.size(0) < weight.size(1), weight.to(torch.promote_types(weight.dtype, torch.float32))
     gram = exact @ exact.t() if wide else exact.t() @ exact
     vector = torch.linalg.eigh(gram).eigenvectors[:, -1].to(weight.dtype, copy=True)
@@ -45,23 +43,21 @@ def unit_norm(weight: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     sigma = other.norm()
     divisor = sigma.clamp_min(torch.finfo(weight.dtype).tiny)
     other = other / divisor
-    return (weight / divisor).contiguous(), sigma, *((vector, other) if wide else (other, vector))
+    both = (vector, other) if wide else (other, vector)
+    return (weight / divisor).contiguous(), torch.cat([sigma.to(weight.dtype).view(1), *both])
 
 
 @fake(unit_norm)
 def _(weight):
-    m, n = weight.shape
-    return like(weight), weight.new_empty(()), weight.new_empty(m), weight.new_empty(n)
+    return like(weight), weight.new_empty(1 + weight.size(0) + weight.size(1))
 
 
 @operator
-def unit_norm_backward(grad: Tensor, unit: Tensor, sigma: Tensor, u: Tensor, v: Tensor) -> Tensor:
+def unit_norm_backward(grad: Tensor, unit: Tensor, leading: Tensor) -> Tensor:
     """Gradient of weight (m, n)."""
     if served(lanczos, grad):
-        grad_weight = like(unit)
-        vectors = u.numpy(), v.numpy()
-        lanczos.unit_norm_gradient(array(grad), unit.numpy(), sigma.item(), *vectors, grad_weight.numpy())
-        return grad_weight
+        return torch.from_numpy(lanczos.unit_norm_gradient(array(grad), unit.numpy(), leading.numpy()))
+    sigma, u, v = leading[0], *leading[1:].split(grad.shape)
     tiny = torch.finfo(sigma.dtype).tiny
     along = torch.where(sigma >= tiny, (grad * unit).sum(), 0)
     return (grad - along * torch.outer(u, v)) / sigma.clamp_min(tiny)
@@ -74,7 +70,7 @@ def _(grad, unit, *_):
 
 def _setup(ctx, inputs, output):
     ctx.save_for_backward(*output)
-    ctx.mark_non_differentiable(*output[1:])
+    ctx.mark_non_differentiable(output[1])
 
 
 def _backward(ctx, grad, *_):

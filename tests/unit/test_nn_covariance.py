@@ -18,7 +18,7 @@ def normal(*shape, dtype=torch.float32):
 def taken(monkeypatch):
     """Which of the kernels were called."""
     done = []
-    for name in ("covariances", "add_centred_times"):
+    for name in ("covariances", "add_covariance_gradient"):
         real = getattr(module.products, name)
         monkeypatch.setattr(
             module.products, name, lambda *given, name=name, real=real: done.append(name) or real(*given)
@@ -38,7 +38,7 @@ def test_kernels_and_pytorch_agree(monkeypatch, threads, count, shape):
         result = covariance(values)[0]
         (result * weight.to(values.dtype)).sum().backward()
         found.append((result.detach(), values.grad))
-    assert set(done) == {"covariances", "add_centred_times"}
+    assert set(done) == {"covariances", "add_covariance_gradient"}
     for ours, exact in zip(*found, strict=True):
         torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=2e-6)
 
