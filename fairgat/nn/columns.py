@@ -70,6 +70,15 @@ def scores(x: np.ndarray, att: np.ndarray, out: np.ndarray) -> None:
     over_range(_scores, len(x), att[0].size, x, att, out)
 
 
+def scores_of_scaled(x: np.ndarray, att: np.ndarray, eta: float, eps: float) -> tuple[np.ndarray, ...]:
+    """`scores` (2, H, N) of x (N, H, C) as S3 scales it; and its `factor`, mean and variance, (H, C) each."""
+    flat, ones = x.reshape(len(x), att[0].size), np.ones_like(att[0])
+    mean, variance, gain = (each.reshape(ones.shape) for each in deviation(flat, ones.ravel(), eta, eps))
+    out = np.empty_like(x, shape=(*att.shape[:2], len(x)))
+    scores(x, att * gain, out)
+    return out, gain, mean, variance
+
+
 def score_sums(grad: np.ndarray, x: np.ndarray) -> np.ndarray:
     """(2, H, C): sums over n of grad[0, h, n] * x[n, h] and of grad[1, h, n] * x[n, h]."""
     return _summed(_score_sums, x, grad)

@@ -10,9 +10,10 @@ from scipy.sparse import csr_matrix
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from fairgat.nn.arrays import array, served
+from fairgat.nn.arrays import array, like, served
 from fairgat.nn.cache import kept
 from fairgat.nn.covariance import covariance
+from fairgat.nn.deviation import scaled_weight, weight_to_deviation, weight_to_deviation_backward
 from fairgat.nn.linear import linear, transposed_product
 from fairgat.nn.operator import fake, gradient, operator
 from fairgat.nn.parallel import over_rows
@@ -81,23 +82,56 @@ def _backward(ctx, grad):
 gradient(constant_linear, _backward, _setup)
 
 
-def features_covariance(x: Tensor) -> Tensor:
-    """Population covariance (1, F, F) over the rows of x (N, F)."""
-    return _covariance(x) if _changes(x) else constant_covariance(x)
+def features_scaled_weight(x: Tensor, weight: Tensor, eta: float) -> Tensor:
+    """Weight (H, C, F) scaled so that every column of x W^T deviates by eta, for x (N, F); see `scaled_weight`.
+
+    Where x needs no gradient, its covariance is found once.
+    """
+    if _changes(x) or x.dtype != weight.dtype:
+        return scaled_weight(weight, _covariance(x), eta)
+    return constant_scaled_weight(x, weight, eta)[0]
 
 
 @operator
-def constant_covariance(x: Tensor) -> Tensor:
-    """The operator behind `features_covariance`; it has no gradient."""
-    return kept(_covariance_of, x, _covariance).clone()
+def constant_scaled_weight(x: Tensor, weight: Tensor, eta: float) -> tuple[Tensor, Tensor, Tensor]:
+    """The operator behind `features_scaled_weight`, as `weight_to_deviation`; there is no gradient of x."""
+    return weight_to_deviation.function(weight, kept(_covariance_of, x, _covariance), eta)
 
 
-@fake(constant_covariance)
-def _(x):
-    return x.new_empty(1, x.size(1), x.size(1))
+@fake(constant_scaled_weight)
+def _(x, weight, eta):
+    return like(weight), like(weight), weight.new_empty(weight.shape[:2])
+
+
+@operator
+def constant_scaled_weight_backward(
+    grad: Tensor, x: Tensor, weight: Tensor, product: Tensor, variance: Tensor, eta: float
+) -> Tensor:
+    """Gradient of the weight."""
+    found = kept(_covariance_of, x, _covariance)
+    return weight_to_deviation_backward.function(grad, weight, found, product, variance, eta, False)[0]
+
+
+@fake(constant_scaled_weight_backward)
+def _(grad, *_):
+    return like(grad)
+
+
+def _scaled_setup(ctx, inputs, output):
+    x, weight, ctx.eta = inputs
+    ctx.save_for_backward(x, weight, *output[1:])
+    ctx.mark_non_differentiable(*output[1:])
+
+
+def _scaled_backward(ctx, grad, *_):
+    return None, constant_scaled_weight_backward(grad, *ctx.saved_tensors, ctx.eta), None
+
+
+gradient(constant_scaled_weight, _scaled_backward, _scaled_setup)
 
 
 def _covariance(x: Tensor) -> Tensor:
+    """(1, F, F)."""
     return covariance(x[:, None, :])[0]
 
 

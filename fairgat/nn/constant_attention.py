@@ -1,14 +1,15 @@
 """Attention over features that need no gradient, as a network's features do not: its scores' gradient in one pass.
 
 `fairgat.nn.attention` gives the gradient of every node's scores, for which each source sums over its edges. Here the
-scores are products of the features with two directions, whose gradients a target's edges can be added to at once.
+scores are products of the features with two directions per head, W^T a, whose gradients a target's edges can be added
+to at once.
 """
 
 import numpy as np
 import torch
 from torch import Tensor
 
-from fairgat.nn.arrays import array, number, optional, served, unsigned
+from fairgat.nn.arrays import array, like, number, optional, served, unsigned
 from fairgat.nn.attention import attend, segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
@@ -25,61 +26,79 @@ _PARTS = 16  # of the rows, of about as much work each, whose sums are added up 
 
 def attend_features(
     x: Tensor,
-    directions: Tensor,
+    weight: Tensor,
+    att: Tensor,
     graph: CSRGraph,
     alpha_chi: float = 0.0,
     negative_slope: float = 0.2,
     keep: Tensor | None = None,
     factor: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """`attend` over x (N, F), shared by all heads, the scores of its nodes being <directions, x>.
+    """`attend` over x (N, F), shared by all heads, the scores of its nodes being <att, x W^T>.
 
     Args:
         x: (N, F) features to aggregate.
-        directions: (2, H, F), source and target.
+        weight: W, (H, C, F).
+        att: (2, H, C) attention vectors, source and target.
         graph, alpha_chi, negative_slope, keep, factor: as for `fairgat.nn.attention.attend`.
 
     Returns:
         out (N, H, F) and alpha (H, E).
     """
-    fits = directions.shape[2:] == x.shape[1:] and directions.dtype == x.dtype
+    fits = weight.shape[2:] == x.shape[1:] and weight.dtype == x.dtype
     if x.requires_grad or torch.compiler.is_compiling() or not fits:
-        scores = torch.einsum("nf,khf->khn", x, directions)
+        scores = torch.einsum("nf,khf->khn", x, _directions(weight, att))
         return attend(x[:, None, :], *scores, graph, alpha_chi, negative_slope, keep, factor)
-    return constant_attention(x, directions, *graph.tensors, keep, factor, alpha_chi, negative_slope)[:2]
+    return constant_attention(x, weight, att, *graph.tensors, keep, factor, alpha_chi, negative_slope)[:2]
+
+
+def _directions(weight: Tensor, att: Tensor) -> Tensor:
+    """W^T a (2, H, F)."""
+    return (att.transpose(0, 1) @ weight).transpose(0, 1)
 
 
 @operator
 def constant_attention(
-    x: Tensor, directions: Tensor,
+    x: Tensor, weight: Tensor, att: Tensor,
     rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
     keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
 ) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
     """The operator behind `attend_features`: out, alpha, and scores (2, H, N). There is no gradient of x."""
     shared = x[:, None, :]
-    scores = scores_of(shared, directions)
-    out, alpha = segment_attention(
+    scores = scores_of(shared, _directions(weight, att))
+    out, alpha = segment_attention.function(
         shared, *scores, rowptr, middle, source, tptr, ttarget, tedge, keep, factor, alpha_chi, negative_slope
     )
     return out, alpha, scores
 
 
 @fake(constant_attention)
-def _(x, directions, rowptr, middle, source, *_):
-    heads, rows = directions.size(1), rowptr.size(0) - 1
+def _(x, weight, att, rowptr, middle, source, *_):
+    heads, rows = att.size(1), rowptr.size(0) - 1
     alpha = x.new_empty(heads, source.size(0))
     return x.new_empty(rows, heads, x.size(1)), alpha, x.new_empty(2, heads, x.size(0))
 
 
 @operator
 def constant_attention_backward(
-    grad: Tensor, extra: Tensor | None, alpha: Tensor, scores: Tensor, x: Tensor,
+    grad: Tensor, extra: Tensor | None, alpha: Tensor, scores: Tensor, x: Tensor, weight: Tensor, att: Tensor,
     rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
     keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
-) -> Tensor:  # fmt: skip
-    """Gradient of the directions (2, H, F)."""
+) -> tuple[Tensor, Tensor]:  # fmt: skip
+    """Gradients of weight and att."""
+    along = _directions_gradient(
+        grad, extra, alpha, scores, x, rowptr, middle, source, tptr, ttarget, tedge, keep, factor, alpha_chi,
+        negative_slope,
+    ).transpose(0, 1)  # fmt: skip
+    return att.permute(1, 2, 0) @ along, (along @ weight.mT).transpose(0, 1).contiguous()
+
+
+def _directions_gradient(
+    grad, extra, alpha, scores, x, rowptr, middle, source, tptr, ttarget, tedge, keep, factor, alpha_chi, negative_slope
+):
+    """(2, H, F)."""
     if not served(kernels, x):
-        both = segment_attention_backward(
+        both = segment_attention_backward.function(
             grad, extra, alpha, x[:, None, :], *scores, rowptr, middle, source, tptr, ttarget, tedge, keep, factor,
             alpha_chi, negative_slope, False,
         )[1:]  # fmt: skip
@@ -97,13 +116,13 @@ def constant_attention_backward(
 
 
 @fake(constant_attention_backward)
-def _(grad, extra, alpha, scores, x, *_):
-    return x.new_empty(2, alpha.size(0), x.size(1))
+def _(grad, extra, alpha, scores, x, weight, att, *_):
+    return like(weight), like(att)
 
 
 def _setup(ctx, inputs, output):
-    x, _, *graph, alpha_chi, negative_slope = inputs
-    ctx.save_for_backward(*output[1:], x, *graph)
+    *tensors, alpha_chi, negative_slope = inputs
+    ctx.save_for_backward(*output[1:], *tensors)
     ctx.settings = alpha_chi, negative_slope
     ctx.mark_non_differentiable(output[2])
     ctx.set_materialize_grads(False)
@@ -111,12 +130,12 @@ def _setup(ctx, inputs, output):
 
 def _backward(ctx, grad, extra, _):
     if grad is None and extra is None:
-        return (None,) * 12
-    alpha, scores, x, *rest = ctx.saved_tensors
+        return (None,) * 13
+    alpha, scores, x, weight, att, rowptr, *rest = ctx.saved_tensors
     if grad is None:  # only alpha was used further on
-        grad = x.new_zeros(rest[0].size(0) - 1, alpha.size(0), x.size(1))
-    found = constant_attention_backward(grad, extra, alpha, scores, x, *rest, *ctx.settings)
-    return None, found, *(None,) * 10
+        grad = x.new_zeros(rowptr.size(0) - 1, alpha.size(0), x.size(1))
+    found = constant_attention_backward(grad, extra, alpha, scores, x, weight, att, rowptr, *rest, *ctx.settings)
+    return None, *found, *(None,) * 10
 
 
 gradient(constant_attention, _backward, _setup)

@@ -6,7 +6,7 @@ from torch.nn.utils.parametrize import is_parametrized
 
 from fairgat.nn import spectral
 from fairgat.nn.cache import csr_of
-from fairgat.nn.constant import features_covariance, features_linear
+from fairgat.nn.constant import features_linear, features_scaled_weight
 from fairgat.nn.constant_attention import attend_features
 from fairgat.nn.covariance import covariance
 from fairgat.nn.csr import CSRGraph
@@ -211,10 +211,9 @@ class GATConv(nn.Module):
         """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
         weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
         if eta is not None:
-            weight = scaled_weight(weight, features_covariance(x), eta)
+            weight = features_scaled_weight(x, weight, eta)
         att = torch.cat([self.att_src, self.att_dst])
-        directions = (att.transpose(0, 1) @ weight).transpose(0, 1)  # W^T a, per head
-        s, alpha = attend_features(x, directions, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
+        s, alpha = attend_features(x, weight, att, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
         if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
             s = s.flatten(1)[:, None, :]
             weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads

@@ -27,9 +27,7 @@ def scaled_weight(weight: Tensor, covariance: Tensor, eta: float) -> Tensor:
 def weight_to_deviation(weight: Tensor, covariance: Tensor, eta: float) -> tuple[Tensor, Tensor, Tensor]:
     """The operator behind `scaled_weight`: the result, weight @ covariance, and the variances (H, C)."""
     if _small(weight, covariance):
-        scaled, product, variance = like(weight), like(weight), weight.new_empty(weight.shape[:2])
-        rows.scale(array(weight), array(covariance), eta, EPS, scaled.numpy(), product.numpy(), variance.numpy())
-        return scaled, product, variance
+        return tuple(map(torch.from_numpy, rows.scale(array(weight), array(covariance), eta, EPS)))
     product = weight @ covariance
     variance = (product * weight).sum(-1)
     factor = eta * torch.rsqrt(variance.clamp_min(0) + EPS)
@@ -51,18 +49,14 @@ def weight_to_deviation_backward(
     grad: Tensor, weight: Tensor, covariance: Tensor, product: Tensor, variance: Tensor, eta: float, needs: bool
 ) -> tuple[Tensor, Tensor]:
     """Gradients of weight and of covariance (empty unless needed)."""
-    grad_covariance = torch.zeros_like(covariance) if needs else covariance.new_empty(0)
     if _small(weight, covariance):
-        grad_weight = like(weight)
-        rows.scale_gradient(
-            array(grad), array(weight), array(covariance), product.numpy(), variance.numpy(), eta, EPS,
-            grad_weight.numpy(), grad_covariance.numpy() if needs else None,
-        )  # fmt: skip
-        return grad_weight, grad_covariance
+        given = array(grad), array(weight), array(covariance), product.numpy(), variance.numpy()
+        return tuple(map(torch.from_numpy, rows.scale_gradient(*given, eta, EPS, needs)))
     root = torch.rsqrt(variance.clamp_min(0) + EPS)
     grad_variance = torch.where(variance >= 0, (grad * weight).sum(-1) * (-0.5 * eta) * root**3, 0)
     through = grad_variance[..., None] * weight
     grad_weight = grad * (eta * root)[..., None] + grad_variance[..., None] * product + through @ covariance.mT
+    grad_covariance = covariance.new_empty(0, 0, 0)
     if needs:
         grad_covariance = (weight.mT @ through).sum_to_size(covariance.shape)
     return grad_weight.contiguous(), grad_covariance.contiguous()
@@ -70,7 +64,7 @@ def weight_to_deviation_backward(
 
 @fake(weight_to_deviation_backward)
 def _(grad, weight, covariance, product, variance, eta, needs):
-    return like(weight), like(covariance) if needs else covariance.new_empty(0)
+    return like(weight), like(covariance) if needs else covariance.new_empty(0, 0, 0)
 
 
 def _setup(ctx, inputs, output):

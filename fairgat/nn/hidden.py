@@ -95,9 +95,9 @@ def scaled_hidden_product(
     These are the covariance of x (1, k, k), its mean as in `covariance`, W scaled (1, h, k), W times the covariance
     (1, h, k) and the variances (1, h).
     """
-    found, mean = covariance(x[:, None])
-    scaled, product, variance = weight_to_deviation(weight[None], found, eta)
-    return hidden_product(x, scaled[0], bias, head), found, mean, scaled, product, variance
+    found, mean = covariance.function(x[:, None])
+    scaled, product, variance = weight_to_deviation.function(weight[None], found, eta)
+    return hidden_product.function(x, scaled[0], bias, head), found, mean, scaled, product, variance
 
 
 @fake(scaled_hidden_product)
@@ -113,9 +113,9 @@ def scaled_hidden_product_backward(
     scaled: Tensor, product: Tensor, variance: Tensor, eta: float,
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """Gradients of x, weight, bias and head."""
-    grad_x, grad_scaled, grad_bias, grad_head = hidden_product_backward(grad, x, scaled[0], bias, head)
+    grad_x, grad_scaled, grad_bias, grad_head = hidden_product_backward.function(grad, x, scaled[0], bias, head)
     saved = weight[None], found, product, variance
-    grad_weight, grad_found = weight_to_deviation_backward(grad_scaled[None], *saved, eta, True)
+    grad_weight, grad_found = weight_to_deviation_backward.function(grad_scaled[None], *saved, eta, True)
     add_gradient(grad_found, x[:, None], mean, grad_x[:, None])
     return grad_x, grad_weight[0], grad_bias, grad_head
 

@@ -85,7 +85,7 @@ def large_linear_backward(
     """Gradients of x, weight and bias, each empty where not needed; y is the result, if ReLU was applied."""
     grad_x, grad_weight, grad_bias = (grad.new_empty(0) for _ in range(3))
     if y is not None:
-        grad, grad_bias = add_bias_backward(grad, y, True)
+        grad, grad_bias = add_bias_backward.function(grad, y, True)
     elif shifted:
         grad_bias = grad.sum(0)
     if needs_x:

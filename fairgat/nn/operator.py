@@ -28,6 +28,7 @@ class Operator:
 
     Attributes:
         registered: the operator as PyTorch knows it.
+        function: what it does; for other operators' functions, where nobody looks on and no gradient is wanted.
     """
 
     def __init__(self, function: Callable) -> None:
@@ -35,7 +36,7 @@ class Operator:
         _library.define(name + torch.library.infer_schema(function, mutates_args=()))
         _library.impl(name, self._implementation, "CompositeExplicitAutograd")
         self.registered = getattr(torch.ops.fairgat, name).default
-        self._function = function
+        self.function = function
         functools.update_wrapper(self, function)
         self._hidden: Callable | None = None
         self._apply: Callable | None = None
@@ -55,21 +56,21 @@ class Operator:
             if self._apply is not None:
                 return self._apply(*arguments)
             with torch.no_grad():
-                return self._function(*arguments)
-        return self._function(*arguments)
+                return self.function(*arguments)
+        return self.function(*arguments)
 
     def _implementation(self, *arguments: Any) -> Any:
         if "torch._dynamo" not in sys.modules:
-            return self._function(*arguments)
+            return self.function(*arguments)
         if self._hidden is None:  # dynamo shall not trace into NumPy and Numba
-            self._hidden = torch._dynamo.disable(self._function)
+            self._hidden = torch._dynamo.disable(self.function)
         return self._hidden(*arguments)
 
     def differentiable(self, backward: Callable, setup: Callable) -> None:
         """Register the autograd formula; arguments as for `torch.library.register_autograd`."""
         backward = once_differentiable(_without_autocast(backward))
         torch.library.register_autograd(self.registered.name(), backward, setup_context=setup, lib=_library)
-        function = self._function
+        function = self.function
 
         def forward(ctx: Any, *arguments: Any) -> Any:
             output = function(*arguments)

@@ -10,11 +10,15 @@ _jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "c
 
 
 @_jit
-def scale(weight, covariance, eta: float, eps: float, scaled, product, variance) -> None:
-    """product = weight @ covariance; its rows' variance; scaled = weight * eta / sqrt(variance + eps).
+def scale(
+    weight: np.ndarray, covariance: np.ndarray, eta: float, eps: float
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """weight * eta / sqrt(variance + eps); weight @ covariance; and the variance of its rows.
 
-    For weight, product and scaled (H, C, F), covariance (H or 1, F, F) and variance (H, C).
+    For weight (H, C, F), as the first two are, covariance (H or 1, F, F) and variance (H, C).
     """
+    scaled, product = np.empty_like(weight), np.empty_like(weight)
+    variance = np.empty(weight.shape[:2], weight.dtype)
     for h in range(len(weight)):
         cov = covariance[h if len(covariance) > 1 else 0]
         for c in range(weight.shape[1]):
@@ -30,13 +34,16 @@ def scale(weight, covariance, eta: float, eps: float, scaled, product, variance)
             factor = eta / np.sqrt(max(along, 0.0) + eps)
             for f in range(row.size):
                 out[f] = row[f] * factor
+    return scaled, product, variance
 
 
 @_jit
 def scale_gradient(
-    grad, weight, covariance, product, variance, eta: float, eps: float, grad_weight, grad_covariance
-) -> None:
-    """Gradients of `scale`: that of weight is written, that of covariance is added to, unless it is None."""
+    grad, weight, covariance, product, variance, eta: float, eps: float, needs: bool
+) -> tuple[np.ndarray, np.ndarray]:
+    """Gradients of weight and of covariance (empty unless it needs one) of `scale`, for what it returned."""
+    grad_weight = np.empty_like(weight)
+    grad_covariance = np.zeros(covariance.shape if needs else (0, 0, 0), covariance.dtype)
     for h in range(len(weight)):
         k = h if len(covariance) > 1 else 0
         for c in range(weight.shape[1]):
@@ -51,10 +58,11 @@ def scale_gradient(
                 for g in range(row.size):
                     through += covariance[k, f, g] * row[g]
                 out[f] = g_row[f] * (eta * inverse) + slope * (image[f] + through)
-            if grad_covariance is not None:
+            if needs:
                 for f in range(row.size):
                     for g in range(row.size):
                         grad_covariance[k, f, g] += slope * row[f] * row[g]
+    return grad_weight, grad_covariance
 
 
 @_jit

@@ -153,10 +153,12 @@ def scores_of_scaled(c: Tensor, att: Tensor, eta: float, scaled: bool) -> tuple[
     With `scaled` the scores are those of gain * c, c scaled as S3 scales it: gain = eta / sqrt(var(c) + eps). For c
     (N, H, C) and att (2, H, C). The gradient is in `fairgat.nn.scored`.
     """
+    if scaled and served(columns, c):
+        found = columns.scores_of_scaled(array(c), array(att), eta, EPS)
+        return tuple(map(torch.from_numpy, found))
     if scaled:
-        heads, width = c.shape[1:]
-        found = deviation(c.flatten(1), c.new_ones(heads * width), eta)
-        mean, variance, gain = (values.view(heads, width) for values in found)
+        variance, mean = torch.var_mean(c, 0, correction=0)
+        gain = factor_of(torch.ones_like(variance), variance, eta)
     else:
         gain = c.new_ones(c.shape[1:])
         mean, variance = torch.zeros_like(gain), torch.zeros_like(gain)

@@ -51,7 +51,7 @@ def scored_attention(
 ) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor, Tensor]:  # fmt: skip
     """The operator behind `attend_scored`: out, alpha, gain; and scores (2, H, N), mean and variance (H, C) of c."""
     scores, gain, mean, variance = scores_of_scaled(c, att, eta, scaled)
-    out, alpha = segment_attention(
+    out, alpha = segment_attention.function(
         c, *_ends(scores, targets), rowptr, middle, source, tptr, ttarget, tedge, keep, factor, alpha_chi,
         negative_slope,
     )  # fmt: skip
@@ -80,7 +80,7 @@ def scored_attention_backward(
     eta: float, scaled: bool, needs_c: bool,
 ) -> tuple[Tensor, Tensor]:  # fmt: skip
     """Gradients of c (empty where not needed) and att."""
-    grad_c, grad_source, grad_target = segment_attention_backward(
+    grad_c, grad_source, grad_target = segment_attention_backward.function(
         grad, extra, alpha, c, *_ends(scores, targets), rowptr, middle, source, tptr, ttarget, tedge, keep, factor,
         alpha_chi, negative_slope, needs_c,
     )  # fmt: skip

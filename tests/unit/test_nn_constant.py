@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from fairgat.nn import GATConv, constant
-from fairgat.nn.constant import constant_covariance, constant_linear, features_covariance, features_linear
+from fairgat.nn.constant import constant_linear, constant_scaled_weight, features_linear, features_scaled_weight
 
 ROWS, INPUTS, OUTPUTS = 70, 40, 9
 
@@ -90,19 +90,26 @@ def test_the_layers_take_it_for_their_input(products):
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_covariance_follows_what_is_written(dtype):
-    x, _ = operands(dtype=dtype)
+def test_scaled_weight_follows_what_is_written(dtype):
+    """Its covariance is found once, and again after a write; features that need a gradient get it."""
+    x, weight = operands(dtype=dtype)
+    weights = weight.detach().clone()[None].requires_grad_()
+    close = {"rtol": 1e-4, "atol": 1e-6}
     for _ in range(2):
         for _ in range(2):
-            torch.testing.assert_close(features_covariance(x), torch.cov(x.t(), correction=0)[None])
-        features_covariance(x).zero_()  # of the caller's own
+            y, plain = x.clone().requires_grad_(), weights.detach().clone().requires_grad_()
+            product = x @ plain[0].t()
+            exact = plain[0] * (0.75 / product.std(0, correction=0))[:, None]
+            slope = torch.randn_like(exact)
+            kept, followed = (features_scaled_weight(given, weights, 0.75)[0] for given in (x, y))
+            torch.testing.assert_close((kept, followed), (exact, exact), **close)
+            expected = torch.autograd.grad((exact * slope).sum(), plain)[0]
+            for ours in (kept, followed):
+                grad = torch.autograd.grad((ours * slope).sum(), weights, retain_graph=True)[0]
+                torch.testing.assert_close(grad, expected, **close)
+            assert torch.autograd.grad((followed * slope).sum(), y)[0].any()
         x[1] += 3
-    y = x.clone().requires_grad_()
-    slope = torch.randn(INPUTS, INPUTS, dtype=dtype)
-    ours = torch.autograd.grad((features_covariance(y)[0] * slope).sum(), y)[0]
-    theirs = torch.autograd.grad((torch.cov(y.t(), correction=0) * slope).sum(), y)[0]
-    torch.testing.assert_close(ours, theirs, rtol=1e-4, atol=1e-6)
-    torch.library.opcheck(constant_covariance.registered, (x,))
+    torch.library.opcheck(constant_scaled_weight.registered, (x, weights, 0.75))
 
 
 def test_gradcheck_and_opcheck():
@@ -126,7 +133,7 @@ def test_compiled_code_keeps_nothing(recording):
     """It writes to its buffers without counting, so that another matrix may come as the same tensor."""
     backend, operators = recording
     x, weight = operands()
-    together = torch.compile(lambda x, w: features_linear(x, w).sum() + features_covariance(x).sum(), backend=backend)
-    expected = (x @ weight.t()).sum() + torch.cov(x.t(), correction=0).sum()
+    both = lambda x, w: features_linear(x, w).sum() + features_scaled_weight(x, w[None], 1.0).sum()  # noqa: E731
+    together, expected = torch.compile(both, backend=backend), both(x, weight)
     torch.testing.assert_close(together(x, weight), expected, rtol=1e-4, atol=1e-4)
     assert operators and not any("constant" in name for name in operators)
