@@ -119,6 +119,7 @@ TRAINING_PATH = [
     "nn/linear.py",
     "nn/logits.py",
     "nn/models.py",
+    "nn/network.py",
     "nn/operator.py",
     "nn/pairs.py",
     "nn/parallel.py",

@@ -23,15 +23,16 @@ def hidden_linear(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor, 
     shapes = weight.shape[1:] + head.shape[1:] + (weight.shape[:1] if bias is None else bias.shape)
     fits = shapes == x.shape[1:] + 2 * weight.shape[:1]
     alike = all(each is None or each.dtype == x.dtype for each in (weight, bias, head))
-    fused = not torch.compiler.is_compiling() and fits and alike and _fused(x, weight, head)
+    served = not torch.compiler.is_compiling() and fits and alike and fused(x, weight, head)
     if eta is not None:
-        if fused:
+        if served:
             return scaled_hidden_product(x, weight, bias, head, eta)[0]
         weight = scaled_weight(weight[None], covariance(x[:, None])[0], eta)[0]
-    return hidden_product(x, weight, bias, head) if fused else linear(linear(x, weight, bias, relu=True), head)
+    return hidden_product(x, weight, bias, head) if served else linear(linear(x, weight, bias, relu=True), head)
 
 
-def _fused(x: Tensor, weight: Tensor, head: Tensor) -> bool:
+def fused(x: Tensor, weight: Tensor, head: Tensor) -> bool:
+    """Whether the kernels serve these shapes and types."""
     width, outputs = len(weight), len(head)
     return large(x, width) and x.size(1) <= width and outputs > 0 and by_kernels(x, max(width, outputs))
 
@@ -39,7 +40,7 @@ def _fused(x: Tensor, weight: Tensor, head: Tensor) -> bool:
 @operator
 def hidden_product(x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor) -> Tensor:
     """The operator behind `hidden_linear`."""
-    if not _fused(x, weight, head):  # exported where there were more rows
+    if not fused(x, weight, head):  # exported where there were more rows
         return torch.nn.functional.linear(torch.nn.functional.linear(x, weight, bias).relu(), head)
     out = x.new_empty(len(x), len(head))
     products.hidden_times(array(x), array(weight), optional(bias), array(head), out.numpy())
@@ -56,7 +57,7 @@ def hidden_product_backward(
     grad: Tensor, x: Tensor, weight: Tensor, bias: Tensor | None, head: Tensor
 ) -> tuple[Tensor, Tensor, Tensor, Tensor]:
     """Gradients of x, weight, bias and head."""
-    if not _fused(x, weight, head):
+    if not fused(x, weight, head):
         hidden = torch.nn.functional.linear(x, weight, bias).relu()
         masked = (grad @ head) * (hidden > 0)
         return masked @ weight, masked.t() @ x, masked.sum(0), grad.t() @ hidden

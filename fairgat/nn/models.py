@@ -10,20 +10,16 @@ from fairgat.nn.conv import FairGATConv, GATConv, glorot_
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.decode import dot_product
 from fairgat.nn.logits import scaled_logits
+from fairgat.nn.network import has_hooks, training_logits
 from fairgat.nn.scaling import EPS
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
-_HOOKS = ("_forward_hooks", "_forward_pre_hooks", "_backward_hooks", "_backward_pre_hooks")
 
 
 def _is_seen(layer: nn.Module) -> bool:
     """Whether an attention layer is of the caller's making, or somebody looks at what goes in or out."""
     ours = type(layer).forward in (GATConv.forward, FairGATConv.forward) and "forward" not in vars(layer)
-    return not ours or _has_hooks(layer)
-
-
-def _has_hooks(layer: nn.Module) -> bool:
-    return nn.modules.module._has_any_global_hook() or any(getattr(layer, kind) for kind in _HOOKS)
+    return not ours or has_hooks(layer)
 
 
 class NodeClassifier(nn.Module):
@@ -90,7 +86,7 @@ class NodeClassifier(nn.Module):
             or self.linear.bias is not None
             or self.linear.out_features != 1
             or "forward" in vars(self.linear)
-            or _has_hooks(self.linear)
+            or has_hooks(self.linear)
         )
 
     def _shift(self, z: Tensor) -> Tensor:
@@ -108,6 +104,11 @@ class NodeClassifier(nn.Module):
         """
         if not self.training or self._output_is_seen():
             return self.classify(self.embed(x, graph, *arguments, **options))
+        plain = isinstance(graph, CSRGraph) and not (arguments or options or torch.compiler.is_compiling())
+        if plain and not self._hidden_is_seen():
+            logits = training_logits(self, x, graph)
+            if logits is not None:
+                return logits
         return self._shift(self._attend(x, graph, *arguments, last={"head": self.linear.weight[0]}, **options))
 
 

@@ -42,17 +42,9 @@ class Operator:
         self._apply: Callable | None = None
 
     def __call__(self, *arguments: Any, **named: Any) -> Any:
-        if named or torch.compiler.is_compiling() or _watched(arguments):
+        if named or not is_plain(*arguments):
             return self.registered(*arguments, **named)
-        differentiates = False
-        for each in arguments:
-            if type(each) in _PLAIN:
-                if each.is_meta:
-                    return self.registered(*arguments)
-                differentiates |= each.requires_grad
-            elif isinstance(each, Tensor):
-                return self.registered(*arguments)
-        if differentiates and torch.is_grad_enabled():
+        if torch.is_grad_enabled() and any(type(each) in _PLAIN and each.requires_grad for each in arguments):
             if self._apply is not None:
                 return self._apply(*arguments)
             with torch.no_grad():
@@ -98,14 +90,24 @@ def _without_autocast(backward: Callable) -> Callable:
     return plain
 
 
-def _watched(arguments: tuple) -> bool:
-    return (
-        torch._C._len_torch_dispatch_stack() > 0
+def is_plain(*arguments: Any) -> bool:
+    """Whether tensors are no more than that, and nobody looks on: see `Operator`."""
+    if (
+        torch.compiler.is_compiling()
+        or torch._C._len_torch_dispatch_stack() > 0
         or torch._C._are_functorch_transforms_active()
         or torch._C._is_tracing()
         or torch.autograd.profiler._is_profiler_enabled
         or torch._C._has_torch_function(arguments)
-    )
+    ):
+        return False
+    for each in arguments:  # some ten at every call: faster than all()
+        if type(each) in _PLAIN:
+            if each.is_meta:
+                return False
+        elif isinstance(each, Tensor):
+            return False
+    return True
 
 
 def operator(function: Callable) -> Operator:
