@@ -100,7 +100,8 @@ class NodeClassifier(nn.Module):
         """(N,) logits of features x (N, F) on a graph.
 
         What a layer gives to the next is not written where nobody can see it (no hooks, and neither layers nor methods
-        of the caller's own): between the attention layers, and in training before the linear one.
+        of the caller's own): between the attention layers, and in training before the linear one. On a `CSRGraph`, in
+        training, the whole network is then one node of autograd's graph where that is served: `fairgat.nn.network`.
         """
         if not self.training or self._output_is_seen():
             return self.classify(self.embed(x, graph, *arguments, **options))

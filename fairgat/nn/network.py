@@ -1,8 +1,7 @@
 """`NodeClassifier` in training as one node of autograd's graph.
 
 The same operators in the same order as layer by layer, so the same numbers; but what modules and autograd do between
-them is left out. After every pass over a large graph their code is in no cache any more, and an epoch waited for it 1
-of its 35 ms.
+them is left out. After a pass over a large graph their code is in no cache any more, and has to be waited for.
 """
 
 from typing import Any, NamedTuple
