@@ -93,7 +93,12 @@ def _weight(linear: nn.Linear) -> tuple[Tensor | None, bool]:
 
 
 class _Network(torch.autograd.Function):
-    """Forward and backward pass, operator by operator, as the layers would call them."""
+    """Forward and backward pass, operator by operator, as the layers would call them.
+
+    s (N, F) is what the first layer aggregates, c (N, C) the second one's features before it aggregates, z (N, C)
+    after; the first layer's output is not written. What an operator returns besides, for its gradient, goes by the
+    operator's place: `attention1`, `between` the layers, `attention2`, `moments` of z.
+    """
 
     @staticmethod
     def forward(ctx: Any, x, w1, w2, w3, b1, b2, b3, source1, target1, source2, target2, *rest) -> Tensor:
@@ -105,20 +110,22 @@ class _Network(torch.autograd.Function):
             ),
             strict=True,
         )
+        att1, att2, eta = torch.cat([source1, target1]), torch.cat([source2, target2]), _as_operators_take(second.eta)
+
         weight, *scaling1 = unit1[None], None, None
         if first.eta is not None:
             weight, *scaling1 = constant_scaled_weight.function(x, weight, first.eta)
-        att1, att2 = torch.cat([source1, target1]), torch.cat([source2, target2])
-        of_first, of_second = (None, None, *first[:2]), (None, None, None, *second[:2], *_as_operators_take(second.eta))
-        s, *attention1 = constant_attention.function(x, weight, att1, *graph, *of_first)
+        s, *attention1 = constant_attention.function(x, weight, att1, *graph, None, None, *first[:2])
         s = s[:, 0]
+
         if first.eta is None:
             c, *between = hidden.hidden_product.function(s, weight[0], b1, unit2), *(None,) * 5
         else:
             c, *between = hidden.scaled_hidden_product.function(s, weight[0], b1, unit2, first.eta)
-        z, *attention2 = scored_attention.function(c[:, None], att2, *graph, *of_second)
+        z, *attention2 = scored_attention.function(c[:, None], att2, *graph, None, None, None, *second[:2], *eta)
         z, gain = z[:, 0], attention2[1].flatten()
-        logits, *moments = active_logit.function(z, gain, b2, unit3[0], *_as_operators_take(second.eta))
+        logits, *moments = active_logit.function(z, gain, b2, unit3[0], *eta)
+
         ctx.save_for_backward(
             x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, unit1,
             *leading, *graph, *scaling1, *attention1, *between, *attention2, *moments,
@@ -136,6 +143,7 @@ class _Network(torch.autograd.Function):
         leading, graph, scaling1, attention1, between, attention2, moments = _cut(rest, 3, 6, 2, 2, 5, 5, 3)
         first, second, last = ctx.steps
         eta = _as_operators_take(second.eta)
+
         if last.eta is None:
             grad_b3 = grad.sum(0, keepdim=True)
         else:
@@ -147,6 +155,7 @@ class _Network(torch.autograd.Function):
             grad_z[:, None], None, grad_gain[None] if eta[1] else None, *attention2, c[:, None], att2, *graph,
             None, None, None, *second[:2], *eta, True,
         )  # fmt: skip
+
         if first.eta is None:
             found = hidden.hidden_product_backward.function(grad_c[:, 0], s, weight[0], b1, unit2)
         else:
@@ -154,20 +163,21 @@ class _Network(torch.autograd.Function):
                 grad_c[:, 0], s, weight[0], b1, unit2, *between, first.eta
             )
         grad_s, grad_weight, grad_b1, grad_w2 = found
+
         through_scores, grad_att1 = constant_attention_backward.function(
             grad_s[:, None], None, *attention1, x, weight, att1, *graph, None, None, *first[:2]
         )
         grad_w1 = grad_weight[None] + through_scores
         if first.eta is not None:
             grad_w1 = constant_scaled_weight_backward.function(grad_w1, x, unit1[None], *scaling1, first.eta)
-        grads = (
-            unit_norm_backward.function(grad, unit, leading) if step.unit else grad
-            for grad, unit, leading, step in zip(
-                (grad_w1[0], grad_w2, grad_w3[None]), (unit1, unit2, unit3), leading, ctx.steps, strict=True
-            )
+
+        of_units = zip((grad_w1[0], grad_w2, grad_w3[None]), (unit1, unit2, unit3), leading, ctx.steps, strict=True)
+        of_weights = (
+            unit_norm_backward.function(found, unit, vectors) if step.unit else found
+            for found, unit, vectors, step in of_units
         )
-        both = (half for att in (grad_att1, grad_att2) for half in (att[:1], att[1:]))
-        return None, *grads, grad_b1, grad_b2, grad_b3, *both, *(None,) * 9
+        of_att = (half for found in (grad_att1, grad_att2) for half in (found[:1], found[1:]))
+        return None, *of_weights, grad_b1, grad_b2, grad_b3, *of_att, *(None,) * 9
 
 
 def _as_operators_take(eta: float | None) -> tuple[float, bool]:

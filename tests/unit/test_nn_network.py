@@ -142,7 +142,7 @@ def biased():
         twice,
         biased,
     ],
-    ids="heads mean dropout center bias residual derived parametrised twice biased".split(),
+    ids=["heads", "mean", "dropout", "center", "bias", "residual", "derived", "parametrised", "twice", "biased"],
 )
 def test_what_is_not_served_goes_layer_by_layer(monkeypatch, whole, make):
     model = make()
@@ -212,7 +212,10 @@ def test_what_autograd_offers_besides(monkeypatch, whole):
         checkpoint(model, *given, use_reentrant=False)[::3].square().sum(), list(model.parameters())
     )
     assert all(map(torch.equal, ours, gradients))
-    assert len(whole) >= 5
+    parameters, summed = list(model.parameters()), [torch.Tensor.sum, lambda out: (1 * out).sum()]
+    ours, apart = (torch.autograd.grad(add(model(*given)), parameters) for add in summed)  # expanded, and written out
+    assert all(map(torch.equal, ours, apart))
+    assert len(whole) >= 7
     weight = model.linear.parametrizations.weight.original
     first = torch.autograd.grad(model(*given).square().sum(), weight, create_graph=True)[0]
     with pytest.raises(RuntimeError, match="once_differentiable"):
