@@ -35,7 +35,8 @@ class Adam:
     ) -> None:
         self.parameters = list(parameters)
         self.lr, self.weight_decay, self.betas, self.eps = lr, weight_decay, betas, eps
-        self._states = [_State(parameter) for parameter in self.parameters]
+        self._moments = {p: (torch.zeros_like(p), torch.zeros_like(p)) for p in self.parameters}
+        self._steps = dict.fromkeys(self.parameters, 0)
 
     def zero_grad(self) -> None:
         """Forget the gradients."""
@@ -45,31 +46,21 @@ class Adam:
     @torch.no_grad()
     def step(self) -> None:
         """One update of every parameter that has a gradient."""
-        for parameter, state in zip(self.parameters, self._states, strict=True):
+        for parameter in self.parameters:
             if parameter.grad is not None:
-                state.steps += 1
-                self._update(parameter, parameter.grad, state)
+                self._steps[parameter] += 1
+                self._update(parameter, parameter.grad, *self._moments[parameter], self._steps[parameter])
 
-    def _update(self, parameter: Tensor, gradient: Tensor, state: "_State") -> None:
+    def _update(self, parameter: Tensor, gradient: Tensor, mean: Tensor, square: Tensor, step: int) -> None:
         first, second = self.betas
-        size, root = self.lr / (1 - first**state.steps), math.sqrt(1 - second**state.steps)
-        if state.arrays is not None and parameter.is_contiguous():
-            values, slopes = parameter.numpy().reshape(-1), array(gradient).reshape(-1)
-            adam.step(slopes, values, *state.arrays, self.weight_decay, first, second, self.eps, size, root)
+        size, root = self.lr / (1 - first**step), math.sqrt(1 - second**step)
+        if served(adam, parameter) and all(each.is_contiguous() for each in (parameter, mean, square)):
+            arrays = (each.numpy().reshape(-1) for each in (parameter, mean, square))
+            adam.step(array(gradient).reshape(-1), *arrays, self.weight_decay, first, second, self.eps, size, root)
             torch.autograd.graph.increment_version(parameter)
             return
         if self.weight_decay:
             gradient = gradient.add(parameter, alpha=self.weight_decay)
-        state.mean.lerp_(gradient, 1 - first)
-        state.square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
-        parameter.addcdiv_(state.mean, state.square.sqrt().div_(root).add_(self.eps), value=-size)
-
-
-class _State:
-    """A parameter's steps so far, and the moments of its gradient; as flat arrays, too, where the kernel serves."""
-
-    def __init__(self, parameter: Tensor) -> None:
-        self.steps = 0
-        self.mean, self.square = torch.zeros_like(parameter), torch.zeros_like(parameter)
-        flat = served(adam, parameter) and self.mean.is_contiguous()
-        self.arrays = (self.mean.numpy().reshape(-1), self.square.numpy().reshape(-1)) if flat else None
+        mean.lerp_(gradient, 1 - first)
+        square.mul_(second).addcmul_(gradient, gradient, value=1 - second)
+        parameter.addcdiv_(mean, square.sqrt().div_(root).add_(self.eps), value=-size)

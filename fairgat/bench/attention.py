@@ -42,7 +42,7 @@ def measure(
         threads: numbers of CPU threads to measure with.
         pairs: turns that count.
         peers: what to compare with; `EAGER` is always among them.
-        warmup: turns before them.
+        warmup: turns before them, in each process.
 
     Raises:
         MemoryError: there is not enough for our own networks; a peer for which there is not has a `failure`.
@@ -102,8 +102,9 @@ def _relative(
     rows = []
     for name, seconds in taken.items():
         row = {"network": name, "threads": threads}
-        if name in failures:
-            rows.append(row | {"failure": failures[name]})
+        failure = failures.get(name) or failures.get(GAT)
+        if failure:
+            rows.append(row | {"failure": failure})
             continue
         relative = _ratio(seconds, taken[GAT])
         rows.append(

@@ -19,7 +19,7 @@ def scaled_logits(z: Tensor, bias: Tensor, eta: float) -> Tensor:
 def logits_to_deviation(z: Tensor, bias: Tensor, eta: float) -> tuple[Tensor, Tensor]:
     """The operator behind `scaled_logits`: the result, and mean and variance of z (2,), in float64 on the CPU."""
     if served(rows, z):
-        return tuple(map(torch.from_numpy, rows.scale_logits(array(z), array(bias), eta, EPS)))
+        return tuple(map(torch.from_numpy, rows.scale_logits(array(z), bias.item(), eta, EPS)))
     variance, mean = torch.var_mean(z.to(_exact(z)), correction=0)
     return z * (eta * torch.rsqrt(variance + EPS)).to(z.dtype) + bias, torch.stack([mean, variance])
 

@@ -1,7 +1,9 @@
 """`NodeClassifier` in training as one node of autograd's graph.
 
 The same operators in the same order as layer by layer, so the same numbers; but what modules and autograd do between
-them is left out. After a pass over a large graph their code is in no cache any more, and has to be waited for.
+them is left out. After a pass over a large graph their code is in no cache any more, and has to be waited for. The
+node keeps what it saved until its backward pass is over: one array of (N, C) more than layer by layer. Who looks on
+during the backward pass alone sees one node.
 """
 
 from typing import Any, NamedTuple
@@ -9,6 +11,7 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
+from torch.nn.utils import parametrize
 
 from fairgat.nn import hidden
 from fairgat.nn.constant import constant_scaled_weight, constant_scaled_weight_backward
@@ -16,7 +19,7 @@ from fairgat.nn.constant_attention import constant_attention, constant_attention
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.head import active_logit, active_logit_backward
 from fairgat.nn.logits import logits_to_deviation, logits_to_deviation_backward
-from fairgat.nn.operator import is_plain
+from fairgat.nn.operator import is_plain, without_autocast
 from fairgat.nn.scored import scored_attention, scored_attention_backward
 from fairgat.nn.spectral import SpectralNorm, unit_norm, unit_norm_backward
 
@@ -87,6 +90,8 @@ def _weight(linear: nn.Linear) -> tuple[Tensor | None, bool]:
     """The parameter, and whether S2 is done to it; None where anything else is, or somebody looks on."""
     if "parametrizations" not in linear._modules:
         return linear.weight, False
+    if parametrize._cache_enabled:  # the weight is a tensor of the caller's, too
+        return None, True
     given = linear.parametrizations.weight if list(linear.parametrizations) == ["weight"] else ()
     only_s2 = len(given) == 1 and type(given[0]) is SpectralNorm
     return (given.original, True) if only_s2 and not (has_hooks(given) or has_hooks(given[0])) else (None, True)
@@ -138,6 +143,7 @@ class _Network(torch.autograd.Function):
 
     @staticmethod
     @once_differentiable
+    @without_autocast
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
         x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, unit1, *rest = ctx.saved_tensors
         leading, graph, scaling1, attention1, between, attention2, moments = _cut(rest, 3, 6, 2, 2, 5, 5, 3)

@@ -28,7 +28,7 @@ class Operator:
 
     Attributes:
         registered: the operator as PyTorch knows it.
-        function: what it does; for other operators' functions, where nobody looks on and no gradient is wanted.
+        function: what it does, unseen by anybody: for what calls several operators and was itself called as one.
     """
 
     def __init__(self, function: Callable) -> None:
@@ -60,7 +60,7 @@ class Operator:
 
     def differentiable(self, backward: Callable, setup: Callable) -> None:
         """Register the autograd formula; arguments as for `torch.library.register_autograd`."""
-        backward = once_differentiable(_without_autocast(backward))
+        backward = once_differentiable(without_autocast(backward))
         torch.library.register_autograd(self.registered.name(), backward, setup_context=setup, lib=_library)
         function = self.function
 
@@ -74,7 +74,7 @@ class Operator:
         self._apply = super(torch.autograd.Function, differentiable).apply  # its own asks again for transforms
 
 
-def _without_autocast(backward: Callable) -> Callable:
+def without_autocast(backward: Callable) -> Callable:
     """A backward pass within autocast is one of the forward pass's precision, as PyTorch's own are."""
 
     @functools.wraps(backward)

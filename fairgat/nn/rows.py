@@ -66,9 +66,9 @@ def scale_gradient(
 
 
 @_jit
-def scale_logits(z: np.ndarray, bias: np.ndarray, eta: float, eps: float) -> tuple[np.ndarray, np.ndarray]:
-    """z * eta / sqrt(variance + eps) + bias, for z (N,) and bias (1,); and z's mean and variance (2,) in float64."""
-    out, mean, variance, shift = np.empty_like(z), 0.0, 0.0, np.float64(bias[0])
+def scale_logits(z: np.ndarray, bias: float, eta: float, eps: float) -> tuple[np.ndarray, np.ndarray]:
+    """z * eta / sqrt(variance + eps) + bias, for z (N,); and z's mean and variance (2,) in float64."""
+    out, mean, variance = np.empty_like(z), 0.0, 0.0
     for i in range(z.size):
         mean += z[i]
     mean /= max(z.size, 1)
@@ -77,7 +77,7 @@ def scale_logits(z: np.ndarray, bias: np.ndarray, eta: float, eps: float) -> tup
     variance /= max(z.size, 1)
     factor = eta / np.sqrt(variance + eps)
     for i in range(z.size):
-        out[i] = z[i] * factor + shift
+        out[i] = z[i] * factor + bias
     return out, np.array([mean, variance])
 
 

@@ -36,7 +36,12 @@ def attend_scored(
 
     Returns:
         out (n, H, C); alpha (H, E); and with `eta` the (H, C) factors that S3 gives to c.
+
+    Raises:
+        ValueError: att has another shape.
     """
+    if att.shape != (2, *c.shape[1:]):
+        raise ValueError(f"att must have shape {(2, *c.shape[1:])}, got {tuple(att.shape)}")
     settings = alpha_chi, negative_slope, 0.0 if eta is None else eta, eta is not None
     out, alpha, gain, *_ = scored_attention(c, att, *graph.tensors, targets, keep, factor, *settings)
     return out, alpha, None if eta is None else gain

@@ -76,12 +76,13 @@ def test_features_that_need_a_gradient_get_it(threads):
 def test_no_number_depends_on_how_rows_are_divided(threads):
     edge_index, sensitive = random_graph(3000, 60000)
     graph, x = CSRGraph.from_edge_index(edge_index, 3000, sensitive), torch.randn(3000, 17)
-    weight, att = torch.randn(1, 8, 17).requires_grad_(), torch.randn(2, 1, 8)
+    weight, att = torch.randn(1, 8, 17).requires_grad_(), torch.randn(2, 1, 8).requires_grad_()
     found = []
     for count in (1, 2, 5):
         threads(count)
         out, _ = attend_features(x, weight, att, graph, 0.3)
-        found.append(torch.autograd.grad(out.square().sum(), weight)[0].numpy().tobytes())
+        grads = torch.autograd.grad(out.square().sum(), (weight, att))
+        found.append(b"".join(each.numpy().tobytes() for each in grads))
     assert len(set(found)) == 1
 
 

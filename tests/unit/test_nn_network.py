@@ -113,6 +113,16 @@ def doubled():
     return model
 
 
+class Halved(NodeClassifier):
+    def _shift(self, z):
+        return super()._shift(z) / 2
+
+
+def derived_network():
+    torch.manual_seed(0)
+    return Halved(FairGATConv, INPUTS, WIDTH)
+
+
 def twice():
     """S2, and then another parametrisation."""
     model = network()
@@ -141,8 +151,21 @@ def biased():
         doubled,
         twice,
         biased,
+        derived_network,
     ],
-    ids=["heads", "mean", "dropout", "center", "bias", "residual", "derived", "parametrised", "twice", "biased"],
+    ids=[
+        "heads",
+        "mean",
+        "dropout",
+        "center",
+        "bias",
+        "residual",
+        "derived",
+        "parametrised",
+        "twice",
+        "biased",
+        "network",
+    ],
 )
 def test_what_is_not_served_goes_layer_by_layer(monkeypatch, whole, make):
     model = make()
@@ -185,6 +208,15 @@ def test_errors_are_those_of_the_layers(whole):
     assert whole == []
 
 
+def test_weights_that_are_kept(whole):
+    """Within `parametrize.cached` a weight is found once, and its gradient can be asked for."""
+    model = network()
+    with torch.nn.utils.parametrize.cached():
+        weight = model.conv1.lin.weight
+        assert torch.autograd.grad(model(*inputs()).square().sum(), weight)[0].any()
+    assert whole == []
+
+
 def test_who_looks_on_sees_the_layers(whole):
     given = inputs()
     for part in ("conv1", "conv2", "linear", "linear.parametrizations.weight.0", "conv1.lin.parametrizations.weight"):
@@ -212,10 +244,14 @@ def test_what_autograd_offers_besides(monkeypatch, whole):
         checkpoint(model, *given, use_reentrant=False)[::3].square().sum(), list(model.parameters())
     )
     assert all(map(torch.equal, ours, gradients))
+    out = model(*given)[::3].square().sum()
     parameters, summed = list(model.parameters()), [torch.Tensor.sum, lambda out: (1 * out).sum()]
     ours, apart = (torch.autograd.grad(add(model(*given)), parameters) for add in summed)  # expanded, and written out
     assert all(map(torch.equal, ours, apart))
-    assert len(whole) >= 7
+    with torch.autocast("cpu"):
+        cast = torch.autograd.grad(out, parameters)
+    assert all(map(torch.equal, cast, gradients))
+    assert len(whole) == 8
     weight = model.linear.parametrizations.weight.original
     first = torch.autograd.grad(model(*given).square().sum(), weight, create_graph=True)[0]
     with pytest.raises(RuntimeError, match="once_differentiable"):
