@@ -102,3 +102,9 @@ def test_what_is_no_number_stays_one(form):
     z = normal(40, dtype=torch.float32)
     z[3] = torch.nan
     assert scaled_logits(z, torch.ones(1), 0.75).isnan().all()
+
+
+@pytest.mark.parametrize("count", [0, 3])
+def test_the_logits_have_one_bias(count):
+    with pytest.raises(RuntimeError):
+        scaled_logits(torch.randn(5), torch.zeros(count), 1.0)

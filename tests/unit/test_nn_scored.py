@@ -68,3 +68,10 @@ def test_what_was_not_used_needs_no_gradient():
         grad_c, grad_att = torch.autograd.grad(value.square().sum(), (c, att), retain_graph=True)
         assert grad_c.abs().sum() > 0
         assert grad_att.isfinite().all()
+
+
+@pytest.mark.parametrize("shape", [(2, 2, 2), (2, 1, 3), (1, 1, 4)])
+def test_vectors_of_another_shape_are_refused(shape):
+    edge_index, _ = random_graph()
+    with pytest.raises(ValueError, match=r"att must have shape \(2, 1, 4\), got"):
+        attend_scored(torch.randn(30, 1, 4), torch.randn(*shape), CSRGraph.from_edge_index(edge_index, 30), eta=1.0)

@@ -39,3 +39,16 @@ def test_a_step_counts_as_a_change():
     weight.square().sum().backward()
     optimizer.step()
     assert weight._version > before
+
+
+def test_a_parameter_given_twice_has_one_state():
+    steps = []
+    for make in (Adam, torch.optim.Adam):
+        weight = torch.ones(3, requires_grad=True)
+        optimizer = make([weight, weight], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            weight.square().sum().backward()
+            optimizer.step()
+        steps.append(weight.detach())
+    torch.testing.assert_close(*steps)
