@@ -18,7 +18,7 @@ def logit_of(
     """(N,) `scale(x, bias, eta, gain, relu=True) @ weight`, for x (N, F) and weight (F,); see `fairgat.nn.scaling`."""
     bias = x.new_zeros(x.size(1)) if bias is None else bias
     gain = x.new_ones(x.size(1)) if gain is None else gain
-    return active_logit(x, gain, bias, weight, 0.0 if eta is None else eta, eta is not None)[0]
+    return active_logit(x, gain, bias, weight, *scaling.as_operators_take(eta))[0]
 
 
 @operator

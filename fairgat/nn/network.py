@@ -20,6 +20,7 @@ from fairgat.nn.csr import CSRGraph
 from fairgat.nn.head import active_logit, active_logit_backward
 from fairgat.nn.logits import logits_to_deviation, logits_to_deviation_backward
 from fairgat.nn.operator import is_plain, without_autocast
+from fairgat.nn.scaling import as_operators_take
 from fairgat.nn.scored import scored_attention, scored_attention_backward
 from fairgat.nn.spectral import SpectralNorm, unit_norm, unit_norm_backward
 
@@ -102,7 +103,7 @@ class _Network(torch.autograd.Function):
 
     s (N, F) is what the first layer aggregates, c (N, C) the second one's features before it aggregates, z (N, C)
     after; the first layer's output is not written. What an operator returns besides, for its gradient, goes by the
-    operator's place: `attention1`, `between` the layers, `attention2`, `moments` of z.
+    operator's place: `attention1`, `between` the layers, `attention2`, `moments` of z, `of_logits`.
     """
 
     @staticmethod
@@ -115,7 +116,7 @@ class _Network(torch.autograd.Function):
             ),
             strict=True,
         )
-        att1, att2, eta = torch.cat([source1, target1]), torch.cat([source2, target2]), _as_operators_take(second.eta)
+        att1, att2, eta = torch.cat([source1, target1]), torch.cat([source2, target2]), as_operators_take(second.eta)
 
         weight, *scaling1 = unit1[None], None, None
         if first.eta is not None:
@@ -130,30 +131,31 @@ class _Network(torch.autograd.Function):
         z, *attention2 = scored_attention.function(c[:, None], att2, *graph, None, None, None, *second[:2], *eta)
         z, gain = z[:, 0], attention2[1].flatten()
         logits, *moments = active_logit.function(z, gain, b2, unit3[0], *eta)
+        if last.eta is None:
+            out, of_logits = logits + b3, None
+        else:
+            out, of_logits = logits_to_deviation.function(logits, b3, last.eta)
 
         ctx.save_for_backward(
-            x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, unit1,
-            *leading, *graph, *scaling1, *attention1, *between, *attention2, *moments,
+            x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, of_logits,
+            unit1, *leading, *graph, *scaling1, *attention1, *between, *attention2, *moments,
         )  # fmt: skip
         ctx.steps = first, second, last
-        if last.eta is None:
-            return logits + b3
-        shifted, ctx.moments = logits_to_deviation.function(logits, b3, last.eta)
-        return shifted
+        return out
 
     @staticmethod
     @once_differentiable
     @without_autocast
     def backward(ctx: Any, grad: Tensor) -> tuple[Tensor | None, ...]:
-        x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, unit1, *rest = ctx.saved_tensors
+        x, weight, att1, s, b1, unit2, c, att2, z, gain, b2, unit3, logits, of_logits, unit1, *rest = ctx.saved_tensors
         leading, graph, scaling1, attention1, between, attention2, moments = _cut(rest, 3, 6, 2, 2, 5, 5, 3)
         first, second, last = ctx.steps
-        eta = _as_operators_take(second.eta)
+        eta = as_operators_take(second.eta)
 
         if last.eta is None:
             grad_b3 = grad.sum(0, keepdim=True)
         else:
-            grad, grad_b3 = logits_to_deviation_backward.function(grad, logits, ctx.moments, last.eta)
+            grad, grad_b3 = logits_to_deviation_backward.function(grad, logits, of_logits, last.eta)
         grad_z, grad_gain, grad_b2, grad_w3 = active_logit_backward.function(
             grad, z, gain, b2, unit3[0], *moments, *eta
         )
@@ -184,10 +186,6 @@ class _Network(torch.autograd.Function):
         )
         of_att = (half for found in (grad_att1, grad_att2) for half in (found[:1], found[1:]))
         return None, *of_weights, grad_b1, grad_b2, grad_b3, *of_att, *(None,) * 9
-
-
-def _as_operators_take(eta: float | None) -> tuple[float, bool]:
-    return (0.0, False) if eta is None else (eta, True)
 
 
 def _cut(values: tuple, *counts: int) -> list[tuple]:

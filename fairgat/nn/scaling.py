@@ -38,6 +38,11 @@ def scale(
     return normalise(x, gain, bias, eta, relu)[0]
 
 
+def as_operators_take(eta: float | None) -> tuple[float, bool]:
+    """S3's factor, and whether there is one: an operator's number may not be None."""
+    return (0.0, False) if eta is None else (eta, True)
+
+
 # ------------------------------------------------------------------------------------------------- bias and ReLU
 
 

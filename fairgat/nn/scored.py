@@ -10,7 +10,7 @@ from fairgat.nn.arrays import like
 from fairgat.nn.attention import segment_attention, segment_attention_backward
 from fairgat.nn.csr import CSRGraph
 from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.scaling import score_gradients, scores_of_scaled
+from fairgat.nn.scaling import as_operators_take, score_gradients, scores_of_scaled
 
 
 def attend_scored(
@@ -42,7 +42,7 @@ def attend_scored(
     """
     if att.shape != (2, *c.shape[1:]):
         raise ValueError(f"att must have shape {(2, *c.shape[1:])}, got {tuple(att.shape)}")
-    settings = alpha_chi, negative_slope, 0.0 if eta is None else eta, eta is not None
+    settings = alpha_chi, negative_slope, *as_operators_take(eta)
     out, alpha, gain, *_ = scored_attention(c, att, *graph.tensors, targets, keep, factor, *settings)
     return out, alpha, None if eta is None else gain
 
