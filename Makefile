@@ -71,10 +71,10 @@ format: env ## Put all code into form
 	$(BIN)/snakefmt Snakefile rules
 
 schema: env ## Write schemas/ from the models in fairgat/config.py
-	$(BIN)/python -m fairgat.schema schemas/config.schema.json
+	$(BIN)/python -m tools.schema schemas/config.schema.json
 
 lock: env ## Write requirements.lock and envs/ from what .venv holds
-	$(BIN)/python -m fairgat.lock
+	$(BIN)/python -m tools.requirements
 
 clean: ## Remove .venv and the demo's results
 	rm -rf $(VENV) results/demo

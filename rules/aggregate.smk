@@ -5,7 +5,7 @@ rule aggregate:
     input:
         selections=lambda w: selections_of(w.task),
         metrics=lambda w: all_metrics_of(w.task),
-        package=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
+        package=package("scores/summary.py", "scores/runs.py", "reporting/paper.py", "reporting/paper.yaml"),
     output:
         summary=results("summary/{task}.csv"),
         by_rule=results("summary/{task}_by_rule.csv"),
@@ -35,7 +35,7 @@ rule aggregate_protocols:
     input:
         selections=selections_of("link_prediction"),
         metrics=all_metrics_of("link_prediction"),
-        package=package("aggregation.py", "records.py", "reporting/paper.py", "reporting/paper.yaml"),
+        package=package("scores/summary.py", "scores/runs.py", "reporting/paper.py", "reporting/paper.yaml"),
     output:
         summary=results("summary/link_prediction_by_protocol.csv"),
     log:

@@ -17,8 +17,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import fairgat.calm
 import fairgat.cells
 import fairgat.config
-import fairgat.datasets
-import fairgat.debias.settings
+import fairgat.data.sources
 import fairgat.errors
 import fairgat.methods
 import fairgat.reporting.settings
@@ -26,7 +25,7 @@ import fairgat.watch
 
 try:
     CONFIG = fairgat.config.load(config)
-    fairgat.datasets.check(CONFIG)
+    fairgat.data.sources.check(CONFIG)
     if workflow.is_main_process:  # imports torch: once per run, not once per cluster job
         fairgat.methods.check(CONFIG)
 except fairgat.errors.ConfigError as error:
@@ -87,17 +86,17 @@ def module_of(wildcards):
 
 def modules_of(method):
     name = CONFIG.module(method)
-    return [f"methods/{module}.py" for module in (name, *fairgat.methods.built_on(name))]
+    return [fairgat.methods.path_of(module) for module in (name, *fairgat.methods.built_on(name))]
 
 
 # The modules that every training job runs through; a method's own module is `module_of`.
 TRAINING_PATH = [
-    "graph.py",
-    "memory.py",
-    "metrics.py",
-    "optim.py",
-    "tasks.py",
-    "training.py",
+    "data/graph.py",
+    "training/memory.py",
+    "tasks/metrics.py",
+    "training/optim.py",
+    "tasks/__init__.py",
+    "training/job.py",
     "methods/base.py",
     "nn/adam.py",
     "nn/arrays.py",
@@ -139,7 +138,7 @@ THEORY = ["theory/bounds.py", "theory/layers.py", "theory/network.py"]
 RENDERING = ["reporting/escape.py", "reporting/model.py", "reporting/render.py"]
 
 # What tables and figures of results have in common.
-RESULTS_SHOWN = ["failures.py", "records.py", "reporting/labels.py", "reporting/model.py", "reporting/results.py"]
+RESULTS_SHOWN = ["failures.py", "scores/runs.py", "reporting/labels.py", "reporting/model.py", "reporting/results.py"]
 
 # What the paper's tables are built with, which figures and the audit read from as well.
 REPORTING = [
@@ -164,7 +163,7 @@ def cell_settings(wildcards):
 
 
 def made_with(datasets, methods, tasks):
-    """What their runs must say of themselves; see `fairgat.records.read`."""
+    """What their runs must say of themselves; see `fairgat.scores.runs.read`."""
     return {
         "settings": {
             dataset: {method: CONFIG.training_settings(method, dataset) for method in methods} for dataset in datasets
@@ -198,8 +197,7 @@ def debiased_of(wildcards):
 
 def debias_settings(wildcards):
     """What the debiasing of a data set depends on."""
-    given = CONFIG.methods[wildcards.method].settings.get("debias", {})
-    return fairgat.debias.settings.Debias(**given).of(wildcards.dataset).model_dump()
+    return CONFIG.training_settings(wildcards.method, wildcards.dataset).get("debias", {})
 
 
 def debiased_cells(wildcards):
@@ -261,13 +259,13 @@ def dataset_settings(wildcards):
 
 def dataset_module(wildcards):
     """The file of the data set's source."""
-    name = fairgat.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
-    return package(f"datasets/{name.rpartition('.')[-1]}.py")
+    name = fairgat.data.sources.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
+    return package(f"data/sources/{name.rpartition('.')[-1]}.py")
 
 
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
-    files = fairgat.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    files = fairgat.data.sources.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
     return [str(file.local) for file in files if file.local]
 
 

@@ -7,9 +7,9 @@ rule debias:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-{split}.npz"),
         package=package(
-            "debias/fit.py",
-            "debias/kernels.py",
-            "debias/result.py",
+            "methods/edits/fit.py",
+            "methods/edits/kernels.py",
+            "methods/edits/result.py",
             "nn/arrays.py",
             "nn/linear.py",
             "nn/operator.py",
@@ -45,7 +45,7 @@ rule bias:
         graph=results("data/graphs/{dataset}.npz"),
         debiased=rules.debias.output.debiased,
         timing=rules.debias.output.timing,
-        package=package("debias/bias.py", "debias/result.py"),
+        package=package("methods/edits/bias.py", "methods/edits/result.py"),
     output:
         report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
     log:

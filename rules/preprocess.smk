@@ -5,7 +5,7 @@ rule preprocess:
     input:
         manifest=rules.download.output.manifest,
         source=dataset_module,
-        package=package("convert.py", "graph.py", "datasets/__init__.py", "datasets/_source.py", "datasets/_read.py"),
+        package=package("data/convert.py", "data/graph.py", "data/sources/__init__.py", "data/sources/_source.py", "data/sources/_read.py"),
     output:
         graph=results("data/graphs/{dataset}.npz"),
     log:
@@ -31,7 +31,7 @@ rule statistics:
     input:
         graph=rules.preprocess.output.graph,
         manifest=rules.download.output.manifest,
-        package=package("datasets/statistics.py", "splits.py", "reporting/paper.py", "reporting/paper.yaml"),
+        package=package("data/statistics.py", "data/splits.py", "reporting/paper.py", "reporting/paper.yaml"),
     output:
         stats=results("data/graphs/{dataset}.stats.json"),
     log:
@@ -59,7 +59,7 @@ rule statistics:
 rule split:
     input:
         graph=rules.preprocess.output.graph,
-        package=package("splits.py"),
+        package=package("data/splits.py"),
     output:
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
     log:

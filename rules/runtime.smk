@@ -8,7 +8,7 @@ rule runtime:
         debiased=timed_debiased,
         debias_times=timed_debiasing,
         modules=timed_modules,
-        package=package("timing.py", *TRAINING_PATH),
+        package=package("bench/epochs.py", *TRAINING_PATH),
     output:
         runtime=results("runtime/{dataset}.json"),
     log:

@@ -4,7 +4,7 @@
 rule select:
     input:
         metrics=lambda w: metrics_of(w.task, w.dataset, w.method),
-        package=package("selection.py", "records.py"),
+        package=package("scores/selection.py", "scores/runs.py"),
     output:
         results("selection/{task}/{dataset}/{method}.json"),
     log:

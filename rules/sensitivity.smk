@@ -14,7 +14,7 @@ rule sensitivity:
 rule sensitivity_split:
     input:
         split=split_of_other_form,
-        package=package("splits.py"),
+        package=package("data/splits.py"),
     output:
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
     log:
@@ -40,8 +40,8 @@ rule sensitivity_table:
     input:
         metrics=sensitivity_metrics,
         package=package(
-            "aggregation.py",
-            "reporting/paired.py",
+            "scores/summary.py",
+            "scores/paired.py",
             "reporting/sensitivity.py",
             "reporting/style.py",
             "reporting/paper.py",
@@ -98,8 +98,8 @@ rule sensitivity_figure:
     input:
         differences=rules.sensitivity_table.output.differences,
         package=package(
-            "aggregation.py",
-            "reporting/paired.py",
+            "scores/summary.py",
+            "scores/paired.py",
             "reporting/sensitivity.py",
             "reporting/style.py",
             "reporting/paper.py",

@@ -3,10 +3,10 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat import aggregation
     from fairgat.files import read_json, write_text
-    from fairgat.records import read_all
     from fairgat.reporting.paper import means
+    from fairgat.scores import summary as aggregation
+    from fairgat.scores.runs import read_all
 
     records = read_all(snakemake.input.metrics)
     rows = aggregation.summarise(

@@ -3,10 +3,10 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.aggregation import COLUMNS_BY_PROTOCOL, summarise_protocols, to_csv
     from fairgat.files import read_json, write_text
-    from fairgat.records import read_all
     from fairgat.reporting.paper import means
+    from fairgat.scores.runs import read_all
+    from fairgat.scores.summary import COLUMNS_BY_PROTOCOL, summarise_protocols, to_csv
 
     rows = summarise_protocols(
         list(map(read_json, snakemake.input.selections)),

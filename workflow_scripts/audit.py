@@ -4,9 +4,10 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import audit, audit_pages, headline, paired, paper, runtime, tables
+    from fairgat.reporting import audit, audit_pages, headline, paper, runtime, tables
     from fairgat.reporting.render import render
-    from fairgat.selection import RULES
+    from fairgat.scores import paired
+    from fairgat.scores.selection import RULES
 
     settings = snakemake.params.settings
     by_rule = tables.read_summary(snakemake.input.by_rule)

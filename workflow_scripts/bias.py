@@ -4,9 +4,9 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat import files, methods
-    from fairgat.debias.bias import describe
-    from fairgat.debias.result import Debiased
-    from fairgat.graph import Graph
+    from fairgat.data.graph import Graph
+    from fairgat.methods.edits.bias import describe
+    from fairgat.methods.edits.result import Debiased
 
     params, wildcards = snakemake.params, snakemake.wildcards
     cells = [methods.settings(params.module, values) for values in params.cells]

@@ -7,12 +7,13 @@ from _log import logged
 with logged(snakemake):
     import torch
 
-    from fairgat import files, machine, splits
-    from fairgat.debias.fit import debias
-    from fairgat.debias.settings import Debias
-    from fairgat.graph import Graph
-    from fairgat.progress import log_lines
-    from fairgat.training import seed_of
+    from fairgat import files, machine
+    from fairgat.data import splits
+    from fairgat.data.graph import Graph
+    from fairgat.methods.edits.fit import debias
+    from fairgat.methods.edits.settings import Debias
+    from fairgat.training.job import seed_of
+    from fairgat.training.progress import log_lines
 
     params = snakemake.params
     torch.set_num_threads(params.threads)

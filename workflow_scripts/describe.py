@@ -4,11 +4,11 @@ from pathlib import Path
 
 from _log import logged
 
-from fairgat import datasets
 from fairgat.config import Dataset, Splits
-from fairgat.datasets import statistics
+from fairgat.data import sources as datasets
+from fairgat.data import statistics
+from fairgat.data.graph import Graph
 from fairgat.files import write_json
-from fairgat.graph import Graph
 from fairgat.reporting import paper
 
 with logged(snakemake):

@@ -4,8 +4,8 @@ from pathlib import Path
 
 from _log import logged
 
-from fairgat import datasets
 from fairgat.config import Dataset
+from fairgat.data import sources as datasets
 
 with logged(snakemake):
     datasets.make(

@@ -5,7 +5,8 @@ from pathlib import Path
 from _log import logged
 
 with logged(snakemake):
-    from fairgat import files, timing
+    from fairgat import files
+    from fairgat.bench import epochs as timing
     from fairgat.config import Runtime
 
     result = timing.measure(

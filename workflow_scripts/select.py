@@ -7,8 +7,8 @@ with logged(snakemake):
 
     from fairgat import finished
     from fairgat.files import write_json
-    from fairgat.records import read_all
-    from fairgat.selection import select
+    from fairgat.scores.runs import read_all
+    from fairgat.scores.selection import select
 
     write_json(
         snakemake.output[0],

@@ -7,9 +7,9 @@ with logged(snakemake):
 
     from fairgat import finished
     from fairgat.files import write_text
-    from fairgat.records import read_all
     from fairgat.reporting import sensitivity
     from fairgat.reporting.render import FORMATS
+    from fairgat.scores.runs import read_all
 
     blocks = snakemake.params.blocks
     records = read_all(snakemake.input.metrics, snakemake.params.made_with)

@@ -3,6 +3,6 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat import splits
+    from fairgat.data import splits
 
     splits.save(snakemake.output.split, splits.load(snakemake.input.split))

@@ -2,9 +2,9 @@
 
 from _log import logged
 
-from fairgat import splits
 from fairgat.config import Splits
-from fairgat.graph import Graph
+from fairgat.data import splits
+from fairgat.data.graph import Graph
 
 with logged(snakemake):
     graph = Graph.load(snakemake.input.graph)

@@ -14,8 +14,8 @@ with logged(snakemake):
     if batched and finished.restore(made_from, snakemake.output):
         print("Put back: this cell had finished when the batch that it was in got lost.")
     else:
-        from fairgat import training
-        from fairgat.progress import log_lines
+        from fairgat.training import job as training
+        from fairgat.training.progress import log_lines
 
         metrics = training.run(
             training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),

@@ -16,11 +16,12 @@ from typing import Any
 
 import torch
 
-from fairgat import machine, memory
+from fairgat import machine
 from fairgat.bench import isolated
 from fairgat.bench.networks import OURS, PEERS, epoch, use_threads
-from fairgat.graph import Graph
+from fairgat.data.graph import Graph
 from fairgat.nn import bandwidth_order
+from fairgat.training import memory
 
 GAT, EAGER = OURS[0], PEERS[0]
 PROCESSES, ROUNDS = 3, 5

@@ -6,9 +6,9 @@ from functools import partial
 import torch
 from torch import Tensor, nn
 
-from fairgat.graph import Graph, alpha_chi
+from fairgat.data.graph import Graph, alpha_chi
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, set_num_threads
-from fairgat.optim import Adam
+from fairgat.training.optim import Adam
 
 OURS = ("GAT", "FairGAT")
 PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")

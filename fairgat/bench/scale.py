@@ -5,10 +5,11 @@ from typing import Any
 
 import numpy as np
 
-from fairgat import machine, memory
+from fairgat import machine
 from fairgat.bench import isolated
 from fairgat.bench.networks import epoch, use_threads
-from fairgat.graph import Graph
+from fairgat.data.graph import Graph
+from fairgat.training import memory
 
 NETWORKS = ("FairGAT", "PyG GAT, eager")
 

@@ -76,8 +76,13 @@ def may_call_off(name: str) -> bool:
     return any(isinstance(node, ast.FunctionDef) and node.name == "prepare" for node in nodes)
 
 
+def path_of(name: str) -> str:
+    """The file of a method's module, relative to the package."""
+    return f"methods/{name}/__init__.py" if (_FOLDER / name).is_dir() else f"methods/{name}.py"
+
+
 def _nodes(name: str) -> Iterator[ast.AST]:
-    return ast.walk(ast.parse((_FOLDER / f"{name}.py").read_bytes()))
+    return ast.walk(ast.parse((_FOLDER.parent / path_of(name)).read_bytes()))
 
 
 def _imports(name: str) -> list[str]:
@@ -92,7 +97,7 @@ def _imports(name: str) -> list[str]:
             continue
         here = f"{__name__}."
         within = [path.removeprefix(here).partition(".")[0] for path in paths if path.startswith(here)]
-        found += [other for other in within if (_FOLDER / f"{other}.py").is_file()]
+        found += [other for other in within if (_FOLDER.parent / path_of(other)).is_file()]
     return found
 
 

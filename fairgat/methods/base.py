@@ -9,10 +9,10 @@ from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Model
-from fairgat.graph import Graph
+from fairgat.data.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
-from fairgat.optim import Adam
 from fairgat.tasks import LinkTask, NodeTask
+from fairgat.training.optim import Adam
 
 
 class Method(ABC):
@@ -26,7 +26,7 @@ class Method(ABC):
         model: its parameters at the selected epoch are what is kept.
         starts_from_forward: whether training starts with the pass that evaluation needs; where not, `forward` only
             evaluates, and `update` ignores its argument.
-        needs_debiased: whether `prepare` reads a debiased graph (`fairgat.debias`).
+        needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
     """
 
     starts_from_forward = True

@@ -9,7 +9,7 @@ from pydantic import Field
 from torch import Tensor, nn
 
 from fairgat.config import Model
-from fairgat.graph import alpha_chi
+from fairgat.data.graph import alpha_chi
 from fairgat.methods.base import LinkMethod, Method, NodeMethod, attention_layer
 from fairgat.nn import FairGATConv, LinkEncoder, NodeClassifier
 

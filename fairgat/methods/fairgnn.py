@@ -19,8 +19,8 @@ from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import GATConv, NodeClassifier
 from fairgat.nn.conv import glorot_
 from fairgat.nn.linear import linear
-from fairgat.optim import Adam
 from fairgat.tasks import NodeTask
+from fairgat.training.optim import Adam
 
 
 class Settings(Model):

@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from fairgat.records import HIGHER_IS_BETTER
 from fairgat.reporting.paper import TASK_OF_RESULTS, Published
+from fairgat.scores.runs import HIGHER_IS_BETTER
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5

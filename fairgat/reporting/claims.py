@@ -14,8 +14,8 @@ from typing import Any
 import pandas as pd
 import yaml
 
-from fairgat.records import HIGHER_IS_BETTER
 from fairgat.reporting.paper import TASK_OF_RESULTS
+from fairgat.scores.runs import HIGHER_IS_BETTER
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
 Results = Mapping[tuple[str, str, str], tuple[float, float]]

@@ -10,14 +10,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairgat import records
 from fairgat.files import read_json
-from fairgat.records import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 from fairgat.reporting import labels, style
 from fairgat.reporting.model import Math
 from fairgat.reporting.paper import load as load_paper
 from fairgat.reporting.style import Look
 from fairgat.reporting.tables import read_selections, read_summary
+from fairgat.scores import runs as records
+from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 
 Settings = Mapping[str, Any]
 Files = Sequence[str | Path]

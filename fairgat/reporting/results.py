@@ -6,9 +6,9 @@ from typing import Any
 import pandas as pd
 
 from fairgat.failures import phrases
-from fairgat.records import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 from fairgat.reporting import labels
 from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
+from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 
 REFERENCE, SUBJECT = "gat", "fairgat"  # set apart from the other rows, as in the paper
 DASH = Math("–", "--")

@@ -11,14 +11,14 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from fairgat.aggregation import deviation
-from fairgat.records import FAIRNESS, UTILITY, Record
 from fairgat.reporting import labels, style
 from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
-from fairgat.reporting.paired import difference, signed
 from fairgat.reporting.paper import means
 from fairgat.reporting.render import render
 from fairgat.reporting.results import DASH
+from fairgat.scores.paired import difference, signed
+from fairgat.scores.runs import FAIRNESS, UTILITY, Record
+from fairgat.scores.summary import deviation
 
 COLUMNS = (
     "dataset", "of", "run_on", "method", "metric", "n_splits", "mean", "std",
@@ -35,7 +35,7 @@ def compare(blocks: Blocks, records: Sequence[Record], ddof: int) -> pd.DataFram
     Args:
         blocks: as `fairgat.reporting.settings.sensitivity_settings` gives them.
         records: the one cell of every row on every split.
-        ddof: as for `fairgat.aggregation.deviation`.
+        ddof: as for `fairgat.scores.summary.deviation`.
 
     Returns:
         One line per row and metric with COLUMNS; scores are fractions. `dataset` is the block's, `run_on` the one

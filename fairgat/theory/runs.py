@@ -9,13 +9,15 @@ from typing import Any
 
 import torch
 
-from fairgat import cells, files, methods, splits, training
+from fairgat import cells, files, methods
 from fairgat.config import NodeTraining
+from fairgat.data import splits
+from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError
-from fairgat.graph import Graph, load_npz
 from fairgat.methods.base import Method
 from fairgat.theory.layers import LayerTerms
 from fairgat.theory.network import measure
+from fairgat.training import job as training
 
 COLUMNS = ("dataset", "method", "cell", "split", *(field.name for field in fields(LayerTerms)))
 
@@ -45,7 +47,7 @@ class Job:
             indices: the split's file.
             cell: path of the hyperparameter cell.
             model: model.npz of that run.
-            debiased: the file of `fairgat.debias`, for a method that needs it.
+            debiased: the file of `fairgat.methods.edits`, for a method that needs it.
 
         Raises:
             DataError: the model's arrays are not those of this method.

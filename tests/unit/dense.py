@@ -5,9 +5,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from fairgat import methods, splits, training
+from fairgat import methods
 from fairgat.config import LinkTraining, NodeTraining, Splits
-from fairgat.graph import Graph, symmetrise
+from fairgat.data import splits
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.training import job as training
 
 NODE = NodeTraining(epochs=10, hidden=6)
 LINK = LinkTraining(epochs=10, hidden=6)

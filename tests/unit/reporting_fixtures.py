@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from fairgat.records import FAIRNESS
+from fairgat.scores.runs import FAIRNESS
 
 NODE = "node_classification"
 LINK = "link_prediction"

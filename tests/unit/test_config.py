@@ -7,8 +7,11 @@ from types import SimpleNamespace
 import pytest
 import yaml
 
-from fairgat import cells, config, datasets, lock, methods, schema
+from fairgat import cells, config, methods
+from fairgat.data import sources as datasets
 from fairgat.errors import ConfigError
+from tools import requirements as lock
+from tools import schema
 
 ROOT = Path(__file__).resolve().parents[2]
 

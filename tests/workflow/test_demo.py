@@ -5,7 +5,7 @@ import re
 
 from conftest import Workflow
 
-from fairgat import cli
+from fairgat.cli import main as cli
 from fairgat.reporting.reference import LARGEST
 
 TABLES = ("comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters")

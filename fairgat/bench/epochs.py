@@ -1,0 +1,83 @@
+"""Seconds per epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from fairgat import machine, methods
+from fairgat.config import NodeTraining, Runtime
+from fairgat.data import splits
+from fairgat.data.graph import Graph
+from fairgat.errors import CalledOff
+from fairgat.training import memory
+from fairgat.training.job import build, seed_of
+
+
+def measure(
+    dataset: str,
+    graph: str | Path,
+    split: str | Path,
+    entries: Mapping[str, Mapping[str, Any]],
+    training: Mapping[str, Any],
+    settings: Runtime,
+    seed: int,
+    debiased: Mapping[str, str | Path] | None = None,
+) -> dict[str, Any]:
+    """Time the training epochs (forward, backward, optimiser; no evaluation) of every method.
+
+    The methods' epochs are interleaved, so that a machine that slows down slows all of them alike.
+
+    Args:
+        dataset: its name.
+        graph, split: the files made by the workflow.
+        entries: per method its `module` and its `cells`, path to settings; the first that trains is timed.
+        training: the protocol of node classification.
+        settings: how many epochs, on how many threads.
+        seed: the experiment's seed.
+        debiased: the file of `fairgat.methods.edits` for each method that needs one.
+
+    Returns:
+        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
+        says which cell that was, and `failures` why it was not the first one, or none.
+    """
+    torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
+    memory.keep_freed()  # as in training
+    whole, parts = Graph.load(graph), splits.load(split)
+    running, timed, failures = {}, {}, {}
+    for name, entry in entries.items():
+        for cell, chosen in entry["cells"].items():
+            try:
+                running[name] = build(
+                    entry["module"],
+                    methods.settings(entry["module"], dict(chosen)),
+                    whole,
+                    parts,
+                    NodeTraining(**training),
+                    seed_of(seed, dataset, 0),
+                    (debiased or {}).get(name),
+                )
+            except CalledOff as error:
+                failures.setdefault(name, str(error))
+            else:
+                timed[name] = cell
+                break
+    seconds: dict[str, list[float]] = {name: [] for name in running}
+    for epoch in range(settings.warmup + settings.epochs):
+        for name, method in running.items():
+            started = time.perf_counter()
+            method.update(method.forward() if method.goes_on else None)
+            if epoch >= settings.warmup:
+                seconds[name].append(time.perf_counter() - started)
+    return {
+        "dataset": dataset,
+        "threads": settings.threads,
+        "warmup": settings.warmup,
+        "epochs": settings.epochs,
+        "machine": machine.describe(),
+        "epoch_seconds": seconds,
+        "cells": timed,
+        "failures": failures,
+    }

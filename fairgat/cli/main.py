@@ -1,0 +1,52 @@
+"""The command line: `fairgat train|evaluate|bench|audit|data`."""
+
+import argparse
+import importlib
+import os
+import sys
+
+from fairgat import __version__
+from fairgat.errors import FairGATError
+
+# A command's module is imported when it is called: `fairgat train` must not wait for what the audit needs.
+COMMANDS = {
+    "train": ("fairgat.cli.train", "train one cell on one split, with a progress bar"),
+    "evaluate": ("fairgat.cli.evaluate", "compute a finished run's metrics again from its predictions"),
+    "audit": ("fairgat.cli.audit", "compare results with the published numbers and claims"),
+    "bench": ("fairgat.cli.bench", "time the attention layers against PyTorch Geometric's"),
+    "data": ("fairgat.cli.data", "where the raw data files come from, and how to supply them by hand"),
+}
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run one command; returns the exit status. Errors for people are printed without a traceback."""
+    arguments = sys.argv[1:] if arguments is None else arguments
+    # Before torch is imported: threads that wait for the next matrix product shall leave the cores to our kernels.
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+    parser = argparse.ArgumentParser(prog="fairgat", description=__doc__.partition("\n")[0])
+    parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
+    for name, (module, text) in COMMANDS.items():
+        if name == chosen:
+            importlib.import_module(module).add_parser(subparsers)
+        else:
+            subparsers.add_parser(name, help=text)
+    parsed, rest = parser.parse_known_args(arguments)
+    if rest and not getattr(parsed, "takes_rest", False):
+        parser.error(f"unknown arguments: {' '.join(rest)}")
+    try:
+        return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
+    except FairGATError as error:
+        print(f"fairgat {parsed.command}: {error}", file=sys.stderr)
+        return 1
+    except KeyboardInterrupt:
+        print("interrupted; nothing half-written is left behind", file=sys.stderr)
+        return 130
+    except BrokenPipeError:  # the reader, `head` for instance, has seen enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

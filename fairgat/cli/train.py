@@ -1,0 +1,186 @@
+"""`fairgat train`: the workflow's training job for one cell and split, alone, with a progress bar."""
+
+import argparse
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+import yaml
+
+from fairgat import cells, config, files, methods
+from fairgat.config import Config
+from fairgat.data import sources as datasets
+from fairgat.data import splits
+from fairgat.data.graph import Graph
+from fairgat.errors import ConfigError, DataError, nearest
+from fairgat.methods.edits.fit import debias
+from fairgat.reporting.settings import same_splits
+from fairgat.training import job as training
+from fairgat.training.progress import bar
+
+
+def add_parser(subparsers: argparse._SubParsersAction) -> None:
+    """Declare `train`."""
+    parser = subparsers.add_parser(
+        "train",
+        help="train one cell on one split",
+        description="Train one cell on one split, making the graph and the split if they are not there. "
+        "Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
+        "The files are those that the workflow writes; with --epochs, --seed or --threads they go to by-hand/.",
+    )
+    parser.add_argument("--dataset", required=True)
+    parser.add_argument("--method", required=True)
+    parser.add_argument("--split", type=int, default=0, help="number of the split (default: 0)")
+    parser.add_argument("--epochs", type=int, help="in place of the protocol's")
+    parser.add_argument("--seed", type=int, help="in place of the configuration's")
+    parser.add_argument("--threads", type=int, help="CPU threads, in place of the configuration's")
+    parser.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+    parser.add_argument("--results-dir", help="in place of the configuration's")
+    parser.add_argument("--data-mirror", help="in place of the configuration's")
+    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.set_defaults(run=run, takes_rest=True)
+
+
+def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
+    """Train and print the metrics."""
+    settings = config.load_files(*arguments.config)
+    datasets.check(settings)
+    for name, known in (("dataset", settings.datasets), ("method", settings.methods)):
+        if getattr(arguments, name) not in known:
+            raise ConfigError(
+                f"--{name} {getattr(arguments, name)!r} is unknown; {nearest(getattr(arguments, name), known)}"
+            )
+    task = settings.datasets[arguments.dataset].task
+    if task not in settings.methods[arguments.method].tasks:
+        raise ConfigError(f"{arguments.method} does not do {task}, the task of {arguments.dataset}")
+    for name, least in (("split", 0), ("epochs", 1), ("seed", 0), ("threads", 1)):
+        value = getattr(arguments, name)
+        if value is not None and value < least:
+            raise ConfigError(f"--{name} counts from {least}, got {value}")
+
+    cell = _cell(settings, arguments.dataset, arguments.method, rest or [])
+    protocol = getattr(settings.training, task).model_dump()
+    if arguments.epochs is not None:
+        protocol["epochs"] = arguments.epochs
+    results = Path(arguments.results_dir or settings.results_dir)
+    seed = settings.seed if arguments.seed is None else arguments.seed
+    # What the workflow would not have made must not lie where it would take it for its own.
+    given = {name: getattr(arguments, name) for name in ("epochs", "seed", "threads")}
+    deviations = cells.to_path({name: value for name, value in given.items() if value is not None})
+    runs = results if deviations == cells.DEFAULT else results / "by-hand" / deviations
+    if arguments.seed is not None:
+        results = runs
+    threads = arguments.threads or settings.training.threads
+    torch.set_num_threads(threads)  # the debiasing's, too
+    graph, split = _prepare(settings, arguments, results, seed)
+    debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
+    job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
+    directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    metrics = training.run(
+        job,
+        module=settings.module(job.method),
+        settings=settings.training_settings(job.method, job.dataset) | cell,
+        training=protocol,
+        threads=threads,
+        seed=seed,
+        graph=graph,
+        split=split,
+        directory=directory,
+        progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
+        debiased=debiased,
+        theory_every=settings.training.theory_every,
+    )
+    if "failure" in metrics:
+        raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
+    pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
+    print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
+    print(f"{'':22}{'validation':>12}{'test':>12}")
+    for name, value in metrics["test"].items():
+        print(f"{name:22}{metrics['validation'][name]:12.4f}{value:12.4f}")
+    print(directory)
+
+
+def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
+    """The cell that the hyperparameters on the command line name."""
+    entry = settings.methods[method]
+    grid = entry.grids.get(dataset, entry.grid)
+    known = methods.module(settings.module(method)).Settings.model_fields
+    given = _options(rest, list(known))
+    for name in given:
+        if isinstance(given[name], list | dict):
+            raise ConfigError(f"--{_flag(name)} takes a single value; see `methods` in config.yaml")
+    missing = {name: values for name, values in grid.items() if name not in given}
+    if missing:
+        wanted = "\n".join(f"  --{_flag(name)}   ({', '.join(map(str, values))})" for name, values in missing.items())
+        raise ConfigError(f"{method} on {dataset} has a grid; say which cell:\n{wanted}")
+    checked = methods.settings(settings.module(method), entry.settings | given, f"methods.{method}")
+    cell = {name: getattr(checked, name) for name in given}
+    # 1 and 1.0 are the same cell: take the spelling of the grid, so that the workflow finds the files
+    same = [candidate for candidate in cells.expand(grid) if candidate == cell]
+    return same[0] if same else cell
+
+
+def _options(rest: list[str], known: list[str]) -> dict[str, Any]:
+    given, arguments = {}, iter(rest)
+    for argument in arguments:
+        flag, equals, value = argument.partition("=")
+        name = flag.removeprefix("--").replace("-", "_")
+        if not flag.startswith("--") or name not in known:
+            options = [f"--{_flag(name)}" for name in known]
+            raise ConfigError(f"unknown argument {flag!r}; {nearest(flag, options)}")
+        value = value if equals else next(arguments, None)
+        if value is None:
+            raise ConfigError(f"{flag} needs a value")
+        try:
+            given[name] = yaml.safe_load(value)
+        except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
+            raise ConfigError(f"{flag} takes a single value, got {value!r}") from None
+    return given
+
+
+def _flag(name: str) -> str:
+    return name.replace("_", "-")
+
+
+def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, seed: int) -> tuple[Path, Path]:
+    """The graph's and the split's file, made where they are missing.
+
+    Raises:
+        DataError: the split that is there was made with other settings.
+    """
+    name, entry = arguments.dataset, settings.datasets[arguments.dataset]
+    graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
+    split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
+    of = same_splits(settings).get(name, name)
+    parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, of, arguments.split)
+    if not split_file.exists():
+        splits.save(split_file, parts)
+    elif not all(np.array_equal(part, parts.get(key)) for key, part in splits.load(split_file).items()):
+        raise DataError(f"{split_file} was made with another seed or other `splits:`. Delete it, or give --results-dir")
+    return graph_file, split_file
+
+
+def _debias(
+    settings: Config, arguments: argparse.Namespace, results: Path, seed: int, graph: Path, split: Path
+) -> Path | None:
+    """The debiased graph's file for a method that needs one, made where it is missing.
+
+    Raises:
+        DataError: the one that is there was made with other settings, or from another graph or split.
+    """
+    name, method = arguments.dataset, arguments.method
+    module = settings.module(method)
+    if not methods.implementation(module, settings.datasets[name].task).needs_debiased:
+        return None
+    file = results / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
+    chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
+    job_seed = training.seed_of(seed, name, arguments.split)
+    made_from = chosen.made_from(job_seed, graph, split)
+    if not file.exists():
+        progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
+        debias(Graph.load(graph), splits.load(split)["train"], chosen, job_seed, progress).save(file)
+        files.remember(file, made_from)
+    else:
+        files.check_made_from(file, made_from)
+    return file

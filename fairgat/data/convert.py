@@ -1,0 +1,122 @@
+"""Graphs to and from PyTorch Geometric and NetworkX, which are imported only when asked for."""
+
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.errors import DataError
+
+if TYPE_CHECKING:
+    import networkx
+    from torch_geometric.data import Data
+
+
+def to_pyg(graph: Graph) -> "Data":
+    """A `Data` with `x` (N, F) float, `y` (N,), `sensitive` (N,) and `edge_index` (2, E), all copies."""
+    import torch
+    from torch_geometric.data import Data
+
+    return Data(
+        x=torch.tensor(graph.features),
+        y=torch.tensor(graph.labels),
+        sensitive=torch.tensor(graph.sensitive),
+        edge_index=torch.tensor(graph.edge_index),
+    )
+
+
+def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Graph:
+    """The graph of a `Data`, its edges symmetrised, without self-loops and duplicates.
+
+    Args:
+        sensitive: attribute with the (N,) sensitive groups.
+        label: attribute with the (N,) labels.
+
+    Raises:
+        DataError: an attribute is missing, is no tensor or has the wrong shape.
+    """
+    arrays = {}
+    for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), (label, "(N,)"), (sensitive, "(N,)")):
+        value = data.get(name)
+        if value is None:
+            raise DataError(f"the Data has no {name!r}; it needs one of shape {shape}")
+        try:
+            arrays[name] = value.detach().cpu().numpy()
+        except (AttributeError, TypeError):  # a list; a sparse tensor
+            kind = type(value).__name__
+            raise DataError(f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}") from None
+    edges, count = arrays["edge_index"], len(arrays["x"])
+    for name in (label, sensitive):
+        error = f"the Data's {name!r} must be {count} whole numbers, got shape {arrays[name].shape}"
+        arrays[name] = _whole(arrays[name], error)
+        if arrays[name].shape != (count,):
+            raise DataError(error)
+    if edges.ndim != 2 or len(edges) != 2:
+        raise DataError(f"the Data's 'edge_index' must have shape (2, E), got {edges.shape}")
+    graph = Graph(
+        features=np.array(arrays["x"], dtype=np.float32),
+        labels=arrays[label],
+        sensitive=arrays[sensitive],
+        edge_index=symmetrise(edges, count),
+    )
+    graph.check()
+    return graph
+
+
+def to_networkx(graph: Graph) -> "networkx.Graph":
+    """An undirected graph of nodes 0 .. N-1 with node attributes `features` (a list), `label` and `sensitive`."""
+    import networkx
+
+    result = networkx.Graph()
+    columns = zip(graph.features.tolist(), graph.labels.tolist(), graph.sensitive.tolist(), strict=True)
+    for node, (features, label, sensitive) in enumerate(columns):
+        result.add_node(node, features=features, label=label, sensitive=sensitive)
+    result.add_edges_from(graph.edge_index.T.tolist())
+    return result
+
+
+def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: str = "label") -> Graph:
+    """The graph of a NetworkX graph whose nodes have `features` (numbers, as many each), a label and a group.
+
+    Nodes are numbered in NetworkX's order, whatever they are called there; directions and self-loops are dropped.
+
+    Raises:
+        DataError: a node lacks an attribute, features differ in length, or a label or group is no whole number.
+    """
+    number = {node: index for index, node in enumerate(graph)}
+    columns = {}
+    for name in ("features", label, sensitive):
+        for node, attributes in graph.nodes(data=True):
+            if name not in attributes:
+                raise DataError(f"node {node!r} has no {name!r}")
+        columns[name] = [attributes[name] for _, attributes in graph.nodes(data=True)]
+    try:
+        features = np.array(columns["features"], dtype=np.float32)
+    except ValueError:
+        raise DataError("the nodes' 'features' must be numbers, as many for each node") from None
+    pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
+    result = Graph(
+        features=features.reshape(len(number), -1),
+        labels=_whole(columns[label], f"the nodes' {label!r} must be whole numbers"),
+        sensitive=_whole(columns[sensitive], f"the nodes' {sensitive!r} must be whole numbers"),
+        edge_index=symmetrise(pairs.T, len(number)),
+    )
+    result.check()
+    return result
+
+
+def _whole(values: Any, error: str) -> np.ndarray:
+    """(N,) int64.
+
+    Raises:
+        DataError: `error`, where a value is no whole number.
+    """
+    try:
+        numbers = np.asarray(values)
+        with np.errstate(invalid="ignore"):
+            whole = numbers.astype(np.int64)
+    except (TypeError, ValueError, OverflowError):
+        raise DataError(error) from None
+    if numbers.dtype.kind == "f" and (whole != numbers).any():
+        raise DataError(error)
+    return whole

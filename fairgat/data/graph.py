@@ -1,0 +1,224 @@
+"""The graph that every data set becomes, its `.npz` form, and the counts that the paper reports of it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgat.errors import DataError
+from fairgat.files import replacing
+
+if TYPE_CHECKING:
+    import networkx
+    import torch_geometric.data
+
+FORMAT_VERSION = 1
+_ARRAYS = ("features", "labels", "sensitive", "edge_index")
+
+
+@dataclass(frozen=True)
+class Graph:
+    """An undirected attributed graph with one sensitive attribute per node.
+
+    Attributes:
+        features: (N, F) float32, already scaled as the protocol asks.
+        labels: (N,) int64 class of each node (0/1 for node classification).
+        sensitive: (N,) int64 sensitive group of each node, 0 .. S-1.
+        edge_index: (2, E) int64, both directions of every edge, sorted by (row, column), no self-loops and no
+            duplicates. Row 0 is the source, row 1 the target, as in PyTorch Geometric.
+    """
+
+    features: np.ndarray
+    labels: np.ndarray
+    sensitive: np.ndarray
+    edge_index: np.ndarray
+
+    @property
+    def num_nodes(self) -> int:
+        return self.features.shape[0]
+
+    @property
+    def num_features(self) -> int:
+        return self.features.shape[1]
+
+    @property
+    def num_edges(self) -> int:
+        """Directed edges: every undirected edge counts twice."""
+        return self.edge_index.shape[1]
+
+    @property
+    def inter_edges(self) -> np.ndarray:
+        """(E,) bool: the edge joins two sensitive groups (the paper's E^chi)."""
+        return self.sensitive[self.edge_index[0]] != self.sensitive[self.edge_index[1]]
+
+    @property
+    def intra_edges(self) -> np.ndarray:
+        """(E,) bool: the edge stays within a sensitive group (the paper's E^omega)."""
+        return ~self.inter_edges
+
+    def r_chi(self) -> dict[int, float]:
+        """R^chi_s per group s: the share of its nodes with at least one inter-edge (Theorem 1), without self-loops."""
+        return r_chi(self.sensitive, self.edge_index)
+
+    def permute(self, order: np.ndarray) -> "Graph":
+        """The same graph with node `order[k]` renumbered to `k`; `order` is a permutation of 0 .. N-1."""
+        rank = np.empty_like(order)
+        rank[order] = np.arange(len(order))
+        return Graph(
+            features=self.features[order],
+            labels=self.labels[order],
+            sensitive=self.sensitive[order],
+            edge_index=sort_edges(rank[self.edge_index]),
+        )
+
+    def with_edges(self, edge_index: np.ndarray) -> "Graph":
+        """The same nodes with other edges (sorted here)."""
+        return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
+
+    def to_pyg(self) -> "torch_geometric.data.Data":
+        """See `fairgat.data.convert.to_pyg`."""
+        from fairgat.data import convert
+
+        return convert.to_pyg(self)
+
+    @classmethod
+    def from_pyg(cls, data: "torch_geometric.data.Data", sensitive: str = "sensitive", label: str = "y") -> "Graph":
+        """See `fairgat.data.convert.from_pyg`."""
+        from fairgat.data import convert
+
+        return convert.from_pyg(data, sensitive, label)
+
+    def to_networkx(self) -> "networkx.Graph":
+        """See `fairgat.data.convert.to_networkx`."""
+        from fairgat.data import convert
+
+        return convert.to_networkx(self)
+
+    @classmethod
+    def from_networkx(cls, graph: "networkx.Graph", sensitive: str = "sensitive", label: str = "label") -> "Graph":
+        """See `fairgat.data.convert.from_networkx`."""
+        from fairgat.data import convert
+
+        return convert.from_networkx(graph, sensitive, label)
+
+    def check(self) -> None:
+        """Raise DataError unless the graph keeps every promise of this class."""
+        edges = self.edge_index
+        if self.features.ndim != 2 or not np.isfinite(self.features).all():
+            raise DataError(f"features must be a finite (N, F) matrix, got shape {self.features.shape}")
+        n = self.num_nodes
+        for name in ("labels", "sensitive"):
+            values = getattr(self, name)
+            if values.shape != (n,) or not np.issubdtype(values.dtype, np.integer):
+                raise DataError(f"{name} must be {n} integers, got {values.dtype} of shape {values.shape}")
+        if edges.ndim != 2 or edges.shape[0] != 2:
+            raise DataError(f"edge_index must have shape (2, E), got {edges.shape}")
+        for name in _ARRAYS:
+            found, expected = getattr(self, name).dtype, np.dtype(np.float32 if name == "features" else np.int64)
+            if found != expected:
+                raise DataError(f"{name} must be {expected}, got {found}; convert them with .astype(np.{expected})")
+        if n and self.labels.min() < 0:
+            raise DataError(f"labels are numbered from 0; found {self.labels.min()}. Leave out nodes without a label.")
+        groups = np.unique(self.sensitive)
+        if n and groups[0] < 0:
+            raise DataError(f"sensitive groups are numbered from 0; found a negative one, {groups[0]}")
+        if not np.array_equal(groups, np.arange(len(groups))):
+            gap = int(np.flatnonzero(groups != np.arange(len(groups)))[0])
+            raise DataError(
+                f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {groups[gap]}. "
+                "Number the groups that occur without a gap."
+            )
+        if edges.size and (edges.min() < 0 or edges.max() >= n):
+            raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
+        if (edges[0] == edges[1]).any():
+            raise DataError("edge_index holds self-loops; they are added by the attention layers, not stored")
+        codes = edges[0] * n + edges[1]
+        if (np.diff(codes) <= 0).any():
+            raise DataError("edge_index is not sorted by (row, column), or holds duplicates")
+        if not np.array_equal(np.sort(edges[1] * n + edges[0]), codes):
+            raise DataError("edge_index is not symmetric: some edge is stored in one direction only")
+
+    def save(self, path: str | Path) -> None:
+        """Write the `.npz`; it appears whole or not at all."""
+        self.check()
+        arrays = {name: getattr(self, name) for name in _ARRAYS}
+        save_npz(path, **arrays, format_version=np.int64(FORMAT_VERSION))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Graph":
+        """Read a graph written by `save`.
+
+        Raises:
+            DataError: the file is not such a graph, is damaged, or has another format version.
+        """
+        arrays = load_npz(path)
+        missing = [name for name in (*_ARRAYS, "format_version") if name not in arrays]
+        if missing:
+            raise DataError(f"{path} is not a graph file: it lacks {', '.join(missing)}")
+        version = int(arrays["format_version"])
+        if version != FORMAT_VERSION:
+            raise DataError(f"{path} has graph format {version}; this version reads {FORMAT_VERSION}. Make it again.")
+        graph = cls(**{name: arrays[name] for name in _ARRAYS})
+        try:
+            graph.check()
+        except DataError as error:
+            raise DataError(f"{path}: {error}") from None
+        return graph
+
+
+def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
+    """R^chi_s = |S^chi_s| / |S_s| per group: the share of group s with at least one inter-edge (Theorem 1)."""
+    source, target = edge_index
+    has_inter = np.zeros(len(sensitive), dtype=bool)
+    has_inter[source[sensitive[source] != sensitive[target]]] = True
+    return {int(group): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
+
+
+def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
+    """The attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / sum of R^chi) (Eq. sol)."""
+    total = sum(r_chi.values())
+    return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
+
+
+def sort_edges(edge_index: np.ndarray) -> np.ndarray:
+    """The edges sorted by (row 0, row 1), as int64."""
+    edge_index = np.ascontiguousarray(edge_index, dtype=np.int64)
+    return edge_index[:, np.lexsort((edge_index[1], edge_index[0]))]
+
+
+def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(2, E') both directions of every edge, without self-loops and duplicates, sorted.
+
+    Raises:
+        DataError: an edge names a node outside 0 .. num_nodes - 1.
+    """
+    source, target = edge_index = np.asarray(edge_index, dtype=np.int64)
+    if edge_index.size and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
+        raise DataError(f"an edge names a node outside 0 .. {num_nodes - 1}")
+    keep = source != target
+    source, target = source[keep], target[keep]
+    codes = np.unique(np.concatenate([source * num_nodes + target, target * num_nodes + source]))
+    return np.stack([codes // num_nodes, codes % num_nodes]) if num_nodes else np.zeros((2, 0), dtype=np.int64)
+
+
+def save_npz(path: str | Path, **arrays: np.ndarray) -> None:
+    """Write arrays to a compressed `.npz` that appears whole or not at all."""
+    with replacing(path) as file:
+        np.savez_compressed(file, **arrays)
+
+
+def load_npz(path: str | Path) -> dict[str, np.ndarray]:
+    """Every array of an `.npz`, read without pickle.
+
+    Raises:
+        DataError: the file is missing, damaged or holds pickled objects.
+    """
+    try:
+        with np.load(path, allow_pickle=False) as archive:
+            return dict(archive.items())
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except Exception as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
+        raise DataError(f"{path} cannot be read ({error}). Delete it and run again: it will be made anew.") from None

@@ -1,0 +1,142 @@
+"""Pokec-z and Pokec-n: users of a Slovak social network in two major regions each, joined by friendship.
+
+Files: FairGNN (Dai and Wang, 2021), `dataset/pokec/`, sampled from Takac and Zabovsky's Pokec of 2012. Sensitive:
+region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. Nobody could compute the files' checksums
+for us; the first download records them, and the graph's counts decide whether they are the right files.
+"""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+
+from fairgat.config import Model
+from fairgat.data.graph import Graph
+from fairgat.data.sources._source import Drop, File, Scaling, edges_from_pairs, github, scaled
+from fairgat.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas
+
+NAMES = ("pokec-z", "pokec-n")
+_REPOSITORY = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
+_STEM = {"pokec-z": "region_job", "pokec-n": "region_job_2"}
+_GROUPS = {"pokec-z": [4851, 2808], "pokec-n": [4040, 2145]}  # users per region (paper, appendix)
+_ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
+
+
+class Options(Model):
+    """What may be set for it."""
+
+    scaling: Scaling = "min_max"
+    """How features are scaled."""
+    drop: tuple[Drop, ...] = ("self_loops", "duplicates")
+    """Friendships that are left out in place of an error; the whole files name no unknown users."""
+    any_counts: bool = False
+    """Accept other users per region than the paper's, for an excerpt of the files."""
+
+
+def files(name: str, options: Options) -> list[File]:
+    stem = _STEM[name]
+    return [
+        File(f"pokec/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec/{file}"),))
+        for file in (f"{stem}.csv", f"{stem}_relationship.txt")
+    ]
+
+
+def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
+    """The largest connected component of the subgraph that the labelled users induce, in the file's order.
+
+    Features: every column but user_id, region and label; an empty cell counts as 0, as the files themselves write an
+    unknown age.
+
+    Raises:
+        DataError: the files are malformed, or give other users per region than the paper's.
+    """
+    users = _users(name, folder)
+    kept, edges = _component(users, folder, options)
+    groups = np.bincount(users.regions[kept], minlength=2).tolist()
+    if groups != _GROUPS[name] and not options.any_counts:
+        raise DataError(
+            "the files give {} and {} users in the two regions, the paper has {} and {}: ".format(
+                *groups, *_GROUPS[name]
+            )
+            + f"they are other files, or cut off. Delete {folder} and run again, or accept them with "
+            "`options: {any_counts: true}`."
+        )
+    columns = [column for column in users.frame.columns if column not in (_ID, _REGION, _LABEL)]
+    from fairgat.data.sources import _read
+
+    features = _read.numbers(users.frame.iloc[kept][columns].fillna(0), columns, users.where)
+    return Graph(scaled(features, options.scaling), users.labels[kept], users.regions[kept], edges)
+
+
+def facts(name: str, folder: Path, options: Options) -> dict[str, int]:
+    """Counts that the graph has lost: the users, and friendships inside the graph as the file lists them.
+
+    Returns:
+        `users`, `labelled_users`, `empty_cells`; `listed_inter_edges`, `listed_intra_edges`: friendships in the
+        file, counted once where only one user declared them and twice where both did; `one_way_friendships`.
+    """
+    users = _users(name, folder)
+    kept, _ = _component(users, folder, options)
+    position = np.full(len(users.frame) + 1, -1)  # the last entry serves the unknown users' -1
+    position[kept] = np.arange(len(kept))
+    listed = np.unique(position[users.pairs], axis=0)
+    listed = listed[(listed >= 0).all(axis=1) & (listed[:, 0] != listed[:, 1])]
+    regions = users.regions[kept]
+    inter = int((regions[listed[:, 0]] != regions[listed[:, 1]]).sum())
+    codes, reverse = listed @ [len(kept), 1], listed @ [1, len(kept)]
+    return {
+        "users": len(users.frame),
+        "labelled_users": int((users.labels >= 0).sum()),
+        "empty_cells": int(users.frame.isna().to_numpy().sum()),
+        "listed_inter_edges": inter,
+        "listed_intra_edges": len(listed) - inter,
+        "one_way_friendships": int((~np.isin(codes, reverse)).sum()),
+    }
+
+
+class _Users(NamedTuple):
+    frame: "pandas.DataFrame"
+    where: str
+    labels: np.ndarray  # (U,) 0, 1, or -1 for unlabelled
+    regions: np.ndarray  # (U,) 0 or 1
+    pairs: np.ndarray  # (m, 2) rows of `frame`, -1 for users it does not have
+
+
+def _users(name: str, folder: Path) -> _Users:
+    from fairgat.data.sources import _read
+
+    where, ties = f"{_STEM[name]}.csv", f"{_STEM[name]}_relationship.txt"
+    frame = _read.table(folder / where, where)
+    field = _read.numbers(frame, [_LABEL], where)[:, 0]
+    if (field < -1).any() or (field != np.floor(field)).any():
+        raise DataError(f"{where}: column {_LABEL!r} must hold whole numbers from -1")
+    return _Users(
+        frame=frame,
+        where=where,
+        labels=np.where(field < 0, -1, field > 0).astype(np.int64),
+        regions=_read.binary(frame, _REGION, where),
+        pairs=_read.positions(_read.column(frame, _ID, where), _read.pairs(folder / ties), where),
+    )
+
+
+def _component(users: _Users, folder: Path, options: Options) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of the graph's users, and the (2, E) edge index among them."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    count = len(users.frame)
+    edges = edges_from_pairs(users.pairs, count, f"{users.where.removesuffix('.csv')}_relationship.txt", options.drop)
+    labelled = users.labels >= 0
+    edges = edges[:, labelled[edges].all(axis=0)]
+    adjacency = coo_array((np.ones(edges.shape[1], dtype=np.int8), (edges[0], edges[1])), shape=(count, count))
+    _, component = connected_components(adjacency, directed=False)
+    if not labelled.any():
+        raise DataError(f"{users.where}: no user is labelled")
+    kept = np.flatnonzero(labelled & (component == np.bincount(component[labelled]).argmax()))
+    position = np.full(count, -1)
+    position[kept] = np.arange(len(kept))
+    edges = position[edges]
+    return kept, edges[:, (edges >= 0).all(axis=0)]

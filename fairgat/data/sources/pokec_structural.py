@@ -1,0 +1,92 @@
+"""Pokec-z and Pokec-n without their attributes: the same users, friendships, labels and regions, structural features.
+
+Files: G-FairAttack (Zhang et al., 2023), `dataset/pokec_dataset/`. Never shown as the paper's Pokec result.
+"""
+
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from fairgat.config import Count, Model
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.sources._source import File, Scaling, github, scaled
+from fairgat.errors import DataError
+
+NAMES = ("pokec-z-structural", "pokec-n-structural")
+COUNTERPARTS = {"pokec-z-structural": "pokec-z", "pokec-n-structural": "pokec-n"}
+_REPOSITORY = ("zhangbinchi/G-FairAttack", "fc7f673647e93403ab4f13aa19fb8e796b324ab1")
+_STEM = {"pokec-z-structural": "region_job_1", "pokec-n-structural": "region_job_2_2"}
+_SHA256 = {
+    "region_job_1_edges.npy": "281d3a9b0d208735117a92417eb62e25c3223d85c7b4bfeb5ec0ee0a239ec267",
+    "region_job_1_labels.npy": "58a630a446f4860c1b24786bb0d59d5fb6da9926364f9bd25435a190c54c6cf7",
+    "region_job_1_sens.npy": "787a85362a47370b3929360dd44eaebd402730c622e8696c42682e9b82002d9d",
+    "region_job_2_2_edges.npy": "6ac23f816e1fbe2845643108d8de867b1b4c31e309334e0c1c0528125fdc0d68",
+    "region_job_2_2_labels.npy": "3bb1480c814631d06dc0c1da5abc5e65ad16d2f89909f65440cf7f0e2d215a02",
+    "region_job_2_2_sens.npy": "46e7219eddaa46083919db4d65a36ded90313123f228897cb4afbc6ab0310d96",
+}
+
+
+class Options(Model):
+    """What may be set for it."""
+
+    eigenvectors: Count = 58
+    """Eigenvectors among the features; with the degree they are as many as the paper's F = 59."""
+    scaling: Scaling = "none"
+    """How features are scaled."""
+
+
+def files(name: str, options: Options) -> list[File]:
+    return [
+        File(f"pokec-graph/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"),), sha256=_SHA256[file])
+        for file in (f"{_STEM[name]}_{part}.npy" for part in ("edges", "labels", "sens"))
+    ]
+
+
+def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
+    """The graph with leading eigenvectors of its normalised adjacency matrix and the log degree as features."""
+    edges, labels, sensitive = (_array(folder / file.name.rsplit("/")[-1]) for file in files(name, options))
+    if edges.ndim != 2 or len(edges) != 2 or labels.shape != sensitive.shape or edges.max() >= len(labels):
+        raise DataError(f"{folder}: the files of {name} do not fit together")
+    edges = symmetrise(edges, len(labels))
+    features = structural_features(edges, len(labels), options.eigenvectors)
+    return Graph(scaled(features, options.scaling), labels, sensitive, edges)
+
+
+def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> np.ndarray:
+    """(N, count + 1) the leading eigenvectors of D^-1/2 A D^-1/2, times sqrt N, and the log degree.
+
+    The same graph gives the same numbers: the iteration starts from a fixed vector, and of an eigenvector's two signs
+    the one that makes its largest entry positive is taken.
+
+    Args:
+        edge_index: (2, E) both directions.
+        count: how many eigenvectors, fewer than N.
+
+    Raises:
+        DataError: the graph has no more nodes than eigenvectors are asked for.
+    """
+    from scipy.sparse import csr_array
+    from scipy.sparse.linalg import eigsh
+
+    if count >= num_nodes:
+        raise DataError(f"a graph of {num_nodes} nodes has no {count} leading eigenvectors")
+    degree = np.bincount(edge_index[0], minlength=num_nodes).astype(np.float64)
+    root = 1 / np.sqrt(np.maximum(degree, 1))
+    matrix = csr_array((root[edge_index[0]] * root[edge_index[1]], tuple(edge_index)), shape=(num_nodes, num_nodes))
+    start = np.random.default_rng(0).normal(size=num_nodes)
+    with threadpool_limits(1, "blas"):  # the last digits depend on their number
+        values, vectors = eigsh(matrix, k=count, which="LA", v0=start)
+    vectors = vectors[:, np.argsort(-values, kind="stable")]
+    largest = np.abs(vectors).argmax(axis=0)
+    vectors *= np.sign(vectors[largest, np.arange(count)])
+    return np.column_stack([vectors * np.sqrt(num_nodes), np.log(np.maximum(degree, 1))])
+
+
+def _array(path: Path) -> np.ndarray:
+    try:
+        return np.load(path, allow_pickle=False).astype(np.int64)
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except (ValueError, EOFError, OSError) as error:
+        raise DataError(f"{path} is not an array of numbers: {error}") from None

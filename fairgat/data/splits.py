@@ -1,0 +1,126 @@
+"""Random splits of nodes and of edges: they depend on the seed, the data set and their number, never on a method."""
+
+import math
+import zlib
+from pathlib import Path
+
+import numpy as np
+
+from fairgat.config import Splits, Task
+from fairgat.data.graph import Graph, load_npz, save_npz, symmetrise
+from fairgat.errors import DataError
+
+NODE_KEYS = ("train", "validation", "test")
+EDGE_KEYS = ("train_edges", "validation_edges", "validation_non_edges", "test_edges", "test_non_edges")
+
+
+def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+    """Divide the nodes for node classification (paper, Experimental setup: 40/30/30).
+
+    Returns:
+        `train`, `validation` and `test`: sorted int64 node numbers, disjoint, all nodes together.
+
+    Raises:
+        DataError: the graph is too small for three non-empty sets.
+    """
+    order = _generator("node_classification", seed, dataset, split).permutation(num_nodes)
+    train = math.floor(settings.train * num_nodes)
+    validation = math.floor(settings.validation * num_nodes)
+    parts = np.split(order, [train, train + validation])
+    if not all(map(len, parts)):
+        raise DataError(f"{dataset}: {num_nodes} nodes are too few to divide into train, validation and test")
+    return {key: np.sort(part).astype(np.int64) for key, part in zip(NODE_KEYS, parts, strict=True)}
+
+
+def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+    """Divide the undirected edges for link prediction, as FairDrop's notebook does it (PyG's train_test_split_edges).
+
+    The sizes are rounded down as there, so that the training graph has as many edges as the paper's.
+
+    Returns:
+        `train_edges`: (2, E) both directions, sorted; `validation_edges`, `test_edges`: (2, m) one direction (u < v);
+        `validation_non_edges`, `test_non_edges`: (2, m) as many pairs u < v that are no edge of the whole graph,
+        all different.
+
+    Raises:
+        DataError: the graph has too few edges, or too few pairs without an edge.
+    """
+    rng = _generator("link_prediction", seed, dataset, split)
+    edges = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
+    validation = math.floor(settings.edge_validation * edges.shape[1])
+    test = math.floor(settings.edge_test * edges.shape[1])
+    if not validation or not test:
+        raise DataError(f"{dataset}: {edges.shape[1]} edges are too few to hold some out for validation and test")
+    edges = edges[:, rng.permutation(edges.shape[1])]
+    held_out, train = edges[:, : validation + test], edges[:, validation + test :]
+    non_edges = _non_edges(graph, validation + test, rng, dataset)
+    return {
+        "train_edges": symmetrise(train, graph.num_nodes),
+        "validation_edges": held_out[:, :validation],
+        "validation_non_edges": non_edges[:, :validation],
+        "test_edges": held_out[:, validation:],
+        "test_non_edges": non_edges[:, validation:],
+    }
+
+
+def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+    """The split of a task: `edge_split` for link prediction, `node_split` otherwise.
+
+    Raises:
+        DataError: as these; or a part of the nodes lacks a sensitive group.
+    """
+    if task == "link_prediction":
+        return edge_split(graph, settings, seed, dataset, split)
+    parts = node_split(graph.num_nodes, settings, seed, dataset, split)
+    groups = np.unique(graph.sensitive)
+    for key, nodes in parts.items():
+        for group in np.setdiff1d(groups, graph.sensitive[nodes]):
+            raise DataError(
+                f"{dataset}: no node of group {group} is among the {len(nodes)} {key} nodes of split {split}; the data "
+                "set has too few of them for fairness to be learned and measured"
+            )
+    return parts
+
+
+def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:
+    """Write a split to an `.npz`; it appears whole or not at all."""
+    save_npz(path, **parts)
+
+
+def load(path: str | Path) -> dict[str, np.ndarray]:
+    """Read a split written by `save`.
+
+    Raises:
+        DataError: the file is missing, damaged or not a split.
+    """
+    parts = load_npz(path)
+    if set(parts) not in (set(NODE_KEYS), set(EDGE_KEYS)):
+        raise DataError(f"{path} is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}")
+    return parts
+
+
+def _generator(task: str, seed: int, dataset: str, split: int) -> np.random.Generator:
+    name = zlib.crc32(f"{task}/{dataset}".encode())  # unlike hash(), the same in every process
+    return np.random.default_rng(np.random.SeedSequence([seed, name, split]))
+
+
+def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str) -> np.ndarray:
+    """(2, count) different pairs u < v without an edge, drawn uniformly, in random order.
+
+    By rejection: PyG's N x N mask would take gigabytes on larger graphs.
+    """
+    n = graph.num_nodes
+    source, target = graph.edge_index
+    upper = source < target
+    taken = source[upper] * n + target[upper]  # sorted, as the edges are
+    if n * (n - 1) // 2 - len(taken) < count:
+        raise DataError(f"{dataset}: the graph is too dense to sample {count} pairs without an edge")
+    chosen = np.zeros(0, dtype=np.int64)
+    while len(chosen) < count:
+        ends = rng.integers(n, size=(2, 2 * count))
+        ends = ends[:, ends[0] != ends[1]]
+        codes = ends.min(axis=0) * n + ends.max(axis=0)
+        codes = np.concatenate([chosen, codes[~np.isin(codes, taken)]])
+        _, first = np.unique(codes, return_index=True)
+        chosen = codes[np.sort(first)][:count]  # the order in which they were drawn: every prefix is uniform
+    return np.stack([chosen // n, chosen % n])

@@ -1,0 +1,126 @@
+"""The counts of a graph, beside those that the paper publishes of it (appendix, Additional Statistics on Datasets)."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fairgat.config import Splits
+from fairgat.data.graph import Graph, alpha_chi, r_chi
+from fairgat.data.splits import edge_split
+
+
+def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
+    """What can be counted in a graph.
+
+    Returns:
+        `nodes`, `features`, `groups`; `s0`, `s1`, ...: nodes per sensitive group; `labels`: nodes per class; `edges`,
+        `inter_edges`, `intra_edges`: directed, so every undirected edge counts twice; `isolated_nodes`; `r_chi`: per
+        group, the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form.
+    """
+    groups = np.bincount(graph.sensitive)
+    shares = graph.r_chi()
+    return {
+        "nodes": graph.num_nodes,
+        "features": graph.num_features,
+        "groups": len(groups),
+        **{f"s{group}": int(size) for group, size in enumerate(groups)},
+        "labels": {str(label): int(size) for label, size in enumerate(np.bincount(graph.labels))},
+        "edges": graph.num_edges,
+        "inter_edges": int(graph.inter_edges.sum()),
+        "intra_edges": int(graph.intra_edges.sum()),
+        "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
+        "r_chi": {str(group): share for group, share in shares.items()},
+        "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max},
+    }
+
+
+def describe(
+    graph: Graph,
+    dataset: str,
+    task: str,
+    published: Mapping[str, int],
+    *,
+    splits: Splits,
+    seed: int,
+    alpha_chi_max: Iterable[float] = (),
+    facts: Mapping[str, int] | None = None,
+    stands_for: str | None = None,
+) -> dict[str, Any]:
+    """The content of {dataset}.stats.json.
+
+    Args:
+        published: the paper's counts of this data set; empty where it has none.
+        splits: for link prediction, how edges are held out.
+        facts: counts of the raw files, see `fairgat.data.sources.facts`.
+        stands_for: the paper's data set whose counts these are, where it has another name.
+
+    Returns:
+        `dataset`, `task`, `counts` (for link prediction `inter_edges`, `intra_edges` and `r_chi` are those of
+        split 0's training graph, as in the paper; `whole_inter_edges` and `whole_intra_edges` those of the graph),
+        `paper`, `checks` (quantity, ours, paper, equal) and `notes`.
+    """
+    # In link prediction alpha_chi is itself the grid's value (paper, Experiments), whatever R_chi.
+    limits = alpha_chi_max if task == "node_classification" else ()
+    ours = {**counts(graph, limits), **(facts or {})}
+    # Features that stand in for the paper's were made as many: that is no agreement.
+    paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
+    if task == "link_prediction":
+        ours |= _training_graph(graph, splits, seed, dataset, ours)
+        if paper:
+            paper["train_edges"] = paper["inter_edges"] + paper["intra_edges"]
+    if paper and "listed_inter_edges" in ours:
+        paper |= {f"listed_{key}": paper[key] for key in ("inter_edges", "intra_edges")}
+    checks = [
+        {"quantity": key, "ours": ours.get(key), "paper": value, "equal": ours.get(key) == value}
+        for key, value in paper.items()
+    ]
+    differ = {check["quantity"] for check in checks if not check["equal"]}
+    return {
+        "dataset": dataset,
+        "task": task,
+        "counts": ours,
+        "paper": paper or None,
+        "checks": checks,
+        "notes": _notes(task, ours, paper, differ, stands_for),
+    }
+
+
+def _training_graph(graph: Graph, splits: Splits, seed: int, dataset: str, whole: Mapping[str, Any]) -> dict[str, Any]:
+    edges = edge_split(graph, splits, seed, dataset, 0)["train_edges"]
+    inter = int((graph.sensitive[edges[0]] != graph.sensitive[edges[1]]).sum())
+    return {
+        "whole_inter_edges": whole["inter_edges"],
+        "whole_intra_edges": whole["intra_edges"],
+        "train_edges": edges.shape[1],
+        "inter_edges": inter,
+        "intra_edges": edges.shape[1] - inter,
+        "r_chi": {str(group): share for group, share in r_chi(graph.sensitive, edges).items()},
+    }
+
+
+def _notes(
+    task: str, ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str], stands_for: str | None
+) -> list[str]:
+    notes = []
+    if stands_for:
+        notes.append(f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features.")
+    if task == "link_prediction" and paper:
+        if "train_edges" in differ:
+            notes.append(f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}.")
+        elif differ & {"inter_edges", "intra_edges"}:
+            notes.append(
+                "Inter- and intra-edges are those of one random training graph (70 % of the edges), ours of split 0; "
+                f"its size, {ours['train_edges']} directed edges, is the paper's."
+            )
+    elif differ & {"inter_edges", "intra_edges"}:
+        note = (
+            f"The symmetrised graph has {ours['edges']} directed edges, the paper counts "
+            f"{paper['inter_edges'] + paper['intra_edges']}: most likely friendships before symmetrising"
+        )
+        if "listed_inter_edges" in ours:
+            note += f", of which the file lists {ours['listed_inter_edges'] + ours['listed_intra_edges']}"
+        notes.append(note + ".")
+    if "features" in differ:
+        notes.append(f"The paper's F = {paper['features']}; these features are {ours['features']}.")
+    return notes

@@ -1,0 +1,68 @@
+"""How far apart the groups of a graph are, before and after debiasing (EDITS, attribute and structural bias)."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.stats import wasserstein_distance
+
+from fairgat.data.graph import Graph
+from fairgat.errors import CalledOff
+from fairgat.methods.edits.result import Debiased
+
+SELF = 0.5  # share of a node's own features in a hop (alpha in `metrics.py`)
+DECAY = 0.9  # weight of each further hop
+HOPS = 2
+
+
+def attribute_bias(graph: Graph) -> float:
+    """Mean over features of the Wasserstein-1 distance between group 0 and the others, columns of norm 1."""
+    return _distance(_normalised(graph), graph.sensitive)
+
+
+def structural_bias(graph: Graph) -> float:
+    """The same distance after propagation: of (0.9 P + 0.9² P²) X, where P = (D^-1/2 (A + I) D^-1/2 + I) / 2."""
+    n = graph.num_nodes
+    adjacency = sparse.csr_array((np.ones(graph.num_edges), graph.edge_index), shape=(n, n)) + sparse.eye_array(n)
+    root = sparse.diags_array(1 / np.sqrt(adjacency.sum(axis=1)))
+    step = (1 - SELF) * (root @ adjacency @ root) + SELF * sparse.eye_array(n)
+    reached, total = _normalised(graph), 0
+    for hop in range(1, HOPS + 1):
+        reached = step @ reached
+        total = total + DECAY**hop * reached
+    return _distance(total, graph.sensitive)
+
+
+def describe(graph: Graph, debiased: Debiased, cells: Sequence[tuple[float, int]]) -> dict[str, Any]:
+    """Bias of a graph, and its bias and changed (undirected) edges in each cell: threshold, number of dropped features.
+
+    A cell that is too dense to train on has the reason under `failure`.
+    """
+    before = {"edges": len(debiased.weakening)} | _bias(graph)
+    after = []
+    for threshold, dropped in cells:
+        entry: dict[str, Any] = {"threshold": threshold, "kept_features": debiased.kept_features(dropped).tolist()}
+        try:
+            added, removed = debiased.changes(threshold)
+            changed = debiased.apply(graph, threshold, dropped)
+            entry |= {"added": int(added.sum()), "removed": int(removed.sum()), "edges": changed.num_edges // 2}
+            entry |= _bias(changed)
+        except CalledOff as error:
+            entry["failure"] = str(error)
+        after.append(entry)
+    return {"feature_scale": debiased.scale.tolist(), "before": before, "after": after}
+
+
+def _bias(graph: Graph) -> dict[str, float]:
+    return {"attribute_bias": attribute_bias(graph), "structural_bias": structural_bias(graph)}
+
+
+def _normalised(graph: Graph) -> np.ndarray:
+    norm = np.linalg.norm(graph.features.astype(np.float64), axis=0)
+    return graph.features / np.where(norm > 0, norm, 1)
+
+
+def _distance(values: np.ndarray, sensitive: np.ndarray) -> float:
+    others = sensitive > 0
+    return float(np.mean([wasserstein_distance(column[~others], column[others]) for column in values.T]))

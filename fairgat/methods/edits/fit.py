@@ -1,0 +1,182 @@
+"""EDITS's optimisation: features and a dense adjacency matrix against a Wasserstein critic that tells groups apart.
+
+The critic reads [X s, Ã X s, Ã² X s], with X the column-normalised features, s their learned scale and Ã the adjacency
+matrix, which begins as A + I. X s and Ã change once per round, so Ã X and Ã² X are computed once per round, and s is
+applied to them afterwards. The gradient of the critic's distance by Ã has rank two and is never written out.
+"""
+
+from collections.abc import Callable
+
+import numpy as np
+import torch
+from torch import Tensor
+
+from fairgat.data.graph import Graph
+from fairgat.methods.edits import kernels
+from fairgat.methods.edits.result import Debiased
+from fairgat.methods.edits.settings import Debias
+from fairgat.nn.linear import linear
+from fairgat.nn.parallel import over_rows
+
+Progress = Callable[[int, dict[str, float]], None]  # called with the round and its losses
+
+
+class Debiasing:
+    """The state of the optimisation.
+
+    Args:
+        graph: the whole graph.
+        train: (n,) training nodes; the critic is judged on them alone.
+        settings: with the data set's own number of rounds.
+
+    Attributes:
+        scale: (F,) s.
+        adjacency: (N, N) float32 Ã; it and the momentum of the same size are what the memory goes to.
+    """
+
+    def __init__(self, graph: Graph, train: np.ndarray, settings: Debias) -> None:
+        self.graph = graph
+        self.settings = settings
+        self.train = torch.from_numpy(train)
+        features = torch.from_numpy(graph.features)
+        self.x = features / features.norm(dim=0).clamp_min(torch.finfo(features.dtype).tiny)
+        positive = torch.from_numpy(graph.sensitive)[self.train] > 0
+        # mean over group 1 minus mean over the others, as weights of the training nodes
+        self.contrast = torch.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
+        self.scale = torch.ones(graph.num_features, requires_grad=True)
+        self.critic = torch.nn.Linear(3 * graph.num_features, 1)
+        options = {"lr": settings.learning_rate, "eps": 1e-4, "weight_decay": settings.weight_decay}
+        self.scale_optimizer = torch.optim.RMSprop([self.scale], **options)
+        self.critic_optimizer = torch.optim.RMSprop(self.critic.parameters(), **options)
+        n = graph.num_nodes
+        self.adjacency = np.zeros((n, n), dtype=np.float32)
+        self.adjacency[graph.edge_index[0], graph.edge_index[1]] = 1
+        np.fill_diagonal(self.adjacency, 1)
+        self.velocity = np.zeros_like(self.adjacency)
+        self.rowptr = np.searchsorted(graph.edge_index[0], np.arange(n + 1))
+        self.propagate()
+
+    def propagate(self) -> None:
+        """Ã X and Ã² X."""
+        adjacency = torch.from_numpy(self.adjacency)
+        self.one_hop = linear(adjacency, self.x.t())  # `@` takes about twice as long
+        self.two_hops = linear(adjacency, self.one_hop.t())
+
+    def round(self, number: int) -> dict[str, float]:
+        """`optimize` of the authors' `model.py`."""
+        settings = self.settings
+        rate = settings.learning_rate if number <= settings.late_after else settings.late_learning_rate
+        for optimizer in (self.scale_optimizer, self.critic_optimizer):
+            optimizer.param_groups[0]["lr"] = rate
+        self.feature_step()
+        self.structure_step(rate)
+        with torch.no_grad():
+            self.scale.clamp_(0, 1)
+        self.propagate()
+        for _ in range(settings.critic_steps):
+            distance = self.critic_step()
+        return {"distance": distance}
+
+    def distance(self, weights: Tensor) -> Tensor:
+        """The critic's mean over group 0 minus its mean over group 1, by `weights` (n,) of the training nodes."""
+        s = self.scale
+        hops = [hop[self.train] * s for hop in (self.x, self.one_hop, self.two_hops)]
+        return -(weights @ self.critic(torch.cat(hops, dim=1)).squeeze(1))
+
+    def dropped(self) -> Tensor:
+        """(n,) `contrast` under dropout of the critic's output."""
+        return torch.dropout(self.contrast, self.settings.critic_dropout, train=True)
+
+    def feature_step(self) -> None:
+        """min over s of feature_weight ||X s - X|| + distance."""
+        settings = self.settings
+        loss = settings.feature_weight * (self.x * self.scale - self.x).norm() + self.distance(self.dropped())
+        self.scale_optimizer.zero_grad()
+        loss.backward()
+        self.scale_optimizer.step()
+        with torch.no_grad():  # the authors' proximal step keeps the first learning rate
+            self.scale.copy_(torch.nn.functional.softshrink(self.scale, settings.feature_l1 * settings.learning_rate))
+
+    def structure_step(self, rate: float) -> None:
+        """min over Ã of ||Ã - A||² + structure_weight distance; clamped to [0, 1] and symmetrised.
+
+        With critic weights w and node weights c, distance = -c^T (X w_0 + Ã X w_1 + Ã² X w_2), so its gradient by Ã is
+        -c (X w_1 + Ã X w_2)^T - Ã^T c (X w_2)^T; Ã is symmetric.
+        """
+        settings = self.settings
+        with torch.no_grad():
+            u = torch.zeros(self.graph.num_nodes)
+            u[self.train] = -self.dropped()
+            _, w1, w2 = (self.critic.weight[0].view(3, -1) * self.scale).unbind()
+            v = torch.from_numpy(self.adjacency) @ u
+            b = self.x @ w2
+            a = self.x @ w1 + self.one_hop @ w2
+        number, n = np.float32, self.graph.num_nodes
+        over_rows(
+            kernels.structure_step, np.arange(n + 1) * n, 1, self.rowptr, self.graph.edge_index[1],
+            u.numpy(), a.numpy(), v.numpy(), b.numpy(),
+            number(settings.structure_weight), number(settings.momentum), number(rate),
+            number(settings.structure_l1 * settings.learning_rate), self.adjacency, self.velocity,
+        )  # fmt: skip
+        tiles = kernels.tile_rows(len(self.adjacency))
+        over_rows(kernels.symmetrise, tiles, kernels.TILE**2, self.adjacency)
+
+    def critic_step(self) -> float:
+        """Raise the distance; the critic's weights are clipped."""
+        loss = -self.distance(self.dropped())
+        self.critic_optimizer.zero_grad()
+        loss.backward()
+        self.critic_optimizer.step()
+        with torch.no_grad():
+            for parameter in self.critic.parameters():
+                parameter.clamp_(-self.settings.critic_clip, self.settings.critic_clip)
+        return -loss.item()
+
+    def result(self) -> Debiased:
+        """What is kept. Uses up `adjacency`: its edges are set to 0, to leave the gains."""
+        source, target = self.graph.edge_index
+        upper = source < target
+        diagonal = np.diagonal(self.adjacency) - 1
+        weakening = self.adjacency[source[upper], target[upper]] - 1
+        self.adjacency[source, target] = 0
+        np.fill_diagonal(self.adjacency, 0)
+        limit = int(self.settings.max_density_factor * len(weakening))
+        bits = self.adjacency.view(np.uint32)  # of non-negative floats: in the same order as the values
+        counts = kernels.histogram(bits)
+        counts[0] = 0  # no gain
+        at_least = counts[::-1].cumsum()[::-1]
+        first = max(1, int((at_least > limit).sum()))
+        pairs = np.empty((2, at_least[first]), dtype=np.int32)
+        kernels.collect(bits, first, *pairs)
+        floor = np.array([first << kernels.BIN_BITS], dtype=np.uint32).view(np.float32)[0]
+        return Debiased(
+            scale=self.scale.detach().numpy(),
+            weakening=weakening,
+            pairs=pairs,
+            gain=self.adjacency[pairs[0], pairs[1]],
+            highest=self.adjacency.max(),
+            lowest=np.float32(min(diagonal.min(), weakening.min(initial=0), 0)),
+            floor=floor if first > 1 else np.float32(0),
+            limit=np.int64(limit),
+        )
+
+
+def debias(graph: Graph, train: np.ndarray, settings: Debias, seed: int, progress: Progress | None = None) -> Debiased:
+    """Debias a graph for one split.
+
+    Memory: two (N, N) float32 matrices.
+
+    Args:
+        graph: the whole graph; the sensitive attribute counts as 0 or more.
+        train: (n,) training nodes.
+        settings: with the data set's own number of rounds (`Debias.of`).
+        seed: of the critic's initial weights and its dropout.
+        progress: called after every round.
+    """
+    torch.manual_seed(seed)
+    state = Debiasing(graph, train, settings)
+    for number in range(1, settings.epochs + 1):
+        losses = state.round(number)
+        if progress is not None:
+            progress(number, losses)
+    return state.result()

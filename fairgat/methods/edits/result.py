@@ -1,0 +1,86 @@
+"""What debiasing leaves: the feature scale, and every edge that may come or go, for the graph at any threshold."""
+
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+
+from fairgat.data.graph import Graph, load_npz, save_npz, symmetrise
+from fairgat.errors import CalledOff, DataError
+
+
+@dataclass(frozen=True)
+class Debiased:
+    """Debiased features and edges of a graph with E undirected edges, u < v, in the order of its edge_index.
+
+    Attributes:
+        scale: (F,) learned factor of each feature, in [0, 1].
+        weakening: (E,) change of each edge's weight, at most 0.
+        pairs: (2, M) int32 non-edges u < v that gained weight: those with the largest gains, or all.
+        gain: (M,) weight gained by each pair.
+        highest, lowest: largest and smallest change of any weight; thresholds are shares of these.
+        floor: gains below are not listed, because the graph would exceed `limit`; 0 where all are.
+        limit: undirected edges that the graph may have.
+    """
+
+    scale: np.ndarray
+    weakening: np.ndarray
+    pairs: np.ndarray
+    gain: np.ndarray
+    highest: np.ndarray
+    lowest: np.ndarray
+    floor: np.ndarray
+    limit: np.ndarray
+
+    def save(self, path: str | Path) -> None:
+        """Write the `.npz`; it appears whole or not at all."""
+        save_npz(path, **asdict(self))
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Debiased":
+        """Read what `save` wrote.
+
+        Raises:
+            DataError: the file is missing, damaged or something else.
+        """
+        arrays = load_npz(path)
+        if set(arrays) != set(cls.__dataclass_fields__):
+            raise DataError(f"{path} is not a debiased graph: it holds {', '.join(sorted(arrays)) or 'nothing'}")
+        return cls(**arrays)
+
+    def changes(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
+        """Which pairs are added (M,) and which edges are removed (E,), as `binarize` in `train.py` decides it.
+
+        Raises:
+            CalledOff: the graph would have more than `limit` edges.
+        """
+        removed = self.weakening < threshold * self.lowest
+        added = self.gain > threshold * self.highest
+        edges = len(removed) - removed.sum() + added.sum()
+        if threshold * self.highest < self.floor or edges > self.limit:
+            raise CalledOff(
+                f"the debiased graph would have more than {self.limit} edges (undirected; the data set has "
+                f"{len(removed)}), the limit set by max_density_factor; raise it or the threshold"
+            )
+        return added, removed
+
+    def apply(self, graph: Graph, threshold: float, dropped_features: int) -> Graph:
+        """The graph at a threshold, without the features whose scale is smallest.
+
+        Raises:
+            CalledOff: see `changes`.
+            DataError: `graph` is not the one that was debiased.
+        """
+        source, target = graph.edge_index
+        edges = graph.edge_index[:, source < target]
+        if edges.shape[1] != len(self.weakening) or graph.num_features != len(self.scale):
+            raise DataError("the debiased edges belong to another graph; delete results/data/debiased and run again")
+        added, removed = self.changes(threshold)
+        edges = symmetrise(np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1), graph.num_nodes)
+        features = graph.features[:, self.kept_features(dropped_features)]
+        return Graph(np.ascontiguousarray(features), graph.labels, graph.sensitive, edges)
+
+    def kept_features(self, dropped: int) -> np.ndarray:
+        """Sorted numbers of the features that are left; one always is."""
+        order = np.argsort(self.scale, kind="stable")
+        return np.sort(order[min(dropped, len(order) - 1) :])

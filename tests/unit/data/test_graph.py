@@ -1,0 +1,135 @@
+"""The graph's promises, its file, and what is counted in it."""
+
+import numpy as np
+import pytest
+
+from fairgat.data.graph import Graph, alpha_chi, load_npz, r_chi, save_npz, symmetrise
+from fairgat.errors import DataError
+
+
+def graph(**changed):
+    """0 - 1 - 2 - 3 and an isolated node; groups 0 0 1 1 1."""
+    parts = {
+        "features": np.arange(10, dtype=np.float32).reshape(5, 2),
+        "labels": np.array([0, 1, 0, 1, 1]),
+        "sensitive": np.array([0, 0, 1, 1, 1]),
+        "edge_index": np.array([[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]),
+    }
+    return Graph(**parts | changed)
+
+
+def test_counts():
+    g = graph()
+    assert (g.num_nodes, g.num_features, g.num_edges) == (5, 2, 6)
+    assert g.inter_edges.tolist() == [False, False, True, True, False, False]
+    assert (g.intra_edges == ~g.inter_edges).all()
+    assert g.r_chi() == {0: 0.5, 1: pytest.approx(1 / 3)}
+
+
+@pytest.mark.parametrize(("limit", "expected"), [(0.25, 0.25), (0.75, 0.75), (1.0, 1.0)])
+def test_alpha_chi_is_bounded(limit, expected):
+    assert alpha_chi({0: 0.5, 1: 1 / 3}, limit) == pytest.approx(min(expected, 1.2))
+
+
+def test_alpha_chi_follows_the_closed_form():
+    assert alpha_chi({0: 1.0, 1: 1.0}, 0.75) == 0.5
+    assert alpha_chi({0: 0.0, 1: 0.0}, 0.75) == 0.75
+
+
+def test_symmetrise_drops_self_loops_and_duplicates_and_sorts():
+    assert symmetrise(np.array([[2, 0, 1, 1], [1, 0, 2, 0]]), 3).tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert symmetrise(np.zeros((2, 0)), 3).shape == (2, 0)
+    with pytest.raises(DataError, match=r"outside 0 \.\. 2"):
+        symmetrise(np.array([[0], [3]]), 3)
+
+
+def test_a_permuted_graph_is_the_same_graph():
+    g, order = graph(), np.array([3, 1, 4, 0, 2])
+    permuted = g.permute(order)
+    permuted.check()
+    assert permuted.features[0].tolist() == g.features[3].tolist()
+    back = permuted.permute(np.argsort(order))
+    for name in ("features", "labels", "sensitive", "edge_index"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(g, name))
+    assert permuted.r_chi() == g.r_chi()
+
+
+@pytest.mark.parametrize(
+    ("changed", "expected"),
+    [
+        ({"features": np.full((5, 2), np.nan)}, "finite"),
+        ({"features": np.ones(5)}, r"\(N, F\)"),
+        ({"features": np.array(1.0)}, r"\(N, F\)"),
+        ({"features": np.ones((5, 2))}, r"features must be float32, got float64; .*astype\(np\.float32\)"),
+        ({"labels": np.ones(5, dtype=np.int32)}, r"labels must be int64, got int32"),
+        ({"edge_index": np.array([[0, 1], [1, 0]], dtype=np.int32)}, r"edge_index must be int64, got int32"),
+        ({"labels": np.array([0, 1, 0, -1, 1])}, "labels are numbered from 0; found -1"),
+        ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"no node is in group 1, some are in 2"),
+        ({"sensitive": np.ones(5, dtype=int)}, r"no node is in group 0, some are in 1"),
+        ({"labels": np.ones(4, dtype=int)}, "labels must be 5 integers"),
+        ({"sensitive": np.ones(5)}, "sensitive must be 5 integers"),
+        ({"sensitive": np.array([0, 0, 1, 1, -1])}, "negative"),
+        ({"edge_index": np.zeros((3, 2), dtype=int)}, r"shape \(2, E\)"),
+        ({"edge_index": np.array([[0, 5], [5, 0]])}, r"outside 0 \.\. 4"),
+        ({"edge_index": np.array([[0], [0]])}, "self-loops"),
+        ({"edge_index": np.array([[1, 0], [0, 1]])}, "not sorted"),
+        ({"edge_index": np.array([[0, 0, 1, 1], [1, 1, 0, 0]])}, "duplicates"),
+        ({"edge_index": np.array([[0], [1]])}, "one direction only"),
+    ],
+)
+def test_a_broken_promise_is_named(changed, expected, tmp_path):
+    with pytest.raises(DataError, match=expected):
+        graph(**changed).save(tmp_path / "graph.npz")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_class_one_group_and_no_nodes_are_graphs():
+    graph(labels=np.full(5, 3), sensitive=np.zeros(5, dtype=int)).check()
+    none = np.zeros(0, dtype=int)
+    Graph(np.zeros((0, 2), np.float32), none, none, np.zeros((2, 0), dtype=int)).check()
+
+
+def test_the_file_is_plain_arrays_and_reads_back(tmp_path):
+    path = tmp_path / "new" / "graph.npz"
+    graph().save(path)
+    with np.load(path, allow_pickle=False) as archive:
+        assert sorted(archive) == ["edge_index", "features", "format_version", "labels", "sensitive"]
+        assert archive["format_version"] == 1
+    back = Graph.load(path)
+    for name in ("features", "labels", "sensitive", "edge_index"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(graph(), name))
+    assert path.stat().st_mode & 0o044  # others in the group may read it
+
+
+@pytest.mark.parametrize(
+    ("arrays", "expected"),
+    [
+        ({"features": np.ones((2, 2))}, "lacks labels, sensitive, edge_index, format_version"),
+        (vars(graph()) | {"format_version": np.int64(2)}, "has graph format 2; this version reads 1"),
+        (vars(graph(sensitive=np.array([0, 0, 1, 1, -1]))) | {"format_version": np.int64(1)}, "negative"),
+    ],
+)
+def test_another_file_is_refused(tmp_path, arrays, expected):
+    save_npz(tmp_path / "graph.npz", **arrays)
+    with pytest.raises(DataError, match=rf"graph\.npz.*{expected}"):
+        Graph.load(tmp_path / "graph.npz")
+
+
+def test_a_damaged_or_missing_file_is_named(tmp_path):
+    graph().save(tmp_path / "graph.npz")
+    whole = (tmp_path / "graph.npz").read_bytes()
+    (tmp_path / "graph.npz").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(DataError, match=r"cannot be read .* Delete it and run again"):
+        Graph.load(tmp_path / "graph.npz")
+    with pytest.raises(DataError, match="does not exist"):
+        Graph.load(tmp_path / "none.npz")
+
+
+def test_pickled_objects_are_never_read(tmp_path):
+    np.savez(tmp_path / "objects.npz", x=np.array([{"a": 1}], dtype=object))
+    with pytest.raises(DataError, match="cannot be read"):
+        load_npz(tmp_path / "objects.npz")
+
+
+def test_r_chi_needs_no_graph():
+    assert r_chi(np.array([0, 1, 1]), np.array([[0, 1], [1, 0]])) == {0: 1.0, 1: 0.5}

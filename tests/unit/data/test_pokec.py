@@ -1,0 +1,172 @@
+"""Pokec's parser: on the first megabytes of the real files, and on generated files of the same form."""
+
+import numpy as np
+import pytest
+
+from fairgat.config import Dataset, Splits
+from fairgat.data import sources as datasets
+from fairgat.data import statistics
+from fairgat.data.sources import pokec
+from fairgat.errors import DataError
+
+HEADER = "user_id,public,gender,region,AGE,I_am_working_in_field,hobby\n"
+USERS = {
+    # a component of five: 10 - 20 - 30 - 40 - 50, through one-way and mutual friendships
+    10: "10,1,0.0,0,20.0,0,1",
+    20: "20,1,1.0,1,0.0,3,0",
+    30: "30,0,1.0,0,31.0,1,0",
+    40: "40,1,0.0,0,,0,1",
+    50: "50,1,0.0,1,40.0,2,1",
+    60: "60,1,0.0,1,40.0,-1,1",  # unlabelled: would join 70 and 80 to the others
+    70: "70,1,0.0,1,40.0,1,1",
+    80: "80,1,0.0,1,40.0,0,1",
+}
+FRIENDS = "10\t20\n20\t10\n20\t30\n30\t20\n40\t30\n50\t40\n60\t10\n70\t60\n70\t80\n"
+
+
+def write(folder, users=USERS, friends=FRIENDS, header=HEADER):
+    (folder / "region_job.csv").write_text(header + "\n".join(users.values()) + "\n")
+    (folder / "region_job_relationship.txt").write_text(friends)
+
+
+def load(folder, name="pokec-z", **options):
+    graph = pokec.load(name, folder, pokec.Options(any_counts=True, **options), 0)
+    graph.check()
+    return graph
+
+
+def test_the_largest_component_of_the_labelled_users(tmp_path):
+    write(tmp_path)
+    graph = load(tmp_path)
+    assert graph.num_nodes == 5  # 10 .. 50; 70 and 80 hang on the unlabelled 60
+    assert graph.labels.tolist() == [0, 1, 1, 0, 1]
+    assert graph.sensitive.tolist() == [0, 1, 0, 0, 1]
+    assert graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]].T.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+
+
+def test_attributes_without_id_region_and_label_scaled_by_column(tmp_path):
+    write(tmp_path)
+    features = load(tmp_path).features
+    assert features.shape == (5, 4)  # public, gender, AGE, hobby
+    np.testing.assert_allclose(features[:, 2], [0, -1, 0.55, -1, 1])  # the empty AGE counts as 0
+    np.testing.assert_allclose(features[:, 0], [1, 1, -1, 1, 1])
+
+
+def test_friendships_are_counted_before_they_are_symmetrised(tmp_path):
+    write(tmp_path)
+    facts = pokec.facts("pokec-z", tmp_path, pokec.Options())
+    assert facts == {
+        "users": 8, "labelled_users": 7, "empty_cells": 1,
+        "listed_inter_edges": 5, "listed_intra_edges": 1, "one_way_friendships": 2,
+    }  # fmt: skip
+
+
+def test_the_statistics_show_both_counts(tmp_path):
+    write(tmp_path)
+    published = {"s0": 3, "s1": 2, "inter_edges": 5, "intra_edges": 1, "features": 59}
+    facts = pokec.facts("pokec-z", tmp_path, pokec.Options())
+    stats = statistics.describe(
+        load(tmp_path), "pokec-z", "node_classification", published, splits=Splits(), seed=0, facts=facts
+    )
+    equal = {check["quantity"]: check["equal"] for check in stats["checks"]}
+    assert equal["s0"] and equal["s1"] and equal["listed_inter_edges"] and equal["listed_intra_edges"]
+    assert not equal["inter_edges"] and not equal["features"]
+    assert "8 directed edges, the paper counts 6" in stats["notes"][0] and "the file lists 6" in stats["notes"][0]
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"),
+    [
+        ({10: "10,1,0.0,2,20.0,0,1"}, r"region_job\.csv, line 2: column 'region' must be 0 or 1, got 2"),
+        ({20: "20,1,1.0,,0.0,3,0"}, r"line 3: column 'region' is empty or NaN"),
+        ({20: "20,1,1.0,1,0.0,,0"}, r"line 3: column 'I_am_working_in_field' is empty"),
+        ({20: "20,1,1.0,1,0.0,1.5,0"}, r"must hold whole numbers from -1"),
+        ({20: "20,1,x,1,0.0,3,0"}, r"line 3: column 'gender' holds 'x', which is not a number"),
+        ({20: "20,1,1.0,1,0.0,-1,0", 50: "50,1,x,1,40.0,2,1"}, r"line 6: column 'gender' holds 'x'"),
+        ({20: "10,1,1.0,1,0.0,3,0"}, r"line 3: the id '10' is an earlier row's"),
+        ({80: "80,1,0.0"}, r"line 9: 3 cells instead of the header's 7. Was the file cut off\?"),
+    ],
+)
+def test_a_malformed_table_is_named_by_its_line(tmp_path, users, expected):
+    write(tmp_path, USERS | users)
+    with pytest.raises(DataError, match=expected):
+        load(tmp_path)
+
+
+def test_without_labels_there_is_no_graph(tmp_path):
+    write(tmp_path, {10: "10,1,0.0,1,20.0,-1,1", 20: "20,1,1.0,1,0.0,-1,0"}, "10\t20\n")
+    with pytest.raises(DataError, match="no user is labelled"):
+        load(tmp_path)
+
+
+def test_a_missing_column_is_named(tmp_path):
+    write(tmp_path, header=HEADER.replace("region", "regin"))
+    with pytest.raises(DataError, match=r"has no column 'region'; did you mean 'regin'\?"):
+        load(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("friends", "expected"),
+    [
+        (FRIENDS + "10\t99\n", r"region_job_relationship\.txt: edge 10 names a node that does not exist"),
+        (FRIENDS + "10\n", "is not a list of edges|expected two whole numbers"),
+        (FRIENDS + "10\tx\n", "is not a list of edges"),
+        ("10\t20\t30\n", "two numbers a line, got 3"),
+        ("1.5\t20\n", "line 1: expected two whole numbers"),
+        ("", "is not a list of edges"),
+    ],
+)
+def test_malformed_friendships_are_named(tmp_path, friends, expected):
+    write(tmp_path, friends=friends)
+    with pytest.raises(DataError, match=expected):
+        load(tmp_path)
+
+
+def test_friends_outside_the_table_can_be_left_out(tmp_path):
+    write(tmp_path, friends=FRIENDS + "10\t99\n10\t10\n")
+    with pytest.raises(DataError, match=r"drop: \[unknown_ids\]"):
+        load(tmp_path)
+    assert load(tmp_path, drop=("unknown_ids", "self_loops", "duplicates")).num_edges == 8
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("name", "stem", "users", "labelled", "features", "regions"),
+    [("pokec-z", "region_job", 3219, 502, 276, [2410, 809]), ("pokec-n", "region_job_2", 3341, 414, 265, [2374, 967])],
+)
+def test_the_real_excerpts(data_mirror, tmp_path, name, stem, users, labelled, features, regions):
+    for file in (f"{stem}.csv", f"{stem}_relationship.txt"):
+        whole = (data_mirror / "pokec-sample" / file).read_bytes()
+        (tmp_path / file).write_bytes(whole[: whole.rindex(b"\n") + 1])  # the excerpts end inside a row
+    options = pokec.Options(drop=("unknown_ids", "self_loops", "duplicates"), any_counts=True)
+    graph = pokec.load(name, tmp_path, options, 0)
+    graph.check()
+    facts = pokec.facts(name, tmp_path, options)
+    assert (facts["users"], facts["labelled_users"], facts["empty_cells"]) == (users, labelled, 0)
+    assert graph.num_features == features and np.isfinite(graph.features).all()
+    assert np.abs(graph.features).max() <= 1
+    assert set(graph.labels.tolist()) <= {0, 1} and graph.num_nodes <= labelled
+    listed = facts["listed_inter_edges"] + facts["listed_intra_edges"]
+    assert graph.num_edges == listed + facts["one_way_friendships"]
+    table = pokec._users(name, tmp_path)
+    assert np.bincount(table.regions).tolist() == regions and set(table.labels.tolist()) == {-1, 0, 1}
+
+
+@pytest.mark.real_data
+def test_a_cut_off_file_is_refused(data_mirror, tmp_path):
+    for file in ("region_job.csv", "region_job_relationship.txt"):
+        (tmp_path / file).write_bytes((data_mirror / "pokec-sample" / file).read_bytes())
+    with pytest.raises(DataError, match=r"region_job\.csv, line 3221: \d+ cells instead of the header's 279"):
+        load(tmp_path)
+
+
+def test_where_no_checksum_is_known_the_counts_decide(tmp_path):
+    write(tmp_path)
+    with pytest.raises(DataError, match="give 3 and 2 users in the two regions, the paper has 4851 and 2808: they are"):
+        pokec.load("pokec-z", tmp_path, pokec.Options(), 0)
+
+
+def test_the_addresses_are_pinned():
+    for name in pokec.NAMES:
+        for file in datasets.files_of(name, Dataset(task="node_classification")):
+            assert all("/13cdca7627d7779a2396299cdc8edd3a790db7cc/dataset/pokec/region_job" in url for url in file.urls)

@@ -1,0 +1,131 @@
+"""A saved torch_geometric Data as a data set, and graphs to and from other libraries."""
+
+import inspect
+import pickle
+from pathlib import Path
+
+import networkx
+import numpy as np
+import pytest
+import torch
+
+from fairgat.config import Dataset
+from fairgat.data import convert
+from fairgat.data import sources as datasets
+from fairgat.data.graph import Graph
+from fairgat.errors import DataError
+
+pyg = pytest.importorskip("torch_geometric.data")
+
+
+def data(**changed):
+    parts = {
+        "x": torch.tensor([[1.0, 2], [3, 4], [5, 6], [7, 8]]),
+        "edge_index": torch.tensor([[0, 1, 1, 2], [1, 0, 2, 3]]),  # one edge in both directions, two in one
+        "y": torch.tensor([0, 1, 0, 1]),
+        "group": torch.tensor([0, 0, 1, 1]),
+    }
+    return pyg.Data(**{name: value for name, value in (parts | changed).items() if value is not None})
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    def run(content, task="node_classification", **options):
+        path = tmp_path / "graph.pt"
+        content(path) if inspect.isfunction(content) else torch.save(content, path)
+        options = {"path": str(path), "sensitive": "group"} | options
+        settings = Dataset(task=task, source="pyg", options=options)
+        datasets.acquire("mine", settings, tmp_path / "raw")
+        return datasets.prepare("mine", settings, tmp_path / "raw")
+
+    return run
+
+
+def test_a_saved_data_becomes_a_graph(prepare):
+    graph = prepare(data())
+    assert graph.features.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
+    assert graph.labels.tolist() == [0, 1, 0, 1] and graph.sensitive.tolist() == [0, 0, 1, 1]
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+
+
+class Hostile:
+    def __init__(self, path):
+        self.path = path
+
+    def __reduce__(self):
+        return Path.touch, (self.path,)
+
+
+@pytest.mark.filterwarnings("ignore:Detected pickle protocol")
+def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
+    ran = tmp_path / "ran"
+    with pytest.raises(DataError, match=r"graph\.pt is not read"):
+        prepare(lambda path: torch.save(Hostile(ran), path))
+    with pytest.raises(DataError, match=r"graph\.pt"):
+        prepare(lambda path: path.write_bytes(pickle.dumps(Hostile(ran))))
+    assert not ran.exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (lambda path: path.write_bytes(b""), r"graph\.pt is damaged, or was not written by torch\.save"),
+        (lambda path: path.write_bytes(b"PK\x03\x04 no more"), r"graph\.pt is damaged, or was not written by"),
+        ({"x": torch.ones(3)}, "must hold a torch_geometric.data.Data, got dict"),
+        (data(group=None), "has no 'group'"),
+        (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor of shape \(N,\), got a list"),
+        (data(x=torch.eye(4).to_sparse()), r"'x' must be a dense tensor of shape \(N, F\)"),
+        (data(y=torch.tensor([0, 1, -1, 1])), "labels are numbered from 0; found -1. Leave out nodes without a label"),
+        (data(x=torch.tensor([[1.0], [float("nan")], [1], [1]])), "features must be a finite"),
+        (data(x=torch.ones(4)), "features must be"),
+        (data(y=torch.tensor([0, 1, 2, 1])), "needs the labels 0 and 1"),
+        (data(y=torch.tensor([0.0, 0.5, 1, 1])), "'y' must be 4 whole numbers"),
+        (data(group=torch.tensor([0, 0, 1, 2])), "needs two sensitive groups"),
+        (data(edge_index=torch.tensor([[0, 1], [1, 9]])), "names a node outside 0 .. 3"),
+        (data(edge_index=torch.tensor([[0, 1], [1, 1]])), "edge 2 joins a node to itself"),
+        (data(edge_index=torch.tensor([[0, 0], [1, 1]])), "edge 2 repeats an earlier edge"),
+        (data(edge_index=torch.tensor([0, 1])), r"must have shape \(2, E\)"),
+    ],
+)
+def test_what_is_wrong_is_said(prepare, content, expected):
+    with pytest.raises(DataError, match=expected):
+        prepare(content)
+
+
+def test_there_and_back_again(prepare):
+    graph = prepare(data())
+    for back in (Graph.from_pyg(graph.to_pyg()), Graph.from_networkx(graph.to_networkx())):
+        for name in ("features", "labels", "sensitive", "edge_index"):
+            np.testing.assert_array_equal(getattr(back, name), getattr(graph, name))
+            assert getattr(back, name).dtype == getattr(graph, name).dtype
+
+
+def test_networkx_names_and_missing_attributes():
+    graph = networkx.Graph()
+    graph.add_node("ann", features=[1, 2], label=1, sensitive=0)
+    graph.add_node("bob", features=[3, 4], label=0, sensitive=1)
+    graph.add_edge("bob", "ann")
+    assert convert.from_networkx(graph).edge_index.tolist() == [[0, 1], [1, 0]]
+    graph.nodes["bob"]["features"] = [3]
+    with pytest.raises(DataError, match="as many for each node"):
+        convert.from_networkx(graph)
+    del graph.nodes["bob"]["features"]
+    with pytest.raises(DataError, match="node 'bob' has no 'features'"):
+        convert.from_networkx(graph)
+
+
+def test_networkx_labels_may_be_text():
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {n: {"features": [n], "label": str(n), "sensitive": n == 1} for n in graph})
+    made = convert.from_networkx(graph)
+    assert made.labels.tolist() == made.sensitive.tolist() == [0, 1]
+
+
+@pytest.mark.parametrize("name", ["label", "sensitive"])
+@pytest.mark.parametrize("value", [0.7, 1e300, "f", float("nan"), None])
+def test_networkx_labels_and_groups_are_whole_numbers(name, value):
+    graph = networkx.path_graph(2)
+    networkx.set_node_attributes(graph, {n: {"features": [n], "label": n, "sensitive": 1 - n} for n in graph})
+    graph.nodes[0][name] = value
+    with pytest.raises(DataError, match=f"the nodes' '{name}' must be whole numbers"):
+        convert.from_networkx(graph)

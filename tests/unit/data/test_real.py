@@ -1,0 +1,106 @@
+"""The real data sets: every count that the paper publishes, and the same tensors as PyTorch Geometric."""
+
+import shutil
+from functools import cache
+
+import numpy as np
+import pytest
+
+from fairgat.config import Dataset, Splits
+from fairgat.data import sources as datasets
+from fairgat.data import statistics
+from fairgat.data.graph import sort_edges
+from fairgat.errors import DataError
+from fairgat.reporting import paper
+
+pytestmark = pytest.mark.real_data
+
+NODE = ("recidivism", "pokec-z-structural", "pokec-n-structural")
+LINK = ("cora", "citeseer", "pubmed")
+
+
+@pytest.fixture(scope="module")
+def real(data_mirror, tmp_path_factory):
+    """name -> (graph, statistics), each made once."""
+
+    @cache
+    def make(name):
+        settings = Dataset(task="link_prediction" if name in LINK else "node_classification")
+        raw = tmp_path_factory.mktemp("raw") / name
+        datasets.acquire(name, settings, raw, data_mirror)
+        graph = datasets.prepare(name, settings, raw)
+        published = paper.load()["statistics"][datasets.counterpart(name, settings)]
+        return graph, statistics.describe(graph, name, settings.task, published, splits=Splits(), seed=0)
+
+    return make
+
+
+def equal(stats):
+    return {check["quantity"] for check in stats["checks"] if check["equal"]}
+
+
+def test_recidivism_equals_the_paper_in_everything(real):
+    graph, stats = real("recidivism")
+    assert equal(stats) == {"s0", "s1", "inter_edges", "intra_edges", "features"}
+    assert stats["notes"] == []
+    assert graph.features.min() == -1 and graph.features.max() == 1
+
+
+def test_recidivism_holds_a_feature_that_states_the_label(real, data_mirror, tmp_path):
+    """What docs/data.md says of TIME, and the option that leaves it out."""
+    graph, _ = real("recidivism")
+    time = graph.features[:, 15] > -1  # TIME, above its minimum of 0 months
+    assert (time == graph.labels).sum() == 18_762
+    settings = Dataset(task="node_classification", options={"exclude": ["TIME"]})
+    datasets.acquire("recidivism", settings, tmp_path, data_mirror)
+    assert datasets.prepare("recidivism", settings, tmp_path).num_features == 16
+    wrong = Dataset(task="node_classification", options={"exclude": ["TIMES"]})
+    with pytest.raises(DataError, match=r"bail\.csv has no column 'TIMES'; did you mean 'TIME'\?"):
+        datasets.prepare("recidivism", wrong, tmp_path)
+
+
+@pytest.mark.parametrize("name", LINK)
+def test_citation_networks_equal_the_paper_up_to_its_random_split(real, name):
+    _, stats = real(name)
+    assert equal(stats) >= {"nodes", "groups", "train_edges"}
+    assert any("one random training graph" in note for note in stats["notes"])
+
+
+@pytest.mark.parametrize(
+    ("name", "edges", "inter", "labels"),
+    [("pokec-z-structural", 41_100, 1730, [3856, 3803]), ("pokec-n-structural", 30_642, 1422, [3432, 2753])],
+)
+def test_structural_pokec_equals_the_paper_in_its_groups(real, name, edges, inter, labels):
+    graph, stats = real(name)
+    assert equal(stats) == {"s0", "s1", "features"}
+    assert (graph.num_edges, graph.inter_edges.sum()) == (edges, inter)
+    assert np.bincount(graph.labels).tolist() == labels
+    assert graph.features.shape[1] == 59
+
+
+@pytest.mark.parametrize("name", LINK)
+def test_planetoid_equals_pytorch_geometric(real, data_mirror, tmp_path, name):
+    transforms = pytest.importorskip("torch_geometric.transforms")
+    from torch_geometric.io import read_planetoid_data
+
+    for file in (data_mirror / "planetoid").glob(f"ind.{name}.*"):
+        shutil.copy(file, tmp_path)
+    reference = transforms.NormalizeFeatures()(read_planetoid_data(str(tmp_path), name))
+    graph, _ = real(name)
+    np.testing.assert_array_equal(graph.labels, reference.y.numpy())
+    np.testing.assert_array_equal(graph.edge_index, sort_edges(reference.edge_index.numpy()))
+    np.testing.assert_allclose(graph.features, reference.x.numpy(), rtol=1e-6)
+
+
+def test_structural_features_are_eigenvectors_with_a_fixed_sign(real):
+    graph, _ = real("pokec-z-structural")
+    vectors = graph.features[:, :58].astype(np.float64) / np.sqrt(graph.num_nodes)
+    source, target = graph.edge_index
+    root = 1 / np.sqrt(np.bincount(source))
+    product = np.zeros_like(vectors)
+    np.add.at(product, source, (root[source] * root[target])[:, None] * vectors[target])
+    values = (vectors * product).sum(axis=0)
+    np.testing.assert_allclose(product, vectors * values, atol=1e-6)
+    np.testing.assert_allclose(vectors.T @ vectors, np.eye(58), atol=1e-5)
+    assert (np.diff(values) <= 1e-6).all() and np.isclose(values[0], 1)
+    assert (vectors[np.abs(vectors).argmax(axis=0), np.arange(58)] > 0).all()

@@ -1,0 +1,98 @@
+"""Which module reads which data set, and what is said when a configuration asks for something else."""
+
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+
+from fairgat import config
+from fairgat.config import Dataset
+from fairgat.data import sources as datasets
+from fairgat.errors import ConfigError, DataError
+
+REPOSITORY = Path(__file__).resolve().parents[3]
+
+
+def check(**entries):
+    datasets.check(config.load({"datasets": entries, "methods": {}}))
+
+
+def test_every_data_set_of_the_paper_has_a_source():
+    names = {name for module in datasets.sources().values() for name in getattr(module, "NAMES", ())}
+    assert names == {
+        "recidivism", "cora", "citeseer", "pubmed", "pokec-z", "pokec-n", "pokec-z-structural", "pokec-n-structural",
+        "demo-social", "demo-citation",
+    }  # fmt: skip
+
+
+def test_reading_the_configuration_imports_nothing_slow():
+    code = """
+        import sys
+        from fairgat import datasets
+        datasets.sources()
+        print(sorted({"torch", "pandas", "scipy.sparse", "torch_geometric", "pooch"} & set(sys.modules)))
+    """
+    run = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)], cwd=REPOSITORY, capture_output=True, text=True, check=True
+    )
+    assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize(
+    ("entry", "expected"),
+    [
+        ({"source": "plantoid"}, r"datasets\.cora\.source: 'plantoid' .* did you mean 'planetoid'\?"),
+        ({"options": {"scalling": "row"}}, r"datasets\.cora\.options\.scalling: unknown key; did you mean 'scaling'"),
+        ({"options": {"scaling": "rows"}}, r"datasets\.cora\.options\.scaling: .* did you mean 'row'"),
+        ({"source": "tables"}, r"datasets\.cora\.options\.nodes: this key is missing"),
+    ],
+)
+def test_a_wrong_entry_is_named_by_its_path(entry, expected):
+    with pytest.raises(ConfigError, match=expected):
+        check(cora={"task": "link_prediction", **entry})
+
+
+def test_an_unknown_data_set_without_a_source_names_the_nearest():
+    with pytest.raises(ConfigError, match=r"datasets\.recidivsm: .* did you mean 'recidivism'\? For data of your own"):
+        check(recidivsm={"task": "node_classification"})
+
+
+def test_all_problems_are_reported_at_once():
+    with pytest.raises(ConfigError) as error:
+        check(
+            cora={"task": "link_prediction", "source": "x"},
+            pubmed={"task": "link_prediction", "options": {"scaling": 1}},
+        )
+    assert "datasets.cora.source" in str(error.value) and "datasets.pubmed.options.scaling" in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [("import nothing_of_this_name", "cannot be imported: No module"), ("Options = 1", "lacks files, load")],
+)
+def test_a_broken_module_is_named(monkeypatch, tmp_path, text, expected):
+    (tmp_path / "broken.py").write_text(text)
+    monkeypatch.setattr(datasets, "__path__", [*datasets.__path__, str(tmp_path)])
+    monkeypatch.delitem(sys.modules, "fairgat.data.sources.broken", raising=False)
+    with pytest.raises(ConfigError, match=rf"broken\.py {expected}"):
+        datasets.sources()
+
+
+@pytest.mark.parametrize("name", ["demo-social", "demo-citation"])
+def test_generated_graphs_follow_from_the_seed(tmp_path, name):
+    settings = Dataset(task="node_classification" if name == "demo-social" else "link_prediction")
+    datasets.acquire(name, settings, tmp_path)
+    first, again, other = (datasets.prepare(name, settings, tmp_path, seed) for seed in (0, 0, 1))
+    assert (first.features == again.features).all() and (first.edge_index == again.edge_index).all()
+    assert first.features.shape == other.features.shape and (first.features != other.features).any()
+    assert 400 <= first.num_nodes <= 600
+    assert first.inter_edges.mean() < 0.3  # homophily
+    if name == "demo-social":
+        assert (first.labels[first.sensitive == 1].mean() - first.labels[first.sensitive == 0].mean()) > 0.2
+
+
+def test_a_graph_must_suit_its_task(tmp_path):
+    with pytest.raises(DataError, match="demo-citation: node classification needs two sensitive groups"):
+        datasets.prepare("demo-citation", Dataset(task="node_classification"), tmp_path)

@@ -1,0 +1,66 @@
+"""Counts beside the paper's, each with its mark, and notes where they differ."""
+
+import numpy as np
+import pytest
+
+from fairgat.config import Splits
+from fairgat.data import statistics
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.sources import synthetic
+from fairgat.data.splits import edge_split
+
+
+def social():
+    edges = symmetrise(np.array([[0, 1, 2, 0], [1, 2, 3, 3]]), 5)
+    return Graph(np.ones((5, 2), np.float32), np.array([0, 1, 0, 1, 1]), np.array([0, 0, 1, 1, 1]), edges)
+
+
+def describe(graph, task="node_classification", published=(), **more):
+    return statistics.describe(graph, "x", task, dict(published), splits=Splits(), seed=0, **more)
+
+
+def test_counts():
+    assert statistics.counts(social(), [0.25, 1.0]) == {
+        "nodes": 5, "features": 2, "groups": 2, "s0": 2, "s1": 3, "labels": {"0": 2, "1": 3},
+        "edges": 8, "inter_edges": 4, "intra_edges": 4, "isolated_nodes": 1,
+        "r_chi": {"0": 1.0, "1": pytest.approx(2 / 3)},
+        "alpha_chi": {"0.25": 0.25, "1.0": pytest.approx(0.6)},
+    }  # fmt: skip
+
+
+def test_each_published_number_is_checked():
+    stats = describe(social(), published={"s0": 2, "s1": 3, "inter_edges": 2, "intra_edges": 4, "features": 59})
+    assert stats["checks"] == [
+        {"quantity": "s0", "ours": 2, "paper": 2, "equal": True},
+        {"quantity": "s1", "ours": 3, "paper": 3, "equal": True},
+        {"quantity": "inter_edges", "ours": 4, "paper": 2, "equal": False},
+        {"quantity": "intra_edges", "ours": 4, "paper": 4, "equal": True},
+        {"quantity": "features", "ours": 2, "paper": 59, "equal": False},
+    ]
+    assert "8 directed edges, the paper counts 6" in stats["notes"][0]
+    assert stats["notes"][1] == "The paper's F = 59; these features are 2."
+
+
+def test_a_data_set_that_the_paper_lacks_has_no_checks():
+    stats = describe(social())
+    assert (stats["paper"], stats["checks"], stats["notes"]) == (None, [], [])
+
+
+def test_link_prediction_counts_the_training_graph_of_split_0():
+    graph = synthetic.load("demo-citation", None, synthetic.Options(), 0)
+    edges = edge_split(graph, Splits(), 0, "x", 0)["train_edges"]
+    inter = int((graph.sensitive[edges[0]] != graph.sensitive[edges[1]]).sum())
+    published = {"nodes": 400, "groups": 4, "inter_edges": 0, "intra_edges": edges.shape[1]}
+    stats = describe(graph, "link_prediction", published, alpha_chi_max=[0.5])
+    counts = stats["counts"]
+    assert (counts["inter_edges"], counts["intra_edges"]) == (inter, edges.shape[1] - inter)
+    assert counts["whole_inter_edges"] + counts["whole_intra_edges"] == counts["edges"] == graph.num_edges
+    assert counts["alpha_chi"] == {}  # there it is the grid's value itself
+    assert {check["quantity"] for check in stats["checks"] if check["equal"]} == {"nodes", "groups", "train_edges"}
+    assert "one random training graph" in stats["notes"][0]
+
+
+def test_a_stand_in_says_so():
+    stats = describe(social(), published={"s0": 2, "features": 59}, stands_for="pokec-z")
+    assert [check["quantity"] for check in stats["checks"]] == ["s0"]
+    assert stats["notes"][0].startswith("Compared with the paper's pokec-z")

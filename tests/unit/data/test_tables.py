@@ -1,0 +1,203 @@
+"""Data of the user's own in two CSV files, and everything that can be wrong with them."""
+
+import errno
+import os
+
+import numpy as np
+import pytest
+
+from fairgat.config import Dataset
+from fairgat.data import sources as datasets
+from fairgat.errors import ConfigError, DataError
+
+NODES = "person,income,age,employed,gender\na,10,20,1,f\nb,20,40,0,m\nc,30,30,1,f\nd,40,20,0,m\n"
+EDGES = "from,to,since\na,b,1999\nb,c,2001\nd,a,2002\n"
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    """Write both files, bring them in and make the graph."""
+
+    def run(nodes=NODES, edges=EDGES, task="node_classification", **options):
+        (tmp_path / "nodes.csv").write_text(nodes)
+        (tmp_path / "edges.csv").write_text(edges)
+        paths = {"nodes": str(tmp_path / "nodes.csv"), "edges": str(tmp_path / "edges.csv")}
+        columns = {"id": "person", "label": "employed", "sensitive": "gender"}
+        settings = Dataset(task=task, source="tables", options=paths | columns | options)
+        datasets.acquire("mine", settings, tmp_path / "raw")
+        return datasets.prepare("mine", settings, tmp_path / "raw")
+
+    return run
+
+
+def test_two_tables_become_a_graph(prepare):
+    graph = prepare()
+    np.testing.assert_allclose(graph.features, [[-1, -1], [-1 / 3, 1], [1 / 3, 0], [1, -1]], atol=1e-6)
+    assert graph.labels.tolist() == [1, 0, 1, 0]
+    assert graph.sensitive.tolist() == [0, 1, 0, 1]
+    assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
+
+
+def test_ids_that_pandas_takes_for_missing_values_are_ids(prepare):
+    graph = prepare(nodes=NODES.replace("\na,", "\nNA,"), edges=EDGES.replace("a", "NA"), drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[0, 0, 1, 1, 2, 3], [1, 3, 0, 2, 1, 0]]
+
+
+def test_groups_are_names_or_numbers_as_a_whole(prepare):
+    def groups(*values, **options):
+        nodes = "person,age,employed,gender\n" + "".join(f"{p},{i},{i % 2},{v}\n" for i, (p, v) in enumerate(values))
+        return prepare(nodes=nodes, task="link_prediction", **options).sensitive.tolist()
+
+    people = "abcd"
+    assert groups(*zip(people, ["NA", "EU", "NA", "None"], strict=True)) == [1, 0, 1, 2]
+    assert groups(*zip(people, ["0", "b", "10", "9"], strict=True)) == [0, 3, 1, 2]  # as text
+    assert groups(*zip(people, ["10", "9", "9.0", "10"], strict=True)) == [1, 0, 0, 1]
+    assert groups(*zip(people, ["1", "0", "1.0", "0"], strict=True), groups=[1, 0]) == [0, 1, 0, 1]
+    assert groups(*zip(people, ["0.5", "0", "1", "0"], strict=True)) == [1, 0, 2, 0]
+    assert groups(*zip(people, ["02", "01", "02", "01"], strict=True), groups=["02", "01"]) == [0, 1, 0, 1]
+    assert groups(*zip(people, ["1.0", "0.0", "1", "0"], strict=True), groups=["0.0", "1.0"]) == [1, 0, 1, 0]
+    huge = str(2**64)
+    assert groups(*zip(people, [huge + "1", huge + "2", huge + "1", "0"], strict=True)) == [1, 2, 1, 0]
+    with pytest.raises(DataError, match=r"nodes\.csv, line 4: column 'gender' is empty or NaN"):
+        groups(*zip(people, ["1", "0", "NA", "0"], strict=True))
+    with pytest.raises(DataError, match=r"line 3: gender is '1\.50', which is not among the groups 1, 2"):
+        groups(*zip(people, ["1", "1.50", "2", "1"], strict=True), groups=[1, 2])
+
+
+def test_a_cell_may_hold_the_separator(prepare):
+    nodes = 'person, income, age, employed, gender\na,10,20,1, "f, she"\nb,20,40,0,m\nc,1,2,1,m\nd,4,2,0,m\n'
+    assert prepare(nodes=nodes).sensitive.tolist() == [0, 1, 1, 1]
+
+
+def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
+    graph = prepare(
+        nodes=NODES.replace("a,", "7,", 1).replace("\nb,", "\n8,").replace("\nc,", "\n9,").replace("\nd,", "\n5,"),
+        edges="x;a;b\n1;7;8\n2;5;9\n".replace(";", ","),
+        groups=["m", "f"],
+        features=["age"],
+        ends=["a", "b"],
+        scaling="none",
+        task="link_prediction",
+    )
+    assert graph.sensitive.tolist() == [1, 0, 1, 0]
+    assert graph.features.tolist() == [[20], [40], [30], [20]]
+    assert graph.edge_index.tolist() == [[0, 1, 2, 3], [1, 0, 3, 2]]
+
+
+def test_without_ids_edges_name_row_numbers(prepare):
+    graph = prepare(nodes=NODES.replace("person", "row"), edges="u,v\n0,1\n2,3\n", id=None, features=["age"])
+    assert graph.num_edges == 4
+
+
+def test_ids_are_text_whatever_else_their_column_holds(prepare):
+    nodes = NODES.replace("\na,", "\n001,").replace("\nb,", "\n07,").replace("\nc,", "\n7,").replace("\nd,", "\nzoe ,")
+    graph = prepare(nodes=nodes, edges="from,to\n001,07\n07, 7\n", drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
+    assert prepare(nodes=nodes, edges="from,to\n001,zoe\n7,zoe\n").edge_index.tolist() == [[0, 2, 3, 3], [3, 3, 0, 2]]
+    digits = NODES.replace("\na,", "\n001,").replace("\nb,", "\n01,").replace("\nc,", "\n1,").replace("\nd,", "\n2,")
+    graph = prepare(nodes=digits, edges="from,to\n001,x\n01,1\n", drop=["unknown_ids"])
+    assert graph.edge_index.tolist() == [[1, 2], [2, 1]]
+
+
+def test_row_numbers_are_numbers_whatever_else_their_column_holds(prepare):
+    options = {"nodes": NODES.replace("person", "row"), "id": None, "features": ["age"], "drop": ["unknown_ids"]}
+    for stranger in ("zoe", "1.5", "-1", "9", "inf"):
+        graph = prepare(edges=f"u,v\n00,01\n2,{stranger}\n", **options)
+        assert graph.edge_index.tolist() == [[0, 1], [1, 0]]
+
+
+@pytest.mark.parametrize("separator", ["::", "", "\n", '"'])
+def test_the_separator_is_one_character(separator):
+    options = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "s", "separator": separator}
+    with pytest.raises(ConfigError, match=r"mine\.options\.separator: expected one character, .* got"):
+        datasets.options_of("mine", Dataset(task="link_prediction", source="tables", options=options))
+
+
+@pytest.mark.parametrize("separator", [";", "\t", "|"])
+def test_any_separator_of_one_character_serves(prepare, separator):
+    nodes, edges = (text.replace(",", separator) for text in (NODES, EDGES))
+    assert prepare(nodes=nodes, edges=edges, separator=separator).num_edges == 6
+
+
+def test_link_prediction_needs_no_label(prepare):
+    graph = prepare(task="link_prediction", label=None, features=["age"])
+    assert graph.labels.tolist() == graph.sensitive.tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv has no column 'gender'"),
+        ({"nodes": NODES.replace("20,40", "NaN,40")}, r"nodes\.csv, line 3: column 'income' is empty or NaN"),
+        ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is infinite"),
+        ({"nodes": NODES.replace("20,40", "much,40")}, r"line 3: column 'income' holds 'much', which is not a number"),
+        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' must be 0 or 1, got 2"),
+        ({"nodes": NODES.replace("0,m", "0,x"), "groups": ["m", "f"]}, r"line 3: gender is 'x', .* groups m, f"),
+        (
+            {"nodes": NODES.replace("20,0,m", "20,0,x")},
+            r"mine: node classification needs two sensitive groups.* found 3",
+        ),
+        ({"nodes": NODES.replace("\nb,", "\na,")}, r"line 3: the id 'a' is an earlier row's already"),
+        (
+            {"nodes": NODES + "e,50,20\n"},
+            r"nodes\.csv, line 6: 3 cells instead of the header's 5. Was the file cut off",
+        ),
+        ({"nodes": "person,employed,gender\na,1,f\nb,0,m\n"}, r"no feature columns"),
+        ({"nodes": "person\n"}, r"nodes\.csv has a header and no rows"),
+        ({"nodes": ""}, r"nodes\.csv is not a whole CSV table"),
+        (
+            {"edges": EDGES + "a,zoe,2003\n"},
+            r"edges\.csv: edge 4 names a node that does not exist.*drop: \[unknown_ids\]",
+        ),
+        ({"edges": EDGES + "c,c,2003\n"}, r"edges\.csv: edge 4 joins a node to itself.*drop: \[self_loops\]"),
+        (
+            {"edges": EDGES + "a,b,1\na,b,2\n"},
+            r"edge 4 repeats an earlier edge, and so do 1 more.*drop: \[duplicates\]",
+        ),
+        ({"label": None}, r"mine: the labels are the sensitive groups themselves"),
+        ({"features": []}, r"nodes\.csv: `features: \[\]` leaves no feature"),
+        ({"edges": "from\na\n"}, r"edges\.csv needs two columns"),
+    ],
+)
+def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
+    with pytest.raises(DataError, match=expected):
+        prepare(**change)
+
+
+def test_bad_edges_can_be_left_out(prepare):
+    edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"  # the last is no repetition, but the same friendship
+    assert prepare(edges=edges, drop=["unknown_ids", "self_loops", "duplicates"]).num_edges == 6
+
+
+def test_a_web_page_in_place_of_a_table_is_named(prepare):
+    with pytest.raises(DataError, match=r"nodes\.csv: it gave a web page instead of the file"):
+        prepare(nodes="<!DOCTYPE html><html><body>Not found</body></html>")
+
+
+def test_a_missing_file_is_named_by_the_users_path(tmp_path):
+    settings = Dataset(
+        task="link_prediction", source="tables", options={"nodes": "no/n.csv", "edges": "no/e.csv", "sensitive": "s"}
+    )
+    with pytest.raises(DataError, match=r"no/n\.csv: there is no such file"):
+        datasets.acquire("mine", settings, tmp_path / "raw")
+
+
+def test_an_edited_file_is_taken_in_again(prepare):
+    assert prepare().num_nodes == 4
+    assert prepare(nodes=NODES + "e,50,20,1,m\n").num_nodes == 5
+
+
+def test_a_full_disk_leaves_the_old_graph(prepare, tmp_path, monkeypatch):
+    graph = prepare()
+    graph.save(tmp_path / "graph.npz")
+    before = (tmp_path / "graph.npz").read_bytes()
+    there = sorted(tmp_path.iterdir())
+
+    def full(*_, **__):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(np, "savez_compressed", full)
+    with pytest.raises(DataError, match=r"graph\.npz cannot be written: No space left on device\. What was there"):
+        graph.save(tmp_path / "graph.npz")
+    assert (tmp_path / "graph.npz").read_bytes() == before
+    assert sorted(tmp_path.iterdir()) == there

@@ -1,0 +1,196 @@
+"""FairGAT's variants against their equations over dense matrices; without a variant they are FairGAT."""
+
+import numpy as np
+import pytest
+import torch
+from dense import LINK, NODE, adjacency, make, small_graph
+from torch.nn.functional import leaky_relu
+
+from fairgat import methods
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.errors import ConfigError
+from fairgat.methods import fairgat_variants
+from fairgat.nn import FairGATConv
+from fairgat.training.job import fit
+
+CELL = {"alpha_chi_max": 0.3, "eta": 0.75}
+WIDTHS = [5, 8]  # narrower and wider than the layers of dense.NODE and dense.LINK: both orders of the product
+
+
+def sparse_graph(features=5):
+    """A graph with nodes of every kind: neighbours in one group, in the other, in both, and none at all."""
+    graph = small_graph(features=features)
+    few = symmetrise(np.random.default_rng(1).integers(len(graph.labels) - 2, size=(2, 30)), len(graph.labels))
+    return Graph(graph.features, graph.labels, graph.sensitive, few)
+
+
+def scaled(values, eta):
+    """S3 as the paper's equations have it."""
+    return eta * values / values.std(0, correction=0)
+
+
+def dense_layer(conv, x, matrix, sensitive, *, share=False, unscaled=False):
+    """FairGATConv on a dense matrix [target, source], written out for one head."""
+    c = x @ conv.lin.weight.t()
+    read = c if unscaled else scaled(c, conv.eta)
+    scores = leaky_relu((read @ conv.att_dst[0, 0])[:, None] + (read @ conv.att_src[0, 0])[None, :], 0.2)
+    same = sensitive[:, None] == sensitive[None, :]
+    parts = [(matrix & same, 1 - conv.alpha_chi), (matrix & ~same, conv.alpha_chi)]
+    both = (parts[0][0].any(1) & parts[1][0].any(1))[:, None]
+    alpha = torch.zeros_like(scores)
+    for part, mass in parts:
+        softmax = scores.masked_fill(~part, -torch.inf).softmax(1).nan_to_num()  # a row without such edges: 0
+        alpha = alpha + softmax * (mass if share else torch.where(both, mass, 1.0))
+    return scaled(alpha @ scaled(c, conv.eta), conv.eta) + conv.bias
+
+
+def dense_pass(method, matrix, **options):
+    """The whole network on dense matrices."""
+    model, x, sensitive = method.model, method.task.features, method.task.sensitive
+    h = dense_layer(model.conv1, x, matrix, sensitive, **options).relu()
+    h = dense_layer(model.conv2, h, matrix, sensitive, **options)
+    if method.task.name == "link_prediction":
+        return h
+    return scaled(h.relu() @ model.linear.weight[0], model.eta) + model.bias
+
+
+@pytest.mark.parametrize("features", WIDTHS)
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({}, {}),
+        ({"self_loops": False}, {}),
+        ({"one_sided": "share"}, {"share": True}),
+        ({"scores": "unscaled"}, {"unscaled": True}),
+    ],
+    ids=str,
+)
+def test_the_pass_and_its_gradient(double, features, protocol, settings, options):
+    method = make("fairgat_variants", sparse_graph(features), protocol, **CELL, **settings)
+    task = method.task
+    matrix = adjacency(task.edge_index, task.graph.num_nodes)
+    if not settings.get("self_loops", True):
+        matrix &= ~torch.eye(len(matrix), dtype=torch.bool)
+    weights = torch.randn(method.forward().shape, generator=torch.Generator().manual_seed(0))
+    results = []
+    for out in (method.forward(), dense_pass(method, matrix, **options)):
+        results.append([out, *torch.autograd.grad((out * weights).sum(), list(method.model.parameters()))])
+    for ours, dense in zip(*results, strict=True):
+        torch.testing.assert_close(ours, dense, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+def test_without_a_variant_it_is_fairgat(protocol):
+    graph = small_graph()
+    plain, variant = (fit(make(name, graph, protocol, **CELL)) for name in ("fairgat", "fairgat_variants"))
+    assert plain.history == variant.history
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"self_loops": False}, {"one_sided": "share"}, {"norm": "power_iteration"}, {"scores": "unscaled"}],
+    ids=str,
+)
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+def test_a_variant_starts_from_fairgats_weights_and_ends_elsewhere(protocol, settings):
+    plain = make("fairgat", sparse_graph(), protocol, **CELL)
+    variant = make("fairgat_variants", sparse_graph(), protocol, **CELL, **settings)
+    ours, theirs = (dict(method.model.named_parameters()) for method in (variant, plain))
+    torch.testing.assert_close(ours, theirs)
+    assert fit(variant).history != fit(plain).history
+
+
+def test_the_attention_of_a_one_sided_row_sums_to_its_share():
+    method = make("fairgat_variants", sparse_graph(), **CELL, one_sided="share")
+    graph, conv = method.task.segmented_csr, method.model.conv1.eval()
+    _, (edges, alpha) = conv(method.task.features, graph, return_attention_weights=True)
+    total = torch.zeros(graph.num_nodes).index_add(0, edges[1], alpha[:, 0])
+    inter = method.task.sensitive[edges[0]] != method.task.sensitive[edges[1]]
+    mixed = torch.zeros(graph.num_nodes).index_add(0, edges[1], inter.float()) > 0
+    assert mixed.any() and not mixed.all()
+    torch.testing.assert_close(total, torch.where(mixed, 1.0, 1 - conv.alpha_chi))
+
+
+def test_rows_of_inter_edges_alone_get_alpha_chi():
+    """Two nodes of different groups, without self-loops."""
+    conv = fairgat_variants.OneSidedShare(2, 3, alpha_chi=0.3, eta=None, add_self_loops=False)
+    x, edges = torch.randn(2, 2), torch.tensor([[0, 1], [1, 0]])
+    _, (_, alpha) = conv(x, edges, torch.tensor([0, 1]), return_attention_weights=True)
+    torch.testing.assert_close(alpha, torch.full((2, 1), 0.3))
+
+
+def test_one_power_iteration_per_pass(double):
+    """u and v follow the power method from where they were; evaluation does not move them."""
+    method = make("fairgat_variants", small_graph(), **CELL, norm="power_iteration")
+    layers = [method.model.conv1.lin, method.model.conv2.lin, method.model.linear]
+    assert [len(layer.parametrizations.weight) for layer in layers] == [1, 1, 1]
+    lin = layers[1]
+    norm = lin.parametrizations.weight[0]
+    with torch.no_grad():  # far from the singular vectors that it starts with
+        norm._v.copy_(torch.nn.functional.normalize(torch.arange(1.0, len(norm._v) + 1), dim=0))
+    weight, v = lin.parametrizations.weight.original.detach().clone(), norm._v.clone()
+    method.forward()
+    u = torch.nn.functional.normalize(weight @ v, dim=0)
+    v = torch.nn.functional.normalize(weight.t() @ u, dim=0)
+    torch.testing.assert_close(norm._v, v)
+    method.model.eval()
+    with torch.no_grad():
+        torch.testing.assert_close(lin.weight, weight / (u @ weight @ v))
+        assert torch.linalg.matrix_norm(lin.weight, 2) > 1.0001  # not yet the norm
+    torch.testing.assert_close(norm._v, v)
+
+
+def test_power_iterations_reach_the_exact_norm(double):
+    graph = small_graph()
+    exact = make("fairgat", graph, **CELL)
+    iterated = make("fairgat_variants", graph, **CELL, norm="power_iteration")
+    for _ in range(300):
+        output = iterated.forward()
+    torch.testing.assert_close(output, exact.forward(), rtol=1e-6, atol=1e-8)
+
+
+def test_alpha_chi_is_capped_by_the_smallest_r_chi():
+    graph = sparse_graph()
+    for most in (0.9, 0.01):
+        method = make("fairgat_variants", graph, LINK, **CELL | {"alpha_chi_max": most}, alpha_chi_cap="smallest_r_chi")
+        source, target = method.task.graph.edge_index  # the edges of training
+        sensitive = method.task.graph.sensitive
+        mixed = {v for u, v in zip(source, target, strict=True) if sensitive[u] != sensitive[v]}
+        shares = [np.mean([v in mixed for v in np.flatnonzero(sensitive == group)]) for group in (0, 1)]
+        assert 0.01 < min(shares) < 0.9
+        assert method.model.conv1.alpha_chi == method.model.conv2.alpha_chi == pytest.approx(min(most, *shares))
+    assert make("fairgat_variants", graph, LINK, **CELL).model.conv1.alpha_chi == 0.3
+
+
+def test_r_chi_of_a_graph_with_self_loops_is_the_same():
+    """Why counting self-loops in R_chi is no variant: a self-loop is never an inter-edge."""
+    graph = sparse_graph()
+    loops = np.arange(graph.num_nodes)
+    with_loops = graph.with_edges(np.concatenate([graph.edge_index, [loops, loops]], axis=1))
+    assert with_loops.r_chi() == graph.r_chi()
+
+
+def test_averaged_heads_are_refused_with_unscaled_scores():
+    conv = fairgat_variants.UnscaledScores(3, 4, heads=2, concat=False)
+    with pytest.raises(NotImplementedError, match="concatenated heads"):
+        conv(torch.randn(2, 3), torch.tensor([[0, 1], [1, 0]]), torch.tensor([0, 1]))
+
+
+def test_several_heads_with_unscaled_scores(double):
+    """Without S3 there is nothing to scale, so that the layer is FairGATConv."""
+    torch.manual_seed(0)
+    ours = fairgat_variants.UnscaledScores(3, 4, heads=2, eta=None)
+    plain = FairGATConv(3, 4, heads=2, eta=None)
+    plain.load_state_dict(ours.state_dict())
+    graph = sparse_graph(features=3)
+    x, edges, sensitive = (torch.from_numpy(a) for a in (graph.features, graph.edge_index, graph.sensitive))
+    torch.testing.assert_close(ours(x, edges, sensitive), plain(x, edges, sensitive))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"self_loops": False, "norm": "power_iteration"}, {"scores": "unscaled", "center": True}]
+)
+def test_a_variant_changes_one_decision(changed):
+    with pytest.raises(ConfigError, match="in one decision, not in 2"):
+        methods.settings("fairgat_variants", changed)

@@ -1,0 +1,226 @@
+"""Where Theorem 1 and what the paper concludes from it fail as printed: one small example each, as docs/theory.md
+tells them, with the corrected bound beside it."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+
+from fairgat import theory
+from fairgat.data.graph import alpha_chi, r_chi, symmetrise
+from fairgat.nn import CSRGraph, FairGATConv, GATConv
+from fairgat.tasks.metrics import node_metrics
+
+
+def layer(h, attention, sensitive, weight=None, **options):
+    """The terms of a hand-made layer with ReLU."""
+    weight = np.eye(h.shape[1]) if weight is None else weight
+    out = np.maximum(np.asarray(attention) @ h @ weight.T, 0)
+    return theory.attention_terms(
+        "by hand", h, out, weight, [csr_matrix(np.asarray(attention, dtype=float))], np.asarray(sensitive), **options
+    )
+
+
+def uniform(conv):
+    """The layer with scores of zero, W = I and no bias: attention is uniform within each segment."""
+    with torch.no_grad():
+        conv.att_src.zero_(), conv.att_dst.zero_()
+        conv.lin.weight.copy_(torch.eye(conv.in_channels))
+    return conv.double().eval()
+
+
+def undirected(*pairs):
+    nodes = max(map(max, pairs)) + 1
+    return torch.from_numpy(symmetrise(np.array(pairs).T, nodes))
+
+
+def test_sqrt_n_must_be_sqrt_f():
+    """Three nodes, self-loops alone, 256 features of ±1: ReLU alone makes a disparity of sqrt(F) / 2."""
+    h = np.stack([np.ones(256), -np.ones(256), np.zeros(256)])
+    terms = layer(h, np.eye(3), [0, 0, 1])
+    assert terms.delta_out == pytest.approx(8)
+    assert terms.bound_printed == pytest.approx(4 * np.sqrt(3))
+    assert terms.delta_out > terms.bound_printed  # A2 holds: no inter-edges
+    assert terms.delta_out <= terms.bound_sharp <= terms.bound
+
+
+def test_a2_is_needed_and_gat_lacks_it():
+    """A star: the groups give their inter-edges different shares, and one alpha_chi for both is not their sum."""
+    sensitive = torch.tensor([1, 0, 0, 0])
+    x = 1 + sensitive[:, None].double()
+    conv = uniform(GATConv(1, 1))
+    graph = CSRGraph.from_edge_index(undirected((0, 1), (0, 2), (0, 3)), 4)
+    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
+    assert terms.alpha_chi == pytest.approx((3 / 4 + 3 * 1 / 2) / 4)
+    assert terms.delta_c == terms.delta_z == 0
+    assert terms.delta_out == pytest.approx(0.25)
+    assert terms.bound_printed == pytest.approx(0.125)
+    assert terms.bound == pytest.approx(0.25)  # a_0 + a_1 - 1 = 1/2 + 3/4 - 1
+
+
+def test_a2_for_every_node_would_leave_no_inter_attention():
+    """A2 says "every node", but a node without inter-edges gives them nothing; the proof uses S^chi alone."""
+    sensitive = torch.tensor([0, 0, 1])
+    conv = FairGATConv(1, 1, alpha_chi=0.5, eta=None, spectral_norm=False).double()
+    graph = CSRGraph.from_edge_index(undirected((0, 1), (1, 2)), 3, sensitive)
+    _, (edges, alpha) = conv(torch.rand(3, 1).double(), graph, return_attention_weights=True)
+    inter = (sensitive[edges[0]] != sensitive[edges[1]]).double()
+    given = torch.zeros(3).double().index_add(0, edges[1], alpha[:, 0].detach() * inter)
+    assert given.tolist() == pytest.approx([0, 0.5, 0.5])
+
+
+def test_fair_attention_as_printed_does_not_sum_to_1():
+    """Eq. fairatt without self-loops gives a node whose neighbours are all in the other group alpha_chi in all, and
+    one whose neighbours are all in its own alpha_omega: groups that start alike end apart. The proof gives both 1."""
+    sensitive = [0, 0, 0, 1]
+    h = np.full((4, 2), 3.0)
+    share = 0.4
+    printed = [  # 0: neighbours 1, 2 (intra); 1: 0 and 3; 2: 0 and 3; 3: 1, 2 (inter)
+        [0, (1 - share) / 2, (1 - share) / 2, 0],
+        [1 - share, 0, 0, share],
+        [1 - share, 0, 0, share],
+        [0, share / 2, share / 2, 0],
+    ]
+    out = np.array(printed) @ h
+    assert theory.disparity(h, np.array(sensitive)) == 0
+    assert theory.disparity(out, np.array(sensitive)) > 1
+    conv = uniform(FairGATConv(2, 2, alpha_chi=share, eta=None, spectral_norm=False))
+    graph = CSRGraph.from_edge_index(
+        undirected((0, 1), (0, 2), (1, 3), (2, 3)), 4, torch.tensor(sensitive), add_self_loops=False
+    )
+    terms = theory.attention_layer("conv", conv, torch.from_numpy(h), graph, torch.tensor(sensitive))
+    assert terms.delta_out == pytest.approx(terms.bound, abs=1e-12) == 0  # our layer gives a lone segment all
+
+
+def test_isolated_nodes_need_self_loops():
+    """Without one, an isolated node's z is 0, whatever its features: equal inputs, unequal outputs, so no bound."""
+    sensitive = torch.tensor([0, 0, 1])
+    x = torch.ones(3, 1).double()
+    edges = undirected((0, 1))
+    conv = uniform(GATConv(1, 1))
+    with_loops, without = (CSRGraph.from_edge_index(edges, 3, add_self_loops=loops) for loops in (True, False))
+    terms = theory.attention_layer("conv", conv, x, with_loops, sensitive)
+    assert terms.delta_out == terms.bound_printed == 0
+    assert theory.disparity(conv(x, without).detach().numpy(), sensitive.numpy()) == 1
+    with pytest.raises(theory.NotCovered, match="isolated nodes"):
+        theory.attention_layer("conv", conv, x, without, sensitive)
+
+
+def test_normalisation_undoes_spectral_normalisation():
+    """Groups a hair apart, W = I (S2 would leave it so): unit variance blows the gap up, and sigma_max(W) = 1 does
+    not see it."""
+    sensitive = torch.tensor([0, 0, 1, 1])
+    x = 1 + 1e-3 * sensitive[:, None].double()
+    conv = uniform(FairGATConv(1, 1, alpha_chi=0.25, eta=1.0, spectral_norm=False))
+    graph = CSRGraph.from_edge_index(undirected((0, 2), (1, 3)), 4, sensitive)
+    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
+    assert terms.sigma_max == pytest.approx(1)
+    assert terms.bound_printed < 1e-3  # A2 holds, and nobody deviates from the group's mean
+    assert terms.delta_out == pytest.approx(2, rel=1e-3)
+    assert terms.sigma_effective > 1000
+    assert terms.delta_out <= terms.bound + 1e-9
+
+
+def test_s2_follows_a_new_leading_direction_at_once():
+    """Where power iteration carries its vectors over, one orthogonal to the new leading one would stay where it is."""
+    conv = FairGATConv(2, 2, alpha_chi=0.5, eta=None).double().train()
+    original = conv.lin.parametrizations.weight.original
+    for leading in ([1.0, 0.0], [1.0, 2.0]):
+        with torch.no_grad():
+            original.copy_(torch.diag(torch.tensor(leading)))
+        assert torch.linalg.matrix_norm(conv.lin.weight.detach(), 2).item() == pytest.approx(1)
+
+
+@settings(max_examples=40, deadline=None, derandomize=True)
+@given(st.integers(0, 2**32 - 1), st.floats(0.2, 2))
+def test_with_s3_no_training_makes_the_bound_small(seed, eta):
+    """bound^2 + |z_0 - z_1|^2 >= 4 F eta^2: features of fixed variance differ inside the groups or between them."""
+    rng = np.random.default_rng(seed)
+    torch.manual_seed(seed)
+    sensitive = torch.from_numpy(rng.permutation(np.arange(20) % 2))
+    edges = torch.from_numpy(symmetrise(rng.integers(20, size=(2, 50)), 20))
+    x = torch.from_numpy(rng.normal(size=(20, 6)) + rng.normal() * sensitive.numpy()[:, None])
+    conv = FairGATConv(6, 4, alpha_chi=0.4, eta=eta).double().eval()
+    graph = CSRGraph.from_edge_index(edges, 20, sensitive)
+    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
+    aggregated = theory.disparity(conv(x, graph).detach().numpy(), sensitive.numpy())
+    assert terms.bound**2 + aggregated**2 >= 4 * 4 * eta**2 * (1 - 1e-6)
+
+
+def test_eta_on_c_and_on_z_is_eta_squared_on_delta_z():
+    """S3 as Algorithm 1 prints it, without the appendix's normalisation: Z is made of the C already scaled."""
+    rng = np.random.default_rng(0)
+    sensitive, h = np.array([0, 0, 1, 1]), rng.normal(size=(4, 3))
+    attention = rng.dirichlet(np.ones(4), size=4)
+    eta = 0.5
+    plain, scaled = attention @ h, eta * (attention @ (eta * h))
+
+    def largest(values):
+        return layer(values, np.eye(4), sensitive).delta_z
+
+    assert largest(scaled) == pytest.approx(eta**2 * largest(plain))
+    assert largest(scaled) < 0.9 * eta * largest(plain)
+
+
+def test_learned_attention_changes_with_eta():
+    """C enters the scores: eta sharpens or flattens attention, and Delta_z is not simply scaled."""
+    torch.manual_seed(0)
+    sensitive = torch.arange(12) % 2
+    edges = torch.from_numpy(symmetrise(np.random.default_rng(0).integers(12, size=(2, 40)), 12))
+    x = torch.randn(12, 3).double()
+    graph = CSRGraph.from_edge_index(edges, 12, sensitive)
+    conv = FairGATConv(3, 3, alpha_chi=0.4, eta=1.0).double().eval()
+    one = theory.attention_layer("conv", conv, x, graph, sensitive)
+    conv.eta = 0.25
+    other = theory.attention_layer("conv", conv, x, graph, sensitive)
+    assert other.delta_c == pytest.approx(0.25 * one.delta_c)
+    assert other.delta_z != pytest.approx(0.25 * one.delta_z, rel=0.01)
+
+
+def test_scaling_the_logits_leaves_statistical_parity_alone():
+    """S3 at the last layer: delta_y falls with eta, the decisions do not move (no bias)."""
+    rng = np.random.default_rng(0)
+    sensitive = np.arange(50) % 2
+    logits = rng.normal(size=50) + sensitive
+    parity, delta = [], []
+    for eta in (1.0, 0.01):
+        parity.append(node_metrics(eta * logits > 0, sensitive, sensitive)["statistical_parity"])
+        delta.append(theory.disparity(1 / (1 + np.exp(-eta * logits)), sensitive))
+    assert parity[0] == parity[1] > 0.2
+    assert delta[1] < 0.02 * delta[0]
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "delta", "parity"),
+    [([0.51, 0.51], [0.49, 0.49], 0.02, 1), ([0.9, 0.45], [0.51, 0.51], 0.165, 0.5)],
+)
+def test_delta_y_is_not_statistical_parity(first, second, delta, parity):
+    """P(c = 1 | y) = y holds for decisions drawn at random; the metric cuts y at one half."""
+    y, sensitive = np.array([*first, *second]), np.array([0, 0, 1, 1])
+    assert theory.disparity(y, sensitive) == pytest.approx(delta)
+    assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == parity
+
+
+def test_equal_means_can_go_with_unequal_decisions():
+    y, sensitive = np.array([0.6, 0.6, 0.6, 0.2, 0.9, 0.4, 0.4, 0.3]), np.repeat([0, 1], 4)
+    assert theory.disparity(y, sensitive) == pytest.approx(0)
+    assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == 0.5
+
+
+def test_the_best_factor_can_make_a_disparity_from_none():
+    """S1 minimises a bound, not the disparity: of equal groups, the node with the inter-edge is not the mean one."""
+    sensitive = torch.tensor([0, 0, 1])
+    edges = undirected((0, 1), (1, 2))
+    x = torch.tensor([[1.0], [3.0], [2.0]]).double()  # both means are 2
+    share = alpha_chi(r_chi(sensitive.numpy(), edges.numpy()), 1.0)
+    assert share == pytest.approx(2 / 3)
+    found = {}
+    for value in (0.0, share):
+        conv = uniform(FairGATConv(1, 1, alpha_chi=value, eta=None, spectral_norm=False))
+        found[value] = theory.attention_layer("conv", conv, x, CSRGraph.from_edge_index(edges, 3, sensitive), sensitive)
+    assert found[share].factor == pytest.approx(0)
+    assert found[0.0].factor == 1
+    assert found[0.0].delta_out == 0
+    assert found[share].delta_out == pytest.approx(2 / 3)

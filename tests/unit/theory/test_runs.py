@@ -1,0 +1,208 @@
+"""The theory measured on finished runs: the job, the table, the figure, and the history of training."""
+
+import csv
+import json
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from fairgat import methods, theory
+from fairgat.config import NodeTraining, Splits, load
+from fairgat.data import splits
+from fairgat.data.graph import Graph, symmetrise
+from fairgat.errors import DataError
+from fairgat.reporting import style
+from fairgat.reporting import theory as reporting
+from fairgat.reporting.render import FORMATS, render
+from fairgat.reporting.settings import table_settings
+from fairgat.theory.runs import COLUMNS, Job, measure_selected, write
+from fairgat.training import job as training
+
+TRAINING = {"epochs": 6, "hidden": 8}
+METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_max~0.5", {"steps": [1, 2, 3]})}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    """Two methods trained on two splits, each with its selection."""
+    folder = tmp_path_factory.mktemp("results")
+    rng = np.random.default_rng(0)
+    sensitive = rng.integers(2, size=90)
+    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
+    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
+    graph = Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
+    graph.save(folder / "graph.npz")
+    for k in range(2):
+        splits.save(folder / f"split-{k}.npz", splits.make(graph, "node_classification", Splits(), 0, "d", k))
+        for method in METHODS:
+            train(folder, method, k, folder)
+    for method, (_, cell, _) in METHODS.items():
+        (folder / f"{method}.json").write_text(json.dumps({"winner": cell}))
+    return folder
+
+
+def train(folder, name, k, into, **options):
+    module, cell, settings = METHODS[name]
+    settings = settings | ({"alpha_chi_max": 0.5} if "~" in cell else {})
+    return training.run(
+        training.Cell("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
+        folder / "graph.npz", folder / f"split-{k}.npz", into / "runs" / name / cell / f"split-{k}", **options,
+    )  # fmt: skip
+
+
+def measured(folder, name, **options):
+    module, _, settings = METHODS[name]
+    given = {
+        "graph": folder / "graph.npz",
+        "split_files": [folder / f"split-{k}.npz" for k in range(2)],
+        "selection": folder / f"{name}.json",
+        "models": sorted(folder.glob("runs/**/model.npz")),
+    }
+    return measure_selected(Job("d", name, module, settings, TRAINING, 0), **given | options)
+
+
+@pytest.mark.parametrize("name", METHODS)
+def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
+    rows = measured(folder, name)
+    layers = ["conv1", "conv2", "logit", "probability"]
+    assert [(row["split"], row["layer"]) for row in rows] == [(k, layer) for k in range(2) for layer in layers]
+    sensitive = Graph.load(folder / "graph.npz").sensitive
+    for k in range(2):
+        run = folder / "runs" / name / METHODS[name][1] / f"split-{k}"
+        logits = np.load(run / "predictions.npz")["logits"].astype(float)
+        logit, probability = rows[4 * k + 2 : 4 * k + 4]
+        # A pass in training rounds otherwise than one that predicts (`fairgat.nn.head`).
+        near = {"rel": 1e-6, "abs": 1e-7}
+        assert logit["delta_out"] == pytest.approx(theory.disparity(logits, sensitive), **near)
+        assert probability["delta_out"] == pytest.approx(theory.disparity(1 / (1 + np.exp(-logits)), sensitive), **near)
+        assert probability["statistical_parity"] == theory.disparity((logits > 0).astype(float), sensitive)
+
+
+def test_nothing_to_measure(folder, tmp_path):
+    (tmp_path / "none.json").write_text('{"winner": null}')
+    assert measured(folder, "gat", selection=tmp_path / "none.json") == []
+    graph = Graph.load(folder / "graph.npz")
+    Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index).save(tmp_path / "three.npz")
+    assert measured(folder, "gat", graph=tmp_path / "three.npz") == []
+
+
+def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
+    with pytest.raises(DataError, match=r"no model.npz of gat on d, cell default, split 1"):
+        measured(folder, "gat", models=sorted(folder.glob("runs/gat/**/split-0/model.npz")))
+    foreign = tmp_path / "gat" / "default" / "split-0" / "model.npz"
+    foreign.parent.mkdir(parents=True)
+    np.savez(foreign, wrong=np.zeros(3))
+    with pytest.raises(DataError, match="does not fit gat on d"):
+        measured(folder, "gat", models=[foreign])
+
+
+@pytest.fixture(scope="module")
+def report(folder):
+    """Settings and measures; one method and one data set have none."""
+    paths = [folder / "unselected.csv"]
+    write(paths[0], [])
+    for name in METHODS:
+        paths.append(folder / f"{name}.csv")
+        write(paths[-1], measured(folder, name))
+    node = {"tasks": ["node_classification"]}
+    config = load(
+        {
+            "datasets": {
+                "d": {"task": "node_classification", "title": "D_$"},
+                "e": {"task": "node_classification", "enabled": False, "reason": "no files"},
+            },
+            "methods": {"gat": node, "nifty": node},
+            "tables": {"theory": ["gat", "nifty"]},
+        }
+    )
+    return table_settings(config, "theory"), reporting.read(paths)
+
+
+def test_columns(folder, tmp_path):
+    write(tmp_path / "a.csv", measured(folder, "gat"))
+    rows = list(csv.DictReader((tmp_path / "a.csv").open()))
+    assert tuple(rows[0]) == COLUMNS
+    assert rows[0]["statistical_parity"] == "" != rows[3]["statistical_parity"]
+
+
+def test_the_table(report):
+    settings, measures = report
+    table = reporting.table(settings, measures)
+    texts = {form: render(table, form) for form in FORMATS}
+    assert all(re.search(r"\bnan\b", text) is None for text in texts.values())
+    assert "not measured" in texts["md"]
+    assert "no files" in texts["md"]
+    layers, networks = table.panels
+    gat = measures[(measures["method"] == "gat") & (measures["layer"] == "conv1")]
+    row = layers.blocks[0].rows[0].cells
+    assert float(row[3].std) == pytest.approx(gat["delta_out"].std(ddof=settings["ddof"]), abs=0.001)
+    assert str(row[3].text) == f"{gat['delta_out'].mean():.3f}"[:5]
+    assert float(str(row[-2].text)) == pytest.approx(gat["bound"].mean() / gat["delta_out"].mean(), rel=0.01)
+    for panel in (layers, networks):
+        assert {len(row.cells) + 1 for block in panel.blocks for row in block.rows} == {len(panel.header)}
+        assert len(panel.align) == len(panel.header)
+
+
+def test_the_population_deviation(report):
+    settings, measures = report
+    texts = [render(reporting.table(settings | {"ddof": ddof}, measures), "md") for ddof in (0, 1)]
+    assert texts[0] != texts[1]
+
+
+def test_nothing_was_selected(report, tmp_path):
+    write(tmp_path / "none.csv", [])
+    assert "not measured" in render(reporting.table(report[0], reporting.read([tmp_path / "none.csv"])), "md")
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.0, "0.000"), (0.9996, "1.00"), (1.0, "1.00"), (12.345, "12.3"), (1234.5, "1234"), (float("nan"), "–")],
+)
+def test_numbers(value, text):
+    assert str(reporting._number(value)) == text
+
+
+def test_the_figure(report, tmp_path):
+    settings, measures = report
+    style.save(reporting.figure(settings, measures), {"svg": tmp_path / "a.svg"})
+    assert "</svg>" in (tmp_path / "a.svg").read_text()
+    disparity, looseness = reporting.figure(settings, measures).axes[:2]
+    filled = [line for line in disparity.lines if line.get_markerfacecolor() != "none"]
+    gat = measures[measures["method"] == "gat"]
+    assert [line.get_ydata().tolist() for line in filled] == [
+        gat[gat["layer"] == layer]["delta_out"].tolist() for layer in reporting.LAYERS
+    ]
+    ends = [line.get_ydata() for line in looseness.lines if line.get_marker() == "_"]
+    assert len(ends) == 4
+    assert all(1 <= low <= high for low, high in ends)
+
+
+def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
+    """Every third epoch has all terms, and the run is the same to the bit."""
+    for name, (_, cell, _) in METHODS.items():
+        train(folder, name, 0, tmp_path, theory_every=3)
+        place = f"runs/{name}/{cell}/split-0"
+        history = pd.read_csv(tmp_path / place / "history.csv")
+        without = pd.read_csv(folder / place / "history.csv")
+        assert history["epoch"][history["conv1_delta_out"].notna()].tolist() == [3, 6]
+        assert {"conv2_factor", "logit_sigma_max", "probability_composed"} <= set(history)
+        assert not any(column.startswith("conv") for column in without)
+        pd.testing.assert_frame_equal(history[list(without)], without)
+        arrays, others = (np.load(path / place / "model.npz") for path in (tmp_path, folder))
+        assert all(np.array_equal(arrays[key], others[key]) for key in others)
+        epoch = json.loads((tmp_path / place / "metrics.json").read_text())["epoch"]
+        if epoch % 3 == 0:
+            row = measured(folder, name)[0]
+            assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
+
+
+def test_measures_change_no_method_that_notes_something_on_itself(folder):
+    settings = methods.settings("fairgnn", {"estimator_epochs": 5})
+    losses = []
+    for observe in (None, theory.every(1)):
+        graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
+        method = training.build("fairgnn", settings, graph, split, NodeTraining(**TRAINING), 0)
+        losses.append([row["loss"] for row in training.fit(method, observe=observe).history])
+    assert losses[0] == losses[1]
