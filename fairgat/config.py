@@ -3,7 +3,7 @@
 `load` turns a mapping into a `Config`, or raises a `ConfigError` that names each wrong key by its path, says what was
 expected there and which valid name is nearest. What a method or a data source understands under `settings`, `grid`
 and `options` is declared beside that method or source (adding one is one file) and checked by
-`fairgat.methods.check` and `fairgat.data.sources.check`.
+`fairgat.methods.check` and `fairgat.data.datasets.check`.
 """
 
 import math

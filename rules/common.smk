@@ -17,7 +17,7 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 import fairgat.calm
 import fairgat.cells
 import fairgat.config
-import fairgat.data.sources
+import fairgat.data.datasets
 import fairgat.errors
 import fairgat.methods
 import fairgat.reporting.settings
@@ -25,7 +25,7 @@ import fairgat.watch
 
 try:
     CONFIG = fairgat.config.load(config)
-    fairgat.data.sources.check(CONFIG)
+    fairgat.data.datasets.check(CONFIG)
     if workflow.is_main_process:  # imports torch: once per run, not once per cluster job
         fairgat.methods.check(CONFIG)
 except fairgat.errors.ConfigError as error:
@@ -259,13 +259,13 @@ def dataset_settings(wildcards):
 
 def dataset_module(wildcards):
     """The file of the data set's source."""
-    name = fairgat.data.sources.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
+    name = fairgat.data.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset]).__name__
     return package(f"data/sources/{name.rpartition('.')[-1]}.py")
 
 
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
-    files = fairgat.data.sources.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
     return [str(file.local) for file in files if file.local]
 
 

@@ -7,7 +7,7 @@ from _log import logged
 with logged(snakemake):
     import torch
 
-    from fairgat import files, machine
+    from fairgat import environment, files
     from fairgat.data import splits
     from fairgat.data.graph import Graph
     from fairgat.methods.edits.fit import debias
@@ -26,5 +26,5 @@ with logged(snakemake):
     files.remember(snakemake.output.debiased, settings.made_from(seed, snakemake.input.graph, snakemake.input.split))
     files.write_json(
         snakemake.output.timing,
-        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": machine.describe()},
+        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": environment.machine()},
     )

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from fairgat import cells, config, methods
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from tools import requirements as lock
 from tools import schema

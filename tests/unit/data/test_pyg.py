@@ -11,7 +11,7 @@ import torch
 
 from fairgat.config import Dataset
 from fairgat.data import convert
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 
