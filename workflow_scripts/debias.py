@@ -10,8 +10,7 @@ with logged(snakemake):
     from fairgat import environment, files
     from fairgat.data import splits
     from fairgat.data.graph import Graph
-    from fairgat.methods.edits.fit import debias
-    from fairgat.methods.edits.settings import Debias
+    from fairgat.methods.edits.fit import Debias, debias
     from fairgat.training.job import seed_of
     from fairgat.training.progress import log_lines
 
@@ -23,7 +22,6 @@ with logged(snakemake):
     started = time.perf_counter()
     result = debias(graph, train, settings, seed, log_lines(settings.epochs))
     result.save(snakemake.output.debiased)
-    files.remember(snakemake.output.debiased, settings.made_from(seed, snakemake.input.graph, snakemake.input.split))
     files.write_json(
         snakemake.output.timing,
         {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": environment.machine()},

@@ -17,6 +17,12 @@ with logged(snakemake):
         from fairgat.training import job as training
         from fairgat.training.progress import log_lines
 
+        observe = None
+        if params.theory_every:
+            from fairgat.theory.network import every
+
+            observe = every(params.theory_every)
+
         metrics = training.run(
             training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
             module=params.module,
@@ -29,7 +35,7 @@ with logged(snakemake):
             directory=Path(snakemake.output.metrics).parent,
             progress=log_lines(params.training["epochs"]),
             debiased=snakemake.input.debiased or None,
-            theory_every=params.theory_every,
+            observe=observe,
         )
         print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})
         if batched:

@@ -11,12 +11,12 @@ import yaml
 from fairgat import cells, config, methods
 from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
-from fairgat.data import datasets
-from fairgat.data import splits
+from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
-from fairgat.errors import ConfigError, DataError, nearest
+from fairgat.errors import ConfigError, DataError, FairGATError, nearest
 from fairgat.methods.edits.fit import debias
 from fairgat.reporting.settings import same_splits
+from fairgat.theory.network import every
 from fairgat.training import job as training
 from fairgat.training.progress import bar
 
@@ -78,6 +78,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    nodes = task == "node_classification"
     metrics = training.run(
         job,
         module=settings.module(job.method),
@@ -90,10 +91,10 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
-        theory_every=settings.training.theory_every,
+        observe=every(settings.training.theory_every) if settings.training.theory_every and nodes else None,
     )
     if "failure" in metrics:
-        raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
+        raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
     pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
     print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
     print(f"{'':22}{'validation':>12}{'test':>12}")

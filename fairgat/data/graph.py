@@ -63,8 +63,21 @@ class Graph:
         """R^chi_s per group s: the share of its nodes with at least one inter-edge (Theorem 1), without self-loops."""
         return r_chi(self.sensitive, self.edge_index)
 
+    def require_two_groups(self, what: str) -> None:
+        """Refuse a graph without exactly the groups 0 and 1.
+
+        Args:
+            what: what is defined for two groups alone, for the message.
+
+        Raises:
+            NotDefined: there are more or fewer.
+        """
+        groups = np.unique(self.sensitive).tolist()
+        if groups != [0, 1]:
+            raise NotDefined(f"{what} is defined for two sensitive groups, 0 and 1; this graph has {groups}")
+
     def permute(self, order: np.ndarray) -> "Graph":
-        """The same graph with node `order[k]` renumbered to `k`; `order` is a permutation of 0 .. N-1."""
+        """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return Graph(
@@ -75,7 +88,7 @@ class Graph:
         )
 
     def with_edges(self, edge_index: np.ndarray) -> "Graph":
-        """The same nodes with other edges (sorted here)."""
+        """Keep the nodes and replace the edges, which are sorted here."""
         return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
 
     def check(self) -> None:

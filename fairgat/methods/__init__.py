@@ -39,7 +39,7 @@ def module(name: str) -> ModuleType:
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
     try:
-        found = importlib.import_module(f"{__name__}.{name}")
+        found = importlib.import_module(f"{__name__}.{name}" + ".method" * (_FOLDER / name).is_dir())
     except SyntaxError as error:
         raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
     except ImportError as error:
@@ -78,7 +78,7 @@ def may_call_off(name: str) -> bool:
 
 def path_of(name: str) -> str:
     """The file of a method's module, relative to the package."""
-    return f"methods/{name}/__init__.py" if (_FOLDER / name).is_dir() else f"methods/{name}.py"
+    return f"methods/{name}/method.py" if (_FOLDER / name).is_dir() else f"methods/{name}.py"
 
 
 def _nodes(name: str) -> Iterator[ast.AST]:

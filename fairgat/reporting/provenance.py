@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairgat.environment import revision
 from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
-from fairgat.environment import revision
 
 CODE = ("commit", "modified")
 # What decides results; README.md and results/reference are made from them.
