@@ -18,14 +18,14 @@ os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import fairgat.cells
 import fairgat.config
-import fairgat.data.sources
+import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
 
 try:
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
-    fairgat.data.sources.check(CONFIG)
+    fairgat.data.datasets.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -67,12 +67,12 @@ def growing(amount):
 
 def method_module(wildcards):
     """The module of a method, for `code`."""
-    return f"methods/{CONFIG.module(wildcards.method)}"
+    return fairgat.plan.method_path(CONFIG.module(wildcards.method))
 
 
 def source_module(wildcards):
     """The module of a data set's source, for `code`."""
-    source = fairgat.data.sources.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    source = fairgat.data.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
     return f"data/sources/{source.__name__.rpartition('.')[-1]}"
 
 

@@ -10,7 +10,7 @@ localrules:
 
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
-    files = fairgat.data.sources.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
     return [str(file.local) for file in files if file.local]
 
 

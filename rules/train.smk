@@ -126,7 +126,7 @@ rule runtime:
         split=results("data/splits/node_classification/{dataset}/split-0.npz"),
         debiased=timed_debiased,
         debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in timed_debiased(w)],
-        code=code("runtime", *(f"methods/{CONFIG.module(method)}" for method in PLAN.timed()), without=("theory",)),
+        code=code("runtime", *(fairgat.plan.method_path(CONFIG.module(method)) for method in PLAN.timed())),
     output:
         runtime=results("runtime/{dataset}.json"),
     log:

@@ -5,8 +5,7 @@ from pathlib import Path
 from _log import logged
 
 from fairgat.config import Dataset, Splits
-from fairgat.data import sources as datasets
-from fairgat.data import statistics
+from fairgat.data import datasets, statistics
 from fairgat.data.graph import Graph
 from fairgat.files import write_json
 from fairgat.reporting import paper

@@ -6,7 +6,7 @@ with logged(snakemake):
     import os
     from pathlib import Path
 
-    from fairgat import machine
+    from fairgat import environment
     from fairgat.files import write_json, write_text
     from fairgat.reporting import provenance
     from fairgat.reporting.render import render
@@ -15,7 +15,7 @@ with logged(snakemake):
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         Path(snakemake.scriptdir).parent,
-        machine.describe(),
+        environment.machine(),
         snakemake.params.config,
         benchmarks,
         [path.relative_to(benchmarks) for path in benchmarks.rglob("*.tsv")],

@@ -13,8 +13,8 @@ with logged(snakemake):
     settings = Runtime(**snakemake.params.settings)
     if snakemake.threads < settings.threads:
         raise ConfigError(
-            f"runtime: threads: is {settings.threads}, of which this job got {snakemake.threads}: give more --cores or, "
-            f"on a cluster, --set-threads runtime={settings.threads}"
+            f"runtime: threads: is {settings.threads}, and this job got {snakemake.threads}: "
+            f"give more --cores or, on a cluster, --set-threads runtime={settings.threads}"
         )
     result = timing.measure(
         snakemake.wildcards.dataset,

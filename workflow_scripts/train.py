@@ -9,6 +9,12 @@ with logged(snakemake):
     from fairgat.training.progress import log_lines
 
     wildcards, params = snakemake.wildcards, snakemake.params
+    observe = None
+    if params.theory_every:
+        from fairgat.theory.network import every
+
+        observe = every(params.theory_every)
+
     metrics = training.run(
         training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
         module=params.module,
@@ -21,6 +27,6 @@ with logged(snakemake):
         directory=Path(snakemake.output.metrics).parent,
         progress=log_lines(params.training["epochs"]),
         debiased=next(iter(snakemake.input.debiased), None),
-        theory_every=params.theory_every,
+        observe=observe,
     )
     print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})

@@ -8,14 +8,15 @@ import numpy as np
 import torch
 import yaml
 
-from fairgat import cells, config, files, methods
+from fairgat import cells, config, methods
+from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
-from fairgat.data import sources as datasets
-from fairgat.data import splits
+from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
-from fairgat.errors import ConfigError, DataError, nearest
+from fairgat.errors import ConfigError, DataError, FairGATError, nearest
 from fairgat.methods.edits.fit import debias
 from fairgat.reporting.settings import same_splits
+from fairgat.theory.network import every
 from fairgat.training import job as training
 from fairgat.training.progress import bar
 
@@ -77,6 +78,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
     job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    nodes = task == "node_classification"
     metrics = training.run(
         job,
         module=settings.module(job.method),
@@ -89,10 +91,10 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
-        theory_every=settings.training.theory_every,
+        observe=every(settings.training.theory_every) if settings.training.theory_every and nodes else None,
     )
     if "failure" in metrics:
-        raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
+        raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
     pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
     print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
     print(f"{'':22}{'validation':>12}{'test':>12}")
@@ -150,7 +152,9 @@ def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, see
         DataError: the split that is there was made with other settings.
     """
     name, entry = arguments.dataset, settings.datasets[arguments.dataset]
-    graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
+    graph_file = results / "data" / "graphs" / f"{name}.npz"
+    if not graph_file.exists():
+        make_graph(settings, name, results, arguments.data_mirror, seed)
     split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
     of = same_splits(settings).get(name, name)
     parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, of, arguments.split)
@@ -164,11 +168,7 @@ def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, see
 def _debias(
     settings: Config, arguments: argparse.Namespace, results: Path, seed: int, graph: Path, split: Path
 ) -> Path | None:
-    """The debiased graph's file for a method that needs one, made where it is missing.
-
-    Raises:
-        DataError: the one that is there was made with other settings, or from another graph or split.
-    """
+    """The debiased graph's file for a method that needs one, made where it is missing."""
     name, method = arguments.dataset, arguments.method
     module = settings.module(method)
     if not methods.implementation(module, settings.datasets[name].task).needs_debiased:
@@ -176,11 +176,7 @@ def _debias(
     file = results / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
     chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
     job_seed = training.seed_of(seed, name, arguments.split)
-    made_from = chosen.made_from(job_seed, graph, split)
     if not file.exists():
         progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
         debias(Graph.load(graph), splits.load(split)["train"], chosen, job_seed, progress).save(file)
-        files.remember(file, made_from)
-    else:
-        files.check_made_from(file, made_from)
     return file

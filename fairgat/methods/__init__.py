@@ -15,6 +15,7 @@ from fairgat import cells
 from fairgat.config import Config, Model, Task, explain
 from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
+from fairgat.plan import method_path
 
 CLASSES = {"node_classification": "NodeClassification", "link_prediction": "LinkPrediction"}
 _HELPERS = ("base",)
@@ -34,7 +35,7 @@ def module(name: str) -> ModuleType:
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
     try:
-        found = importlib.import_module(f"{__name__}.{name}")
+        found = importlib.import_module(f"fairgat.{method_path(name).replace('/', '.')}")
     except SyntaxError as error:
         raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
     except ImportError as error:

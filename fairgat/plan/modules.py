@@ -59,6 +59,11 @@ def declared(folder: str, name: str) -> Declared:
     return Declared(name, f"reporting/{folder}/{name}", reads, task)
 
 
+def method_path(module: str) -> str:
+    """The file of a method's module, for `closure`: `methods/gat`, or in a folder of its own `methods/edits/method`."""
+    return f"methods/{module}/method" if (PACKAGE / "methods" / module).is_dir() else f"methods/{module}"
+
+
 def check_modules(methods: Mapping[str, str]) -> None:
     """Check that the module of every method is there.
 
@@ -69,7 +74,7 @@ def check_modules(methods: Mapping[str, str]) -> None:
         ConfigError: one has none.
     """
     folder = PACKAGE / "methods"
-    known = [p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
+    known = [p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "method.py").is_file()]
     problems = [
         f"  methods.{name}: there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
         for name, module in methods.items()

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from fairgat.environment import revision
 from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
-from fairgat.revision import revision
 
 CODE = ("commit", "modified")
 # What decides results; README.md and results/reference are made from them.
@@ -32,7 +32,7 @@ def collect(
     Args:
         command: what the user typed.
         source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
-        machine: as `fairgat.machine.describe` gives it.
+        machine: as `fairgat.environment.machine` gives it.
         config: the settings that decide results beside the code, such as the seed.
         benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
         jobs: this run's files in that folder; those of other settings may lie beside them.

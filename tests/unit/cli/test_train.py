@@ -8,7 +8,7 @@ import pytest
 from fairgat import files
 from fairgat.cli import main as cli
 from fairgat.config import Dataset, load_files
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import DataError
 
 CONFIG = """

@@ -11,7 +11,7 @@ from reporting_fixtures import LINK, NODE, metrics, scores, write
 from scipy import stats
 
 from fairgat import cells, config, methods
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.reporting import sensitivity, style
 from fairgat.reporting import settings as reporting_settings

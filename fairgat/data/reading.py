@@ -1,8 +1,9 @@
-"""CSV and edge files read with errors that people understand."""
+"""Read CSV and edge files, with errors that name the line."""
 
 import csv
-from collections.abc import Iterable
+from collections.abc import Collection
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -10,13 +11,12 @@ import pandas as pd
 from fairgat.errors import DataError, nearest
 
 
-def table(path: Path, where: str, separator: str = ",", text: str | Iterable[str] | bool = ()) -> pd.DataFrame:
-    """A CSV file with a header.
+def table(path: Path, where: str, separator: str = ",", text: Collection[str] | Literal[True] = ()) -> pd.DataFrame:
+    """Read a CSV file with a header.
 
     Args:
         where: what messages call it.
-        text: a column or columns that are read as they are written, all of them if True; of the others Pandas guesses
-            the type.
+        text: columns to read as text, exactly as written; True for all. Pandas guesses the type of the others.
 
     Raises:
         DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
@@ -24,9 +24,8 @@ def table(path: Path, where: str, separator: str = ",", text: str | Iterable[str
     try:
         _check_widths(path, where, separator)
         frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
-        names = [text] if isinstance(text, str) else text
-        texts = frame.columns if text is True else frame.columns.intersection(list(names or ()))
-        if len(texts):  # NA and null are names, too
+        texts = frame.columns if text is True else frame.columns.intersection(list(text))
+        if len(texts):  # NA and null may be names
             written = pd.read_csv(
                 path, sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False, na_values=[""]
             )
@@ -41,7 +40,7 @@ def table(path: Path, where: str, separator: str = ",", text: str | Iterable[str
 
 
 def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
-    """One column, without missing values.
+    """Take one column, which has no missing values.
 
     Raises:
         DataError: the column is missing, or has an empty cell.
@@ -55,7 +54,7 @@ def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
 
 
 def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
-    """(rows, len(names)) float64 matrix of numeric columns.
+    """Take numeric columns as a (rows, len(names)) float64 matrix.
 
     Raises:
         DataError: a column is missing, or a cell is empty, infinite or not a number.
@@ -79,7 +78,7 @@ def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
 
 
 def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
-    """(rows,) int64 column of zeros and ones.
+    """Take one column of zeros and ones as (rows,) int64.
 
     Raises:
         DataError: the column is missing, or a value is not 0 or 1.
@@ -93,7 +92,7 @@ def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
 
 
 def pairs(path: Path) -> np.ndarray:
-    """(m, 2) int64 of a text file with two whole numbers a line and no header.
+    """Read a text file with two whole numbers a line and no header; returns (m, 2) int64.
 
     Raises:
         DataError: it is missing, empty, or a line is not two whole numbers.
@@ -115,31 +114,31 @@ def pairs(path: Path) -> np.ndarray:
 
 
 def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
-    """(m, 2) the rows of `ids` that `named` ids stand in; -1 for an id that is nowhere.
+    """Find the rows of `ids` that hold the (m, 2) `named` ids; -1 for an id that is in none.
 
     Raises:
         DataError: two rows have the same id.
     """
     if ids.duplicated().any():
         row = int(np.flatnonzero(ids.duplicated())[0])
-        raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} is an earlier row's already")
+        raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} already belongs to an earlier row")
     return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
 
 
 def row_numbers(named: np.ndarray) -> np.ndarray:
-    """(m, 2) int64 of texts that are row numbers; -1 for one that is no whole number."""
+    """Convert (m, 2) texts to row numbers, int64; -1 for one that is not a whole number."""
     values = pd.to_numeric(pd.Series(named.reshape(-1)), errors="coerce").to_numpy(dtype=np.float64)
     whole = (values == np.floor(values)) & (np.abs(values) < 2**53)
     return np.where(whole, values, -1).astype(np.int64).reshape(named.shape)
 
 
 def _line(frame: pd.DataFrame, wrong: np.ndarray | pd.Series) -> int:
-    """The line in the file of the first of these rows; the frame may be a part of it."""
+    """The line in the file of the first of these rows, which `frame` may hold a part of."""
     return int(frame.index[np.flatnonzero(wrong)[0]]) + 2
 
 
 def _check_widths(path: Path, where: str, separator: str) -> None:
-    """Pandas fills a row that is cut off with NaN; here it is an error."""
+    """Refuse a row that is cut off, which pandas would fill with NaN."""
     with open(path, encoding="utf-8-sig", newline="") as file:
         rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
         width = len(next(rows, []))
@@ -147,5 +146,5 @@ def _check_widths(path: Path, where: str, separator: str) -> None:
             if row and len(row) != width:
                 raise DataError(
                     f"{where}, line {rows.line_num}: {len(row)} cells instead of the header's {width}. "
-                    "Was the file cut off?"
+                    "Is the file cut off?"
                 )
