@@ -345,7 +345,7 @@ def timed_debiasing(wildcards):
 
 
 def methods_timed():
-    return [name for name in CONFIG.tables.runtime if name in CONFIG.methods_of("node_classification")]
+    return [name for name in CONFIG.tables.get("runtime", []) if name in CONFIG.methods_of("node_classification")]
 
 
 def runtimes():
@@ -425,7 +425,7 @@ def theory_measures():
     return [
         results(f"theory/{dataset}/{method}.csv")
         for dataset in CONFIG.datasets_of("node_classification")
-        for method in CONFIG.tables.theory
+        for method in CONFIG.tables.get("theory", [])
         if method in known
     ]
 

@@ -5,7 +5,13 @@ rule preprocess:
     input:
         manifest=rules.download.output.manifest,
         source=dataset_module,
-        package=package("data/convert.py", "data/graph.py", "data/sources/__init__.py", "data/sources/_source.py", "data/sources/_read.py"),
+        package=package(
+            "data/convert.py",
+            "data/graph.py",
+            "data/sources/__init__.py",
+            "data/sources/_source.py",
+            "data/sources/_read.py",
+        ),
     output:
         graph=results("data/graphs/{dataset}.npz"),
     log:
