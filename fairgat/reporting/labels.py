@@ -43,6 +43,7 @@ PAPER = {
 }
 
 
+# What represents a method under each selection rule.
 RULES = {
     "fair": "the fairest cell among those about as accurate as the method's best, on validation",
     "accuracy": "the most accurate cell on validation",

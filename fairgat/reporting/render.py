@@ -12,6 +12,9 @@ from fairgat.reporting import escape
 from fairgat.reporting.model import Block, Cell, Math, Panel, Table, Text
 
 FORMATS = ("md", "tex", "html", "csv")
+# In full, so that the rules see which files a table is rendered with.
+TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
+DOCUMENT = "templates/all_tables.tex.j2"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -23,12 +26,12 @@ def render(table: Table, form: str) -> str:
     if form == "csv":
         return to_csv(table)
     table = with_asides_as_notes(table) if form == "tex" else table
-    return _environment(form).get_template(f"table.{form}.j2").render(table=table)
+    return _environment(form).get_template(TEMPLATES[form]).render(table=table)
 
 
 def document(tables: Iterable[str]) -> str:
     """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
-    return _environment("tex").get_template("all_tables.tex.j2").render(tables=list(tables))
+    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables))
 
 
 def with_asides_as_notes(table: Table) -> Table:
@@ -61,7 +64,7 @@ def _environment(form: str) -> jinja2.Environment:
         else {}
     )
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fairgat.reporting", "templates"),
+        loader=jinja2.PackageLoader("fairgat.reporting", ""),
         autoescape=form == "html",
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -101,7 +101,7 @@ def read(*paths: str | Path) -> pd.DataFrame:
                 path,
                 dtype=dict.fromkeys(_TEXT, str),
                 keep_default_na=False,  # a data set may be called NA
-                na_values=dict.fromkeys(_NUMBERS, [""]),
+                na_values={name: [""] for name in _NUMBERS},
                 float_precision="round_trip",
             )
             for path in paths

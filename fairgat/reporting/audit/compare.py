@@ -17,8 +17,8 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from fairgat.reporting.paper import TASK_OF_RESULTS, Published
-from fairgat.scores.runs import HIGHER_IS_BETTER
+from fairgat.reporting.paper import TASK_OF_RESULTS
+from fairgat.scores.runs import HIGHER_IS_BETTER, under
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5
@@ -27,31 +27,33 @@ COLUMNS = (
     "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
     "ci_low", "ci_high", "p", "p_holm", "verdict",
 )  # fmt: skip
+_KEYS = ["dataset", "method", "metric"]
 
 
-def published_entries(paper: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Every published result once: `tables` (one name, or several where they agree), `dataset`, `method`, `metric`
-    and `published`. A result that two tables print differently gives two entries."""
-    entries: dict[tuple[str, str, str, float, float], dict[str, Any]] = {}
-    for table in TASK_OF_RESULTS:
-        for dataset, methods in paper[table].items():
-            for method, metrics in methods.items():
-                for metric, value in metrics.items():
-                    entry = entries.setdefault(
-                        (dataset, method, metric, value.mean, value.std),
-                        {"tables": [], "dataset": dataset, "method": method, "metric": metric, "published": value},
-                    )
-                    entry["tables"].append(table)
-    return list(entries.values())
+def published(paper: Mapping[str, Any]) -> pd.DataFrame:
+    """Every published result once, in percent: `table` (one, or several joined by + where they agree), `dataset`,
+    `method`, `metric`, `paper_mean` and `paper_std`. A result that two tables print differently has two rows."""
+    rows = [
+        (table, dataset, method, metric, value.mean, value.std)
+        for table in TASK_OF_RESULTS
+        for dataset, methods in paper[table].items()
+        for method, metrics in methods.items()
+        for metric, value in metrics.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["table", *_KEYS, "paper_mean", "paper_std"])
+    return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
 
 
-def compare(paper: Mapping[str, Any], by_rule: pd.DataFrame, rules: Iterable[str], ddof: int = 1) -> pd.DataFrame:
+def compare(
+    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], protocol: str, ddof: int = 1
+) -> pd.DataFrame:
     """The verdict on every published result under each selection rule, with the columns COLUMNS.
 
     Args:
         paper: as `fairgat.reporting.paper.load` gives it.
-        by_rule: rows of the `_by_rule` summaries of all tasks (fractions).
-        rules: which selection rules to look at.
+        winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
+        rules: the selection rules.
+        protocol: of link prediction.
         ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
             the paper doesn't say.
 
@@ -59,71 +61,44 @@ def compare(paper: Mapping[str, Any], by_rule: pd.DataFrame, rules: Iterable[str
         Means, deviations and differences (ours minus the paper's) in percentage points; `p_holm` is adjusted within
         one rule.
     """
-    ours = {
-        (row.rule, row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std, int(row.n_splits))
-        for row in by_rule.itertuples()
-        if pd.notna(row.mean)
-    }
-    rows = []
-    for rule in rules:
-        tested = []
-        for entry in published_entries(paper):
-            key = (rule, entry["dataset"], entry["method"], entry["metric"])
-            row = _row(rule, entry, ours.get(key), ddof)
-            rows.append(row)
-            if row["p"] is not None:
-                tested.append(row)
-        for row, adjusted in zip(tested, holm([row["p"] for row in tested]), strict=True):
-            row["p_holm"] = adjusted
-            row["verdict"] = verdict(row["metric"], row["difference"], adjusted)
-    return pd.DataFrame(rows, columns=list(COLUMNS))
+    ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
+    ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
+    frame = pd.DataFrame({"rule": list(rules)}).merge(published(paper), how="cross")
+    frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
+    frame["difference"] = frame["mean"] - frame["paper_mean"]
+    found = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
+    frame["p"], half = found[0], found[1]
+    frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
+    frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
+    frame["verdict"] = [
+        verdict(row.metric, row.difference, row.p_holm) if pd.notna(row.p) else "not run" for row in frame.itertuples()
+    ]
+    return frame[list(COLUMNS)]
 
 
 def compare_protocols(
-    paper: Mapping[str, Any],
-    by_rule: pd.DataFrame,
-    by_protocol: pd.DataFrame,
-    rules: Iterable[str],
-    ddof: int = 1,
+    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], ddof: int = 1
 ) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
     that is configured for it.
-
-    Args:
-        by_protocol: rows of `link_prediction_by_protocol.csv` (fractions).
-        paper, by_rule, rules, ddof: as for `compare`.
     """
-    others = by_rule[~by_rule["dataset"].isin(paper["link_prediction"])]
-    rules, frames = list(rules), []
-    for protocol, rows in by_protocol.groupby("protocol", sort=True):
-        frame = compare(paper, pd.concat([others, rows.drop(columns="protocol")]), rules, ddof)
-        frame = frame[frame["table"] == "link_prediction"]
-        frames.append(frame.assign(protocol=protocol)[["protocol", *COLUMNS]])
-    return pd.concat(frames) if frames else pd.DataFrame(columns=["protocol", *COLUMNS])
+    frames, rules = [pd.DataFrame(columns=["protocol", *COLUMNS])], list(rules)
+    for protocol in sorted(set(winners["protocol"]) - {""}):
+        frame = compare(paper, winners, rules, protocol, ddof)
+        frame.insert(0, "protocol", protocol)
+        frames.append(frame[frame["table"] == "link_prediction"])
+    return pd.concat(frames[1:] or frames)
 
 
-def _row(rule: str, entry: Mapping[str, Any], ours: tuple[float, float, int] | None, ddof: int) -> dict[str, Any]:
-    published: Published = entry["published"]
-    row = dict.fromkeys(COLUMNS) | {
-        "rule": rule,
-        "table": "+".join(entry["tables"]),
-        **{key: entry[key] for key in ("dataset", "method", "metric")},
-        "paper_mean": published.mean,
-        "paper_std": published.std,
-        "verdict": "not run",
-    }
-    if ours is None:
-        return row
-    mean, std, count = ours
-    row |= {"mean": mean, "std": std if math.isfinite(std) else None, "n_splits": count}
-    row["difference"] = mean - published.mean
-    if count >= 2 and math.isfinite(std):
-        sample = std * math.sqrt((count - ddof) / (count - 1))
-        row["p"], half = welch(mean, sample, count, published.mean, published.std, PUBLISHED_SPLITS)
-        row["ci_low"], row["ci_high"] = row["difference"] - half, row["difference"] + half
-    return row
+def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
+    """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
+    if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
+        return math.nan, math.nan
+    count = int(row["n_splits"])
+    sample = row["std"] * math.sqrt((count - ddof) / (count - 1))
+    return welch(row["mean"], sample, count, row["paper_mean"], row["paper_std"], PUBLISHED_SPLITS)
 
 
 def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
@@ -139,22 +114,15 @@ def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int
     return float(test.pvalue), float(stats.t.ppf(0.975, freedom) * math.sqrt(first + second))
 
 
-def holm(p_values: list[float]) -> list[float]:
-    """Holm's step-down adjustment of p-values, in the order given (Holm 1979)."""
-    order = sorted(range(len(p_values)), key=p_values.__getitem__)
-    adjusted, running = [0.0] * len(p_values), 0.0
-    for rank, index in enumerate(order):
-        running = max(running, min(1.0, (len(p_values) - rank) * p_values[index]))
-        adjusted[index] = running
-    return adjusted
+def holm(p_values: pd.Series) -> pd.Series:
+    """Holm's step-down adjustment of p-values (Holm 1979); NaN stays and counts as no test."""
+    ordered = p_values.dropna().sort_values(kind="stable")
+    factors = range(len(ordered), 0, -1)
+    return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
 
 
 def doubtful(frame: pd.DataFrame) -> int:
-    """How many reproduced results have p below ALPHA before Holm's adjustment.
-
-    Args:
-        frame: as `compare` gives it.
-    """
+    """How many reproduced results have p below ALPHA before Holm's adjustment."""
     return int(((frame["verdict"] == "reproduced") & (frame["p"] < ALPHA)).sum())
 
 
@@ -162,4 +130,4 @@ def verdict(metric: str, difference: float, p_holm: float) -> str:
     """The verdict on a tested difference (ours minus the paper's)."""
     if p_holm >= ALPHA:
         return "reproduced"
-    return "better" if (difference > 0) == (metric in HIGHER_IS_BETTER) else "worse"
+    return "better" if (difference > 0) == HIGHER_IS_BETTER[metric] else "worse"

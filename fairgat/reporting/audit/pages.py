@@ -1,61 +1,97 @@
-"""The audit as pages: verdicts on every number, and the claims."""
+"""The audit as pages: verdicts on every number, the claims, and every cell against GAT."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from fairgat.reporting import audit, claims, labels
-from fairgat.reporting.model import Block, Cell, Panel, Row, Table
-from fairgat.reporting.results import RULES
+from fairgat.reporting import labels, percent
+from fairgat.reporting.audit import claims as claiming
+from fairgat.reporting.audit import compare
+from fairgat.reporting.failures import in_words
+from fairgat.reporting.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.scores.runs import FAIRNESS, UTILITY
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
 
 
+# --------------------------------------------------------------------------------------------- number by number
+
+
 def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
-    """Paper against reproduction, number by number, under the rendered rule, with counts for every rule.
+    """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
 
     Args:
-        frame: as `fairgat.reporting.audit.compare` gives it.
-        protocols: as `fairgat.reporting.audit.compare_protocols` gives it.
+        frame: as `fairgat.reporting.audit.compare.compare` gives it.
+        protocols: as `fairgat.reporting.audit.compare.compare_protocols` gives it.
         settings: as `fairgat.reporting.settings.audit_settings` gives them.
     """
     counts = []
     for rule, group in frame.groupby("rule", sort=False):
-        numbers = [(group["verdict"] == verdict).sum() for verdict in audit.VERDICTS]
-        counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, audit.doubtful(group)))]))
+        numbers = [(group["verdict"] == verdict).sum() for verdict in compare.VERDICTS]
+        counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, compare.doubtful(group)))]))
     shown = frame[frame["rule"] == settings["rule"]]
-    panels = [
-        Panel(
-            "stacked",
-            ["", *audit.VERDICTS, "reproduced (alone better or worse)"],
-            [Block("Cells chosen by", counts)],
-            title="Verdicts",
-        ),
-        *(_numbers(name, shown, settings) for name in audit.TASK_OF_RESULTS),
-        *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
-        _decisions(settings["decisions"]),
-    ]
     return Table(
         name="paper_vs_reproduced",
         caption="Published and reproduced results",
-        panels=panels,
+        panels=[
+            Panel(
+                "stacked",
+                ["", *compare.VERDICTS, "reproduced (alone better or worse)"],
+                [Block("Cells chosen by", counts)],
+                title="Verdicts",
+            ),
+            *(_numbers(name, shown, settings) for name in compare.TASK_OF_RESULTS),
+            *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
+            _decisions(settings["decisions"]),
+        ],
         notes=[],
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
-            f"selection rule. reproduced: corrected p ≥ {audit.ALPHA:g}, no difference can be shown, which with five "
+            f"selection rule. reproduced: corrected p ≥ {compare.ALPHA:g}, no difference can be shown, which with five "
             "splits on each side doesn't exclude small ones; in parentheses where p itself is below it, so that the "
             "result alone would count as better or worse; better or worse: a significant difference to that side; "
             "not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
-            f"Shown in full: {RULES[settings['rule']]} (selection.rule: {settings['rule']})."
+            f"Shown in full: {labels.RULES[settings['rule']]} (selection.rule: {settings['rule']})."
         ),
+        source="Ours are from summary/(task)/winners.csv.",
     )
 
 
 def _numbers(name: str, frame: pd.DataFrame, settings: Mapping[str, Any]) -> Panel:
-    frame = frame[[name == tables.split("+")[0] for tables in frame["table"]]]
+    header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
+    text = "FairGAT's rows that agree with the comparison are not repeated." if name == "ablation" else ""
+    blocks = _blocks(frame[frame["table"].str.split("+").str[0] == name], settings, _line)
+    return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
+
+
+def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
+    """Link prediction with two columns per protocol; nothing where it was not run."""
+    run = [name for name, entry in settings["datasets"].items() if not entry["reason"]]
+    frame = frame[frame["dataset"].isin(run)]
+    if frame.empty:
+        return []
+    names = list(dict.fromkeys(frame["protocol"]))
+
+    def line(lines: pd.DataFrame) -> list[Cell]:
+        each = list(lines.itertuples())
+        return [*_published(each[0]), *(cell for one in each for cell in (_ours(one), _verdict(one)))]
+
+    text = (
+        "validation: the epoch of best validation AUC, the cut-off that is best on validation. fairdrop: what the "
+        "notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the test set. The "
+        "hyperparameter cells are the same for both."
+    )
+    header = ["", "Metric", "Paper", *(column for name in names for column in (f"Ours ({name})", "Verdict"))]
+    blocks = _blocks(frame, settings, line)
+    align = "llr" + "rl" * len(names)
+    return [Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), align=align)]
+
+
+def _blocks(frame: pd.DataFrame, settings: Mapping[str, Any], line: Any) -> list[Block]:
+    """A block per data set; `line` makes the cells of a method's metric from its rows."""
     blocks = []
     for dataset, group in frame.groupby("dataset", sort=False):
         entry = settings["datasets"].get(dataset)
@@ -67,41 +103,23 @@ def _numbers(name: str, frame: pd.DataFrame, settings: Mapping[str, Any]) -> Pan
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
             shown = settings["methods"].get(method, {}).get("title") or labels.PAPER[method]
-            rows += [_line(shown if k == 0 else "", line, number) for k, line in enumerate(lines.itertuples())]
+            for _, found in lines.groupby(["metric", "table", "paper_mean"], sort=False):
+                rows.append(Row([Cell(shown), *line(found)], group=number))
+                shown = ""
         blocks.append(Block(title, rows))
-    header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
-    text = "FairGAT's rows that agree with the comparison are not repeated." if name == "ablation" else ""
-    return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
+    return blocks
 
 
-def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
-    """Link prediction with a column per protocol; nothing where it was not run."""
-    names = list(dict.fromkeys(frame["protocol"]))
-    blocks = []
-    for dataset, group in frame.groupby("dataset", sort=False):
-        entry = settings["datasets"].get(dataset)
-        if not entry or entry["reason"]:
-            continue
-        rows = []
-        for number, (method, measures) in enumerate(group.groupby("method", sort=False)):
-            shown = settings["methods"].get(method, {}).get("title") or labels.PAPER[method]
-            for k, (_, lines) in enumerate(measures.groupby("metric", sort=False)):
-                lines = list(lines.itertuples())
-                cells = [Cell(shown if k == 0 else ""), *_published(lines[0])]
-                for line in lines:
-                    cells += [_ours(line), _verdict(line)]
-                rows.append(Row(cells, group=number))
-        blocks.append(Block(entry["title"], rows))
-    if not blocks:
-        return []
-    text = (
-        "validation: the epoch of best validation AUC, the cut-off that is best on validation. fairdrop: what the "
-        "notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the test set. The "
-        "hyperparameter cells are the same for both."
-    )
-    header = ["", "Metric", "Paper", *(column for name in names for column in (f"Ours ({name})", "Verdict"))]
+def _line(found: pd.DataFrame) -> list[Cell]:
+    (line,) = found.itertuples()
     return [
-        Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), "llr" + "rl" * len(names))
+        *_published(line),
+        _ours(line),
+        Cell(_number("{:+.2f}", line.difference)),
+        Cell(_number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)),
+        Cell(_number("{:.3g}", line.p)),
+        Cell(_number("{:.3g}", line.p_holm)),
+        _verdict(line),
     ]
 
 
@@ -117,7 +135,7 @@ def _ours(line: Any) -> Cell:
 
 
 def _verdict(line: Any) -> Cell:
-    alone = audit.verdict(line.metric, line.difference, line.p) if line.verdict == "reproduced" else line.verdict
+    alone = compare.verdict(line.metric, line.difference, line.p) if line.verdict == "reproduced" else line.verdict
     return Cell(
         line.verdict if alone == line.verdict else f"{line.verdict} (alone {alone})",
         bold=line.verdict in ("better", "worse"),
@@ -128,23 +146,7 @@ def _number(form: str, *values: float) -> str:
     return "–" if any(pd.isna(value) for value in values) else form.format(*values)
 
 
-def _line(method: str, line: Any, group: int) -> Row:
-    return Row(
-        [
-            Cell(method),
-            *_published(line),
-            _ours(line),
-            Cell(_number("{:+.2f}", line.difference)),
-            Cell(_number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)),
-            Cell(_number("{:.3g}", line.p)),
-            Cell(_number("{:.3g}", line.p_holm)),
-            _verdict(line),
-        ],
-        group=group,
-    )
-
-
-def _decisions(decisions: list[Mapping[str, Any]]) -> Panel:
+def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
     texts = []
     for entry in decisions:
         head = [entry["setting"] or "built in"] + ([entry["value"]] if entry["value"] is not None else [])
@@ -152,57 +154,52 @@ def _decisions(decisions: list[Mapping[str, Any]]) -> Panel:
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
-def claim_page(
-    paper: Mapping[str, Any], by_rule: pd.DataFrame, seconds: Mapping[str, Mapping[str, float]], rule: str
-) -> Table:
-    """Each claim on the paper's own numbers and on ours under the three selection rules.
+# ---------------------------------------------------------------------------------------------- claim by claim
+
+
+def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
+    """Each claim on the paper's own numbers and on ours under every selection rule, the one that is shown first.
 
     Args:
         paper: as `fairgat.reporting.paper.load` gives it.
-        by_rule: rows of the `_by_rule` summaries of all tasks (fractions).
-        seconds: data set → method → our median seconds per epoch.
-        rule: the selection rule that the tables render; it comes first.
+        ours: our results by selection rule, as `fairgat.reporting.audit.claims.ours` gives them.
+        rule: the rule that the tables show.
     """
-    rules = [rule, *(name for name in RULES if name != rule)]
-    ours = {name: claims.our_results(by_rule, name, seconds) for name in rules}
+    rules = [rule, *(name for name in ours if name != rule)]
+    columns = ["Paper's own numbers", *(f"Ours ({name})" for name in rules)]
     overview, details, unsupported = [], [], []
-    for claim in claims.load():
-        own = claims.judge(claim, claims.papers_results(paper, claim["table"]))
-        judged = [own, *(claims.judge(claim, ours[name]) for name in rules)]
-        title = f"Claim {claim['id']}"
-        statuses = [claims.status(checks) for checks in judged]
-        overview.append(Row([Cell(f"{claim['id']}"), Cell(claim["claim"]), *(_status(text) for text in statuses)]))
+    for number, claim in claiming.CLAIMS.items():
+        own = claim.judge(claiming.papers(paper, claim.table))
+        found = [own, *(claim.judge(ours[name]) for name in rules)]
+        verdicts = [each.verdict for each in found]
+        bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
+        overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
+        said = ", ".join(f"{verdict} ({name})" for name, verdict in zip(rules, verdicts[1:], strict=True))
         rows = [
-            Row(
-                [Cell(checks[0].subject), *(Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in checks)]
-            )
-            for checks in zip(*judged, strict=True)
+            Row([Cell(checks[0].subject), *(Cell(f"{c.numbers} {_MARKS[c.holds]}".strip()) for c in checks)])
+            for checks in zip(*(each.checks for each in found), strict=True)
         ]
-        header = ["", "Paper's own numbers", *(f"Ours ({name})" for name in rules)]
-        verdict = f"Paper's own numbers: {statuses[0]}. Ours: " + ", ".join(
-            f"{text} ({name})" for name, text in zip(rules, statuses[1:], strict=True)
-        )
         details.append(
             Panel(
                 "stacked",
-                header,
+                ["", *columns],
                 [Block("Check", rows)],
-                title=f"{title}: {claim['claim']}",
-                text=(claim["rule"], verdict + "."),
-                align="lllll",
+                title=f"Claim {number}: {claim.text}",
+                text=(claim.rule, f"Paper's own numbers: {own.verdict}. Ours: {said}."),
+                align="l" * (1 + len(columns)),
             )
         )
-        if statuses[0] == claims.NOT_SUPPORTED and not claim.get("bounds_are_ours"):
-            failing = "; ".join(f"{check.subject}: {check.numbers}" for check in own if check.holds is False)
-            unsupported.append(f"{title} doesn't hold everywhere in the paper's own table ({failing}).")
-    header = ["", "Claim", "Paper's own numbers", *(f"Ours ({name})" for name in rules)]
-    bold = "The paper's bold print is not on the best mean in: " + " ".join(claims.misplaced_bold(paper))
+        if own.verdict == claiming.NOT_SUPPORTED and not claim.bounds_are_ours:
+            failing = "; ".join(f"{check.subject}: {check.numbers}" for check in own.checks if check.holds is False)
+            unsupported.append(f"Claim {number} doesn't hold everywhere in the paper's own table ({failing}).")
+    misplaced = "The paper's bold print is not on the best mean in: " + " ".join(claiming.misplaced_bold(paper))
+    oddities = (*claiming.inconsistencies(paper), *unsupported, misplaced)
     return Table(
         name="claims",
         caption="The paper's claims",
         panels=[
-            Panel("stacked", header, [Block("#", overview)], align="llllll"),
-            Panel("stacked", title="Oddities of the paper", text=(*claims.inconsistencies(paper), *unsupported, bold)),
+            Panel("stacked", ["", "Claim", *columns], [Block("#", overview)], align="l" * (2 + len(columns))),
+            Panel("stacked", title="Oddities of the paper", text=oddities),
             *details,
         ],
         notes=[],
@@ -215,5 +212,49 @@ def claim_page(
     )
 
 
-def _status(text: str) -> Cell:
-    return Cell(text, bold=text == claims.NOT_SUPPORTED)
+# ------------------------------------------------------------------------------------- every cell against GAT
+
+
+def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+    """The differences to GAT, with a panel per task.
+
+    Args:
+        frame: as `fairgat.scores.paired.against_reference` gives it.
+        settings: as `fairgat.reporting.settings.audit_settings` gives them.
+    """
+    panels = []
+    for task, measures in FAIRNESS.items():
+        metrics = (UTILITY, *measures)
+        blocks = []
+        for dataset, entry in settings["datasets"].items():
+            group = frame[(frame["dataset"] == dataset) & frame["metric"].isin(metrics)]
+            if entry["task"] == task and not group.empty:
+                blocks.append(Block(entry["title"], _differences(group, metrics, settings["methods"])))
+        if blocks:
+            header = ["", "Cell", *map(labels.metric, metrics)]
+            panels.append(Panel("stacked", header, blocks, labels.TASKS[task], align="ll" + "r" * len(metrics)))
+    return Table(
+        name="paired",
+        caption="Every cell against GAT on the same splits",
+        panels=panels,
+        notes=[],
+        explanation=(
+            "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half its 95 % "
+            "interval by the paired t, bold where that leaves out 0. Nothing is corrected for the number of "
+            "comparisons: of differences that are none, one in twenty is bold. The cell that was selected has a bold "
+            "name; the others say what other choices would have given, and chose nothing."
+        ),
+        source="From summary/(task)/runs.csv.",
+    )
+
+
+def _differences(group: pd.DataFrame, metrics: Sequence[str], methods: Mapping[str, Any]) -> list[Row]:
+    rows = []
+    for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
+        title = methods.get(method, {}).get("title") or method
+        for cell, lines in mine.groupby("cell", sort=False):
+            found = {line.metric: percent.signed(line.difference, line.low, line.high) for line in lines.itertuples()}
+            name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
+            rows.append(Row([Cell(title), name, *(found.get(metric, Cell(DASH)) for metric in metrics)], group=number))
+            title = ""
+    return rows

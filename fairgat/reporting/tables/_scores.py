@@ -1,55 +1,63 @@
-"""Tables of results: one block per data set, one row per method, mean ± standard deviation in percent."""
+"""Tables of scores: one block per data set, one row per method, mean ± standard deviation in percent."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
 
-from fairgat.failures import phrases
-from fairgat.reporting import labels
-from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
+from fairgat.reporting import inputs, labels, percent
+from fairgat.reporting.failures import failed_cells, in_words
+from fairgat.reporting.inputs import Files, Selections, Settings
+from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.scores.paired import REFERENCE
 from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY
 
-REFERENCE, SUBJECT = "gat", "fairgat"  # set apart from the other rows, as in the paper
-DASH = Math("–", "--")
-RULES = {
-    "fair": "the fairest cell among those about as accurate as the method's best, on validation",
-    "accuracy": "the most accurate cell on validation",
-    "paper": "the cell with the paper's hyperparameters",
-}
-
-Selections = Mapping[tuple[str, str], Mapping[str, Any]]
+SUBJECT = "fairgat"
 
 
-def build(name: str, caption: str, settings: Mapping[str, Any], summary: pd.DataFrame, selections: Selections) -> Table:
-    """Comparison and ablation (stacked blocks), link prediction (one multirow per data set).
+def build(name: str, caption: str, settings: Settings, files: Files, multirow: bool = False) -> Table:
+    """A table of every metric of the task, from `winners` and `selection` files.
 
     The best mean of each block is bold, at the printed precision, so that ties are all bold; with a single result
-    nothing is. A method without a result keeps its row, with a note that says why.
+    nothing is. A method without a result keeps its row, with a note that says why. The last column is the cell.
+
+    Args:
+        multirow: the paper's layout of link prediction, with a data set's title beside its rows.
     """
-    stacked = name != "link_prediction"
-    task = "node_classification" if stacked else "link_prediction"
-    metrics = (UTILITY, *FAIRNESS[task])
-    printed = _printed(summary)
+    metrics = (UTILITY, *FAIRNESS[settings["task"]])
+    printed = _printed(inputs.winners(files, settings))
+    selections = inputs.selections(files)
     notes = Notes()
     blocks = [
         Block(dataset["title"], reason=dataset["reason"])
         if dataset["reason"]
-        else _block(dataset, settings["methods"], metrics, printed, selections, notes, grouped=stacked)
+        else _block(dataset, settings["methods"], metrics, printed, selections, notes, grouped=not multirow)
         for dataset in settings["datasets"]
     ]
-    header = [labels.metric(metric) for metric in metrics]
+    header = ["", *[""] * multirow, *map(labels.metric, metrics), "Cell"]
     return Table(
         name=name,
         caption=caption,
         panels=[
-            Panel("stacked", ["", *header], blocks)
-            if stacked
-            else Panel("multirow", ["", "", *header], blocks, align="ll" + "c" * len(header))
+            Panel(
+                "multirow" if multirow else "stacked",
+                header,
+                blocks,
+                aside=True,
+                align="l" * (1 + multirow) + "c" * len(metrics) + "l",
+            )
         ],
         notes=notes.all(),
-        explanation=_explain(settings["rule"]),
-        size="footnotesize" if stacked else "scriptsize",
+        explanation=(
+            "Test mean ± standard deviation over the splits. Higher accuracy is better, lower differences are better; "
+            f"the best mean is bold. Each method is represented by {labels.RULES[settings['rule']]}."
+        ),
+        source=(
+            f"From summary/{settings['task']}/winners.csv. The scores of each split are in "
+            f"runs/{settings['task']}/(data set)/(method)/runs.csv, its predictions in the cell's folder beside it, the "
+            "data that they are of in data/raw/(data set)/."
+        ),
+        size="scriptsize" if multirow else "footnotesize",
     )
 
 
@@ -58,54 +66,45 @@ def group(method: str) -> int:
     return {REFERENCE: 0, SUBJECT: 2}.get(method, 1)
 
 
-def _explain(rule: str) -> str:
-    return (
-        "Test mean ± standard deviation over the splits. Higher accuracy is better, lower differences are better; "
-        f"the best mean is bold. Each method is represented by {RULES[rule]}."
-    )
-
-
-def _printed(summary: pd.DataFrame) -> dict[tuple[str, str, str], tuple[str, str]]:
-    """(dataset, method, metric) → mean and standard deviation as printed; the deviation is empty where undefined."""
-    return {
-        (row.dataset, row.method, row.metric): (
-            f"{100 * row.mean:.2f}",
-            f"{100 * row.std:.2f}" if pd.notna(row.std) else "",
-        )
-        for row in summary.itertuples()
-        if pd.notna(row.mean)
-    }
+def _printed(frame: pd.DataFrame) -> dict[tuple[str, str, str], Cell]:
+    return {(row.dataset, row.method, row.metric): percent.score(row.mean, row.std) for row in frame.itertuples()}
 
 
 def _block(
     dataset: Mapping[str, Any],
-    methods: list[Mapping[str, Any]],
-    metrics: tuple[str, ...],
-    printed: Mapping[tuple[str, str, str], tuple[str, str]],
+    methods: Sequence[Mapping[str, Any]],
+    metrics: Sequence[str],
+    printed: Mapping[tuple[str, str, str], Cell],
     selections: Selections,
     notes: Notes,
     grouped: bool,
 ) -> Block:
-    def entry(method: Mapping[str, Any], metric: str) -> tuple[str, str] | None:
-        return printed.get((dataset["name"], method["name"], metric))
-
-    best = {metric: _best([e[0] for m in methods if (e := entry(m, metric))], metric) for metric in metrics}
     rows = []
+    best = {
+        metric: _best([e.text for m in methods if (e := printed.get((dataset["name"], m["name"], metric)))], metric)
+        for metric in metrics
+    }
     for method in methods:
         selection = selections.get((dataset["name"], method["name"]))
         cells = [Cell(method["title"], mark=_mark(dataset, method, selection, notes))]
         for metric in metrics:
-            mean, std = entry(method, metric) or (DASH, "")
-            cells.append(Cell(mean, std=std, bold=mean == best[metric]))
-        rows.append(Row(cells, group=group(method["name"]) if grouped else 0))
+            entry = printed.get((dataset["name"], method["name"], metric), Cell(DASH))
+            cells.append(Cell(entry.text, std=entry.std, bold=entry.text == best[metric]))
+        winner = selection["winner"] if selection else None
+        rows.append(
+            Row(
+                [*cells, Cell(DASH if winner is None else in_words(winner))],
+                group=group(method["name"]) if grouped else 0,
+            )
+        )
     return Block(dataset["title"], rows)
 
 
-def _best(means: list[str], metric: str) -> str | None:
-    """The best printed mean; None where there is nothing to compare."""
-    if len(means) < 2:
+def _best(means: Sequence[str], metric: str) -> str | None:
+    """The best printed mean; None where there is nothing to compare, or where nobody declared which way is better."""
+    if len(means) < 2 or metric not in HIGHER_IS_BETTER:
         return None
-    return (max if metric in HIGHER_IS_BETTER else min)(means, key=float)
+    return (max if HIGHER_IS_BETTER[metric] else min)(means, key=float)
 
 
 def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapping | None, notes: Notes) -> str:
@@ -115,15 +114,9 @@ def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapp
     place = f"{method['title']} on {dataset['title']}"
     if selection is None:
         return notes.mark(f"{place}: not run.")
-    failed = selection["failed"]
-    lost = len({entry["cell"] for entry in failed})
-    detail = f" {lost} of {len(selection['cells'])} cells failed: {_reasons(failed)}." if failed else ""
-    if selection["winner"] is None:
-        return notes.mark(f"{place}: {selection['winners'][selection['rule']]['reason']}.{detail}")
-    return notes.mark(f"{place}:{detail}") if failed else ""
-
-
-def _reasons(failed: list[Mapping[str, Any]], shown: int = 3) -> str:
-    texts = phrases((entry["cell"], entry["cell"], entry["split"], entry["reason"]) for entry in failed)
-    rest = len(texts) - shown
-    return "; ".join(texts[:shown]) + (f"; and {rest} more" if rest > 0 else "")
+    why = selection["winners"][selection["rule"]]["reason"] if selection["winner"] is None else ""
+    if not selection["failed"]:
+        return notes.mark(f"{place}: {why}.") if why else ""
+    cells = selection["cells"]
+    lost = failed_cells(selection["failed"], len(cells), max(cell["n_splits"] for cell in cells))
+    return notes.mark(f"{place}: {why}; {lost}." if why else f"{place}: {lost}.")
