@@ -80,8 +80,7 @@ def _with_failures(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     lost = runs[runs["metric"] == FAILURE]
     lost = lost.assign(text="split " + lost["split"].astype(str) + ": " + lost["reason"])
     why = lost.groupby(["run_on", "method"])["text"].agg("; ".join).to_dict()
-    why |= {pair: "not run" for pair in set(zip(rows["run_on"], rows["method"], strict=True))
-            - set(zip(runs["run_on"], runs["method"], strict=True))}  # fmt: skip
+    why |= dict.fromkeys(set(zip(rows["run_on"], rows["method"], strict=True)) - set(zip(runs["run_on"], runs["method"], strict=True)), "not run")  # fmt: skip
     own = [why.get((row.run_on, row.method)) for row in rows.itertuples()]
     bases = [why.get((row.dataset, row.of)) for row in rows.itertuples()]
     failure = [
@@ -137,8 +136,8 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str] = ()) ->
             "Percent on the validation sets; ± beside a score is its standard deviation over the splits. A difference "
             "is the variant's mean less its method's over the same splits, ± half its 95 % confidence interval by the "
             "paired t, and bold where that leaves out 0: of differences that are none, one in twenty. The published "
-            "scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on validation too, so that "
-            "scores there lean high, of variants and methods alike."
+            "scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on validation too, so "
+            "that scores there lean high, of variants and methods alike."
         ),
         panels=panels,
         notes=notes.all(),

@@ -54,8 +54,8 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
         ),
         source=(
             f"From summary/{settings['task']}/winners.csv. The scores of each split are in "
-            f"runs/{settings['task']}/(data set)/(method)/runs.csv, its predictions in the cell's folder beside it, the "
-            "data that they are of in data/raw/(data set)/."
+            f"runs/{settings['task']}/(data set)/(method)/runs.csv, its predictions in the cell's folder beside it, "
+            "the files of the data set in data/raw/(data set)/."
         ),
         size="scriptsize" if multirow else "footnotesize",
     )

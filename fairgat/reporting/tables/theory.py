@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -50,8 +49,8 @@ def build(settings: Settings, files: Files) -> Table:
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
             "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{labels.RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer divided "
-            "by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
+            f"{labels.RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer "
+            "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
             Panel(
