@@ -23,7 +23,6 @@ with logged(snakemake):
     started = time.perf_counter()
     result = debias(graph, train, settings, seed, log_lines(settings.epochs))
     result.save(snakemake.output.debiased)
-    files.remember(snakemake.output.debiased, settings.made_from(seed, snakemake.input.graph, snakemake.input.split))
     files.write_json(
         snakemake.output.timing,
         {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": machine.describe()},

@@ -15,7 +15,6 @@ with logged(snakemake):
     name = snakemake.wildcards.dataset
     settings = Dataset.model_validate(snakemake.params.settings)
     raw = Path(snakemake.input.manifest).parent
-    datasets.check_made_from(name, settings, snakemake.params.seed, raw, snakemake.input.graph)
     counterpart = datasets.counterpart(name, settings)
     write_json(
         snakemake.output.stats,

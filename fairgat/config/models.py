@@ -193,17 +193,14 @@ class Config(Model):
             settings["debias"] = {key: value for key, value in debias.items() if key != "epochs_of"} | own
         return settings
 
-    def cells_to_time(self, method: str, dataset: str, all_cells: bool) -> dict[str, Any]:
-        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first.
-
-        Args:
-            all_cells: give the others as well, for a method whose first ones may not train on this data set.
-        """
+    def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
+        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first, and
+        the others where a cell may be called off."""
         entry, settings = self.methods[method], self.training_settings(method, dataset)
         grid = cells.expand(entry.grids.get(dataset, entry.grid))
         published = entry.published.get(dataset)
         grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
-        chosen = grid if all_cells else grid[:1]
+        chosen = grid if entry.may_call_off else grid[:1]
         return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
 
     def not_run(self, dataset: str) -> str | None:

@@ -2,7 +2,7 @@
 
 import ast
 import importlib.util
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -32,7 +32,7 @@ class Declared:
 
 @cache
 def declared(folder: str, name: str) -> Declared:
-    """What fairgat/reporting/{folder}/{name}.py declares as READS and TASK; read, not imported.
+    """Read what fairgat/reporting/{folder}/{name}.py declares as READS and TASK, without importing it.
 
     Args:
         folder: `tables` or `figures`.
@@ -57,6 +57,26 @@ def declared(folder: str, name: str) -> Declared:
     if task is not None and task not in TASKS:
         raise ConfigError(f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}")
     return Declared(name, f"reporting/{folder}/{name}", reads, task)
+
+
+def check_modules(methods: Mapping[str, str]) -> None:
+    """Check that the module of every method is there.
+
+    Args:
+        methods: name → module.
+
+    Raises:
+        ConfigError: one has none.
+    """
+    folder = PACKAGE / "methods"
+    known = [p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "__init__.py").is_file()]
+    problems = [
+        f"  methods.{name}: there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
+        for name, module in methods.items()
+        if module not in known
+    ]
+    if problems:
+        raise ConfigError("\n".join(["the configuration is not valid:", *problems]))
 
 
 # Imported everywhere, and what they decide reaches a job through its params and inputs.

@@ -2,9 +2,10 @@
 
 from dataclasses import dataclass
 
+from fairgat import cells
 from fairgat.config import Config, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.plan.modules import KINDS, TASKS, Declared, declared
+from fairgat.plan.modules import KINDS, TASKS, Declared, check_modules, declared
 
 
 @dataclass(frozen=True)
@@ -27,13 +28,14 @@ class Plan:
     """The runs of a configuration and the files that come of them.
 
     Raises:
-        ConfigError: a table or a figure has no module, or its module does not say what it reads.
+        ConfigError: a method, a table or a figure has no module, or a module does not say what it reads.
     """
 
     def __init__(self, config: Config) -> None:
         self.config = config
         self._tables = {name: declared("tables", name) for name in config.tables}
         self._figures = {name: declared("figures", name) for name in config.figures}
+        check_modules({name: config.module(name) for name in config.methods})
 
     def path(self, relative: str) -> str:
         """A path under `results_dir`."""
@@ -58,6 +60,12 @@ class Plan:
     def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
         """A file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
+
+    def searched(self, hyperparameter: str) -> list[float]:
+        """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
+        cells_of = [self.config.cells(m, d) for m in self.config.methods for d in self.config.datasets]
+        found = {cells.from_path(cell).get(hyperparameter) for each in cells_of for cell in each}
+        return sorted({float(value) for value in found if value is not None})
 
     # ------------------------------------------------------------------------------------------- what a run needs
 
