@@ -1,11 +1,18 @@
-"""The runtime table: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
+"""Runtime: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
 
 import statistics
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
-from fairgat.reporting.results import DASH, REFERENCE, group
+from fairgat.reporting import paper
+from fairgat.reporting.failures import in_words
+from fairgat.reporting.inputs import Files, Settings, by_dataset
+from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.reporting.tables._scores import group
+from fairgat.scores.paired import REFERENCE
+
+READS = ("runtime",)
+TASK = "node_classification"
 
 # What a reader needs to know of the machine, of all that runtime JSON says.
 _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
@@ -13,15 +20,13 @@ _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "tor
 Seconds = Mapping[str, Mapping[str, float]]  # data set → method → seconds per epoch
 
 
-def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: Seconds) -> Table:
+def build(settings: Settings, files: Files) -> Table:
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
-    Args:
-        measured: data set → runtime JSON (`epoch_seconds` maps each method to its timed epochs, in seconds,
-            `debias_seconds` some to the debiasing before them, `cells` to the cell that was timed, `failures` some
-            to why that was not their first cell, or none).
-        published: the paper's.
+    In runtime JSON `epoch_seconds` maps each method to its timed epochs, in seconds, `debias_seconds` some to the
+    debiasing before them, `cells` to the cell that was timed, `failures` some to why that was not their first cell.
     """
+    measured, published = by_dataset(files["runtime"]), paper.load()["runtime"]
     notes = Notes()
     ours = medians(measured)
     methods = settings["methods"]
@@ -65,7 +70,9 @@ def build(settings: Mapping[str, Any], measured: Mapping[str, Any], published: S
         if failure is None:
             return ""
         where = f"{titles[method]} on {titles[dataset]}"
-        return notes.mark(f"{where}: timed at {entry['cells'][method]}, the first of its cells to train ({failure}).")
+        return notes.mark(
+            f"{where}: timed at {in_words(entry['cells'][method])}, the first of its cells to train ({failure})."
+        )
 
     blocks = [
         Block("Epoch (sec)", rows(seconds)),

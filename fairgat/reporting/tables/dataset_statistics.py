@@ -1,10 +1,13 @@
-"""The data-set statistics: the paper's two tables with ours, and the attention that follows from R_chi."""
+"""Statistics of the data sets: the paper's two tables with ours, and the attention that follows from R_chi."""
 
 from collections.abc import Mapping
 from typing import Any
 
-from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table, Text
-from fairgat.reporting.results import DASH
+from fairgat.reporting.inputs import Files, Settings, by_dataset
+from fairgat.reporting.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
+
+READS = ("stats",)
+TASK = None
 
 SOCIAL: dict[str, Text] = {
     "s0": Math("nodes s=0", r"$|\mathcal{S}_{0}|$"),
@@ -24,19 +27,16 @@ CITATION: dict[str, Text] = {
 _DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
 
 
-def build(settings: Mapping[str, Any], stats: Mapping[str, Any]) -> Table:
-    """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi.
-
-    Args:
-        stats: data set → stats JSON (`counts`, `paper` and `notes`).
-    """
+def build(settings: Settings, files: Files) -> Table:
+    """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
+    stats = by_dataset(files["stats"])
     notes = Notes()
     social = [dataset for dataset in settings["datasets"] if dataset["task"] == "node_classification"]
     citation = [dataset for dataset in settings["datasets"] if dataset["task"] == "link_prediction"]
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
-        _attention(settings["alpha_chi_max"], social, stats),
+        _attention(social, stats),
         _inter_shares(citation, stats),
     ]
     return Table(
@@ -87,23 +87,20 @@ def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, draw
     return Cell(f"{ours[quantity]} {mark}")
 
 
-def _attention(grid: list[float], datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
-    """R_chi of both groups, and alpha_chi for each alpha_chi_max of the grid."""
+def _attention(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """R_chi of both groups, and alpha_chi for each alpha_chi_max that some method searches."""
+    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
+    grid = sorted({limit for counts in counted.values() for limit in counts["alpha_chi"]}, key=float)
     header: list[Text] = [
         "Fair attention",
         Math("R0^χ", r"$R_{0}^{\chi}$"),
         Math("R1^χ", r"$R_{1}^{\chi}$"),
-        *(Math(f"α_χ (max {value:g})", rf"$\alpha^{{\chi}}$ (max {value:g})") for value in grid),
+        *(Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})") for limit in grid),
     ]
     rows = []
-    for dataset in datasets:
-        entry = stats.get(dataset["name"])
-        if entry is None:
-            continue
-        counts = entry["counts"]
-        values = [counts["r_chi"][group] for group in ("0", "1")]
-        values += [counts["alpha_chi"][str(value)] for value in grid]
-        rows.append(Row([Cell(dataset["title"]), *(Cell(f"{value:.4f}") for value in values)]))
+    for title, counts in counted.items():
+        values = [counts["r_chi"][group] for group in ("0", "1")] + [counts["alpha_chi"][limit] for limit in grid]
+        rows.append(Row([Cell(title), *(Cell(f"{value:.4f}") for value in values)]))
     return Panel("stacked", header, [Block("Fair attention", rows)] if rows else [])
 
 

@@ -1,23 +1,23 @@
-"""The terms and bounds of Theorem 1 and Lemma 1 on trained models, as a table and as a figure."""
+"""Theory: the terms and bounds of Theorem 1 and Lemma 1 on trained models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
 
 from fairgat.errors import DataError
-from fairgat.reporting import style
-from fairgat.reporting.model import Block, Cell, Math, Notes, Panel, Row, Table
-from fairgat.reporting.results import DASH, RULES
+from fairgat.reporting import labels
+from fairgat.reporting.inputs import Files, Settings
+from fairgat.reporting.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table
+
+READS = ("theory",)
+TASK = "node_classification"
 
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2", "logit": "logit", "probability": "probability"}
 FORMS = ("printed", "", "sharp")  # of the bound; the corrected one has no suffix
 
-Settings = Mapping[str, Any]
 Rows = Callable[[str, pd.DataFrame], Iterator[tuple[str, list[Cell]]]]  # of a method's title and measures
 
 
@@ -35,13 +35,9 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
         raise DataError(f"the theory's measures cannot be read: {error}") from None
 
 
-def table(settings: Settings, measures: pd.DataFrame) -> Table:
-    """One panel of terms per layer, one of composed bounds per network; means over the splits.
-
-    Args:
-        settings: as `fairgat.reporting.settings.table_settings` gives them.
-        measures: as `read` gives them.
-    """
+def build(settings: Settings, files: Files) -> Table:
+    """One panel of terms per layer, one of composed bounds per network; means over the splits."""
+    measures = read(files["theory"])
     notes = Notes()
     layer_rows, network_rows = (partial(rows, ddof=settings["ddof"]) for rows in (_layer_rows, _network_rows))
     layers = [_block(dataset, settings, measures, notes, layer_rows, 12) for dataset in settings["datasets"]]
@@ -53,8 +49,8 @@ def table(settings: Settings, measures: pd.DataFrame) -> Table:
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
             "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer divided "
-            "by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
+            f"{labels.RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer "
+            "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
             Panel(
@@ -125,7 +121,7 @@ def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str
     for place, (layer, name) in enumerate(LAYERS.items()):
         lines = mine[mine["layer"] == layer]
         mean = lines.mean(numeric_only=True)
-        looseness = [Cell(_ratio(mean[_column("bound", form)], mean["delta_out"])) for form in FORMS]
+        looseness = [Cell(_ratio(mean[column("bound", form)], mean["delta_out"])) for form in FORMS]
         yield (
             title if place == 0 else "",
             [
@@ -148,11 +144,12 @@ def _network_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[s
     for layer in ("logit", "probability"):
         lines = mine[mine["layer"] == layer]
         cells += [_spread(lines["delta_out"], ddof)]
-        cells += [Cell(_number(lines[_column("composed", form)].mean())) for form in FORMS]
+        cells += [Cell(_number(lines[column("composed", form)].mean())) for form in FORMS]
     yield title, [*cells, _spread(100 * lines["statistical_parity"], ddof)]
 
 
-def _column(kind: str, form: str) -> str:
+def column(kind: str, form: str) -> str:
+    """The measures' column of a form of the bound."""
     return f"{kind}_{form}" if form else kind
 
 
@@ -173,45 +170,3 @@ def _number(value: float, none: str | Math = DASH) -> str | Math:
         return none
     digits = 3 if abs(value) < 0.9995 else max(0, 2 - int(np.log10(abs(value))))
     return f"{value:.{digits}f}"
-
-
-def figure(settings: Settings, measures: pd.DataFrame) -> Figure:
-    """Left, per layer and method: the measured disparity (filled) and the corrected bound (hollow), every split.
-    Right: bound over disparity, from the sharp form to the printed one, the corrected one as the marker.
-
-    Args:
-        settings: as for `table`.
-        measures: as `read` gives them.
-    """
-    datasets = [entry for entry in settings["datasets"] if not entry["reason"]]
-    looks = style.looks(entry for entry in settings["methods"] if not entry["reason"])
-    drawn, axes = style.panels(datasets, ("disparity", "looseness"), columns=2, height=2.5)
-    for (dataset, panel), ax in axes.items():
-        for place, (method, look) in enumerate(looks.items()):
-            mine = measures[(measures["dataset"] == dataset) & (measures["method"] == method)]
-            shift = 0.7 * (place + 0.5) / len(looks) - 0.35
-            for x, layer in enumerate(LAYERS):
-                lines = mine[(mine["layer"] == layer) & (mine["delta_out"] > 0)]
-                if lines.empty:
-                    continue
-                colour, marker, at = look.colour, look.marker, x + shift
-                delta, bound = lines["delta_out"], lines["bound"]
-                if panel == "disparity":
-                    ax.vlines(at, delta.mean(), bound.mean(), color=colour, linewidth=0.6, alpha=0.5)
-                    ax.plot([at] * len(lines), delta, marker, color=colour, markersize=3.5)
-                    ax.plot([at] * len(lines), bound, marker, color=colour, markersize=3.5, markerfacecolor="none")
-                else:
-                    low, middle, high = (
-                        lines[_column("bound", form)].mean() / delta.mean() for form in ("sharp", "", "printed")
-                    )
-                    ax.vlines(at, low, high, color=colour, linewidth=0.8)
-                    ax.plot([at, at], [low, high], "_", color=colour, markersize=6)
-                    ax.plot(at, middle, marker, color=colour, markersize=4)
-        ax.set_yscale("log")
-        ax.set_xticks(range(len(LAYERS)), list(LAYERS.values()))
-        ax.grid(axis="x", visible=False)
-        ax.set_ylabel(
-            "δ (filled), corrected bound (hollow)" if panel == "disparity" else "sharp, corrected, printed bound / δ"
-        )
-    style.legend(drawn, looks.values())
-    return drawn

@@ -1,21 +1,23 @@
-"""The hyperparameter table: what the paper reports and what our selection chose, per data set and method."""
+"""Hyperparameters: the values searched, the paper's choice and ours, per data set and method."""
 
 from collections.abc import Mapping
 from typing import Any
 
 from fairgat.cells import from_path
-from fairgat.reporting import labels
-from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
-from fairgat.reporting.results import DASH, RULES, Selections
+from fairgat.reporting import inputs, labels, paper
+from fairgat.reporting.inputs import Files, Selections, Settings
+from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
+
+READS = ("selection",)
+TASK = None
 
 
-def build(settings: Mapping[str, Any], selections: Selections, published: Mapping[str, Any]) -> Table:
+def build(settings: Settings, files: Files) -> Table:
     """One row per hyperparameter of each method with a grid, one block per data set.
 
-    Args:
-        published: method → `chosen` → data set → the paper's cell. A method that is not in it (an ablation) shows
-            what the configuration lists as its published cell.
+    A method that the paper gives no cell of (an ablation) shows what the configuration lists as its published one.
     """
+    selections, papers = inputs.selections(files), paper.load()["hyperparameters"]
     notes = Notes()
     blocks = []
     for dataset in settings["datasets"]:
@@ -23,13 +25,13 @@ def build(settings: Mapping[str, Any], selections: Selections, published: Mappin
             blocks.append(Block(dataset["title"], reason=dataset["reason"]))
             continue
         rows = []
-        for number, method in enumerate(settings["methods"]):
+        for number, method in enumerate(settings["searched"]):
             grid = method["grids"][dataset["name"]]
             if dataset["task"] not in method["tasks"] or not grid:
                 continue
             chosen, mark = _chosen(dataset, method, selections, notes)
-            paper = published.get(method["name"], {}).get("chosen", {}).get(dataset["name"])
-            paper = paper or method["published"].get(dataset["name"], {})
+            published = papers.get(method["name"], {}).get("chosen", {}).get(dataset["name"])
+            published = published or method["published"].get(dataset["name"], {})
             for position, (name, values) in enumerate(grid.items()):
                 rows.append(
                     Row(
@@ -37,7 +39,7 @@ def build(settings: Mapping[str, Any], selections: Selections, published: Mappin
                             Cell(method["title"] if position == 0 else "", mark=mark if position == 0 else ""),
                             Cell(labels.parameter(name)),
                             Cell(", ".join(_value(value) for value in values)),
-                            Cell(_value(paper[name]) if name in paper else DASH),
+                            Cell(_value(published[name]) if name in published else DASH),
                             Cell(_value(chosen[name]) if name in chosen else DASH),
                         ],
                         group=number,
@@ -49,7 +51,7 @@ def build(settings: Mapping[str, Any], selections: Selections, published: Mappin
     return Table(
         name="hyperparameters",
         caption="Hyperparameters: the values examined, the paper's choice and ours.",
-        explanation=f"Ours is {RULES[settings['rule']]}. Methods without a grid are left out.",
+        explanation=f"Ours is {labels.RULES[settings['rule']]}. Methods without a grid are left out.",
         panels=[Panel("multirow", header, blocks, align="llllcc")],
         notes=notes.all(),
     )
