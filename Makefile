@@ -41,7 +41,7 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	touch $@
 
 demo: env ## Run the whole workflow on small generated data sets, in about five minutes
-	$(SNAKEMAKE) --configfile config.demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
+	$(SNAKEMAKE) --configfile configs/demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results/demo))
 
 paper: env ## Run the paper's whole experiment

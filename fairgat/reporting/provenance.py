@@ -14,7 +14,7 @@ from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
 
 # What decides results; README.md and results/reference are made from them.
-DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config*.yaml")
+DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config.yaml", "configs")
 PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
 
 

@@ -22,7 +22,7 @@ def shipped() -> dict:
 
 
 def test_the_shipped_configurations_are_valid():
-    for files in (["config.yaml"], ["config.yaml", "config.demo.yaml"], ["config.yaml", "config.reference.yaml"]):
+    for files in (["config.yaml"], ["config.yaml", "configs/demo.yaml"], ["config.yaml", "configs/reference.yaml"]):
         loaded = config.load_files(*(ROOT / name for name in files))
         methods.check(loaded)
         datasets.check(loaded)

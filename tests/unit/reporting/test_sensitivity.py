@@ -26,7 +26,7 @@ STUDY = yaml.safe_load((ROOT / "fairgat/reporting/sensitivity.yaml").read_text("
 
 @pytest.fixture(scope="module")
 def overlay():
-    return config.load_files(ROOT / "config.yaml", ROOT / "config.sensitivity.yaml")
+    return config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
 
 
 @pytest.fixture(scope="module")
