@@ -11,13 +11,14 @@ with logged(snakemake):
     from fairgat.reporting import provenance
     from fairgat.reporting.render import render
 
+    benchmarks = Path(snakemake.params.benchmarks)
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         Path(snakemake.scriptdir).parent,
         environment.machine(),
         snakemake.params.config,
-        snakemake.params.benchmarks,
-        snakemake.params.jobs,
+        benchmarks,
+        [path.relative_to(benchmarks) for path in benchmarks.rglob("*.tsv")],
         snakemake.input.metrics,
     )
     write_json(snakemake.output.json, content)

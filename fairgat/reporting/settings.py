@@ -42,7 +42,7 @@ def table_settings(config: Config, table: str) -> dict[str, Any]:
     task = TASK_OF_TABLE.get(table)
     settings: dict[str, Any] = {"datasets": [_dataset(config, name) for name in _datasets(config, task)]}
     if task:
-        settings["methods"] = [_method(config, name, task) for name in getattr(config.tables, table)]
+        settings["methods"] = [_method(config, name, task) for name in config.tables.get(table, [])]
     if table in ("comparison", "ablation", "link_prediction", "theory"):
         settings["rule"] = config.selection.rule
     if table == "theory":
@@ -87,7 +87,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 def figures(config: Config) -> list[str]:
     """The figures that this run has data for: a data set of the task, and a method of the table with their name."""
-    rows = config.tables.model_dump()
+    rows = config.tables
 
     def has_data(kind: str, task: Task) -> bool:
         known = config.methods_of(task)
@@ -100,7 +100,7 @@ def figure_settings(config: Config, figure: str) -> dict[str, Any]:
     """The settings of one figure: its `kind` and `task`, the `datasets` that are run (panels), the `methods` (colours)
     and the selection `rule`."""
     kind, task = FIGURES[figure]
-    methods = config.tables.model_dump().get(kind, list(config.methods))
+    methods = config.tables.get(kind, list(config.methods))
     return {
         "kind": kind,
         "task": task,

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from fairgat import cells, config, methods
+from fairgat.config import reading
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from tools import requirements as lock
@@ -66,7 +67,7 @@ def test_it_is_the_papers_experiment():
 )
 def test_wrong_keys_and_values_are_explained(change, expected):
     content = shipped()
-    config._merge(content, change)
+    reading.merge(content, change)
     with pytest.raises(ConfigError) as error:
         config.load(content)
     assert expected in str(error.value)
@@ -95,7 +96,7 @@ def test_wrong_keys_and_values_are_explained(change, expected):
 )
 def test_wrong_method_settings_are_explained(change, expected):
     content = shipped()
-    config._merge(content, {"methods": {"gat": change}})
+    reading.merge(content, {"methods": {"gat": change}})
     with pytest.raises(ConfigError) as error:
         methods.check(config.load(content))
     assert expected in str(error.value)
