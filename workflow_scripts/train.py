@@ -5,18 +5,18 @@ from pathlib import Path
 from _log import logged
 
 with logged(snakemake):
+    from fairgat.plan import Run
     from fairgat.training import job as training
     from fairgat.training.progress import log_lines
 
-    wildcards, params = snakemake.wildcards, snakemake.params
-    observe = None
+    wildcards, params, observe = snakemake.wildcards, snakemake.params, None
     if params.theory_every:
         from fairgat.theory.network import every
 
         observe = every(params.theory_every)
 
     metrics = training.run(
-        training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
+        Run(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
         module=params.module,
         settings=params.settings,
         training=params.training,

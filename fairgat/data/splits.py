@@ -1,4 +1,4 @@
-"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number, on nothing else."""
+"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone."""
 
 import math
 import zlib
@@ -76,8 +76,8 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):
             raise DataError(
-                f"{dataset}: none of the {len(nodes)} {key} nodes of split {split} is in group {group}; the data set has "
-                "too few of them for fairness to be learned and measured"
+                f"{dataset}: none of the {len(nodes)} {key} nodes of split {split} is in group {group}; the data set "
+                "has too few of them for fairness to be learned and measured"
             )
     return parts
 

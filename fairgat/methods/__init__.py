@@ -15,15 +15,15 @@ from fairgat import cells
 from fairgat.config import Config, Model, Task, explain
 from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
-from fairgat.plan import method_path
 
 CLASSES = {"node_classification": "NodeClassification", "link_prediction": "LinkPrediction"}
 _HELPERS = ("base",)
 
 
-def names() -> list[str]:
-    """Every module here that is a method."""
-    return [item.name for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS]
+def names() -> dict[str, str]:
+    """Every method, and the module that implements it: a file here, or `method` in a folder."""
+    found = (item for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS)
+    return {item.name: f"{__name__}.{item.name}" + ".method" * item.ispkg for item in found}
 
 
 def module(name: str) -> ModuleType:
@@ -35,7 +35,7 @@ def module(name: str) -> ModuleType:
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
     try:
-        found = importlib.import_module(f"fairgat.{method_path(name).replace('/', '.')}")
+        found = importlib.import_module(names()[name])
     except SyntaxError as error:
         raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
     except ImportError as error:

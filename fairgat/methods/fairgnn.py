@@ -1,4 +1,4 @@
-"""FairGNN (Dai and Wang, 2021): a classifier trained against an adversary that predicts the sensitive attribute from it.
+"""FairGNN (Dai and Wang, 2021): a classifier against an adversary that predicts the sensitive attribute from it.
 
 After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive attribute is
 unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. Defined for two groups.

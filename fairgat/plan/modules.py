@@ -85,7 +85,14 @@ def check_modules(methods: Mapping[str, str]) -> None:
 
 
 # Imported everywhere, and what they decide reaches a job through its params and inputs.
-_LEFT_OUT = ("fairgat.cells", "fairgat.config", "fairgat.errors", "fairgat.files", "fairgat.plan")
+_LEFT_OUT = (
+    "fairgat.cells",
+    "fairgat.config",
+    "fairgat.environment",
+    "fairgat.errors",
+    "fairgat.files",
+    "fairgat.plan",
+)
 
 
 def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> list[str]:
@@ -115,7 +122,8 @@ def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> l
 
 def _located(name: str) -> list[Path]:
     """The files of a script, a module, a file or a folder."""
-    candidates = (ROOT / "workflow_scripts" / f"{name}.py", PACKAGE / f"{name}.py", PACKAGE / name / "__init__.py")
+    modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
+    candidates = (ROOT / "workflow_scripts" / f"{name}.py", *modules)
     for path in (*candidates, PACKAGE / name):
         if path.is_file():
             return [path]

@@ -70,7 +70,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
 
 
 def _rates(decision: np.ndarray, groups: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """Share of positive decisions in each group, among the rows where `among` holds; 0 for a group without such rows."""
+    """Share of positive decisions in each group, among the rows where `among` holds; 0 if there are none."""
     _, index = np.unique(groups, return_inverse=True)
     size = index.max() + 1 if len(index) else 0
     weights = np.ones(len(index)) if among is None else among.astype(float)

@@ -6,7 +6,6 @@ import math
 import platform
 import statistics
 import time
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,22 +21,12 @@ from fairgat.environment import revision, versions
 from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn.threads import set_num_threads
+from fairgat.plan import Run
 from fairgat.tasks.base import PARTS
 from fairgat.tasks.link import LinkTask
 from fairgat.tasks.node import NodeTask
 from fairgat.training import memory
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One training job: a method's cell on one split of a data set."""
-
-    task: str
-    dataset: str
-    method: str
-    cell: str
-    split: int
 
 
 def build(
@@ -64,7 +53,7 @@ def build(
 
 
 def run(
-    cell: Cell,
+    job: Run,
     module: str,
     settings: dict[str, Any],
     training: dict[str, Any],
@@ -84,7 +73,7 @@ def run(
     goes on with the other cells.
 
     Args:
-        cell: which job this is.
+        job: which run this is.
         module: the method's module in fairgat/methods.
         settings: the method's settings with the cell's hyperparameters.
         training: the task's protocol.
@@ -102,8 +91,8 @@ def run(
     set_num_threads(threads)
     memory.keep_freed()
     started = time.perf_counter()
-    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
-    job_seed = seed_of(seed, cell.dataset, cell.split)
+    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[job.task](**training)
+    job_seed = seed_of(seed, job.dataset, job.split)
     code = revision()  # now: an hour later the checkout may have changed
     directory, result, predictions = Path(directory), Fit(), {}
     try:
@@ -124,7 +113,7 @@ def run(
     except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
         scores = {"failure": f"a weight matrix was no longer finite: {error}"}
     metrics = {
-        **vars(cell),
+        **vars(job),
         "seed": job_seed,
         **scores,
         "settings": settings,

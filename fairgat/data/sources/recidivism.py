@@ -1,7 +1,7 @@
 """Recidivism: people released from custody, joined by the similarity of their records.
 
-Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID. docs/data.md has the
-details, and warns that the feature TIME nearly states the label.
+Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID. docs/data.md has
+the details, and warns that the feature TIME nearly states the label.
 """
 
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""Measure how far apart the groups of a graph are, before and after debiasing (EDITS's attribute and structural bias)."""
+"""Measure how far apart the groups of a graph are, before and after debiasing (EDITS's two biases)."""
 
 from collections.abc import Sequence
 from typing import Any
