@@ -121,12 +121,13 @@ def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> l
 
 
 def _located(name: str) -> list[Path]:
-    """The files of a script, a module, a file or a folder."""
+    """The files of a script, of a module with the folders around it, of another file or of a folder."""
     modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
     candidates = (ROOT / "workflow_scripts" / f"{name}.py", *modules)
     for path in (*candidates, PACKAGE / name):
         if path.is_file():
-            return [path]
+            folders = [folder for folder in path.parents if folder.is_relative_to(PACKAGE)]
+            return [path, *(folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file())]
     if (PACKAGE / name).is_dir():
         return sorted(path for path in (PACKAGE / name).iterdir() if path.is_file())
     raise ConfigError(f"there is no workflow_scripts/{name}.py, and no fairgat/{name} either")
