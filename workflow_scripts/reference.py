@@ -10,7 +10,8 @@ with logged(snakemake):
     from fairgat.reporting.reference import collect, insert, summary
 
     folder = Path(snakemake.params.folder)
-    collect([*snakemake.input.files, *snakemake.params.study], folder.parent, folder)
+    studies = [path for path in Path(snakemake.params.studies).rglob("*.*") if path.suffix not in (".html", ".png")]
+    collect([*snakemake.input.files, *sorted(studies)], folder.parent, folder)
     if snakemake.params.readme:
         readme = Path(snakemake.params.readme)
         link = Path(os.path.relpath(folder, readme.parent)).as_posix()

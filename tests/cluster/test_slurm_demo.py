@@ -2,7 +2,7 @@
 
 import re
 
-from conftest import output_of
+from tests.cluster.conftest import output_of
 
 PROFILE = ("--profile", "profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "5")
 DEMO = ("--configfile", "configs/demo.yaml")

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
-from conftest import HERE, Repository, Slurm, output_of, until
+from tests.cluster.conftest import HERE, Repository, Slurm, output_of, until
 
 TABLES = ("comparison", "hyperparameters", "dataset_statistics")
 RESULTS = "results/faults"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
-from conftest import Workflow
+from tests.workflow.conftest import Workflow
 
 RESULTS = "results/faults"
 TABLES = [f"{RESULTS}/tables/{table}.md" for table in ("comparison", "hyperparameters", "dataset_statistics")]
