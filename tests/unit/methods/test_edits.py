@@ -194,7 +194,7 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     splits.save(tmp_path / "split.npz", splits.make(graph, "node_classification", Splits(), 0, "test", 0))
     finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(tmp_path / "debiased.npz")
     metrics = training.run(
-        training.Cell("node_classification", "test", "edits", "threshold~0.001", 0),
+        Run("node_classification", "test", "edits", "threshold~0.001", 0),
         module="edits",
         settings={"threshold": 0.001},
         training=NODE.model_dump(),

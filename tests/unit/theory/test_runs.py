@@ -47,7 +47,7 @@ def train(folder, name, k, into, **options):
     module, cell, settings = METHODS[name]
     settings = settings | ({"alpha_chi_max": 0.5} if "~" in cell else {})
     return training.run(
-        training.Cell("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
+        Run("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
         folder / "graph.npz", folder / f"split-{k}.npz", into / "runs" / name / cell / f"split-{k}", **options,
     )  # fmt: skip
 
