@@ -13,41 +13,30 @@ container: "docker://condaforge/miniforge3:24.11.3-0"
 
 
 include: "rules/common.smk"
-include: "rules/download.smk"
-include: "rules/preprocess.smk"
-include: "rules/debias.smk"
+include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/select.smk"
-include: "rules/aggregate.smk"
-include: "rules/runtime.smk"
-include: "rules/tables.smk"
-include: "rules/audit.smk"
-include: "rules/figures.smk"
 include: "rules/theory.smk"
-include: "rules/sensitivity.smk"
-include: "rules/provenance.smk"
-include: "rules/reference.smk"
+include: "rules/report.smk"
+include: "rules/study.smk"
+include: "rules/publish.smk"
 
 
 rule all:
     default_target: True
     input:
-        tables(),
-        bias_reports(),
-        audit(),
-        figures(),
-        theory(),
-        provenance(),
+        shown(),
+        rules.provenance.output,
     localrule: True
 
 
 onstart:
-    follow_progress()
+    check_methods()
 
 
 onsuccess:
-    say_what_was_made()
+    say_what_happened()
 
 
 onerror:
-    say_what_was_made()
+    say_what_happened()

@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 
 class FairGATError(Exception):
-    """Something the user can mend; its text says what was wrong, where, and what to do."""
+    """Something the user can put right; its text says what is wrong, where, and what to do."""
 
 
 class ConfigError(FairGATError):
@@ -16,12 +16,16 @@ class DataError(FairGATError):
     """A data file is missing, altered or malformed."""
 
 
+class NotDefined(DataError):
+    """A method or a measure that is not defined for this data; its text says why."""
+
+
 class CalledOff(FairGATError):
-    """A cell is not worth training, and its text says why; the selection goes on with the others."""
+    """A cell is not worth training; its text says why. The selection goes on with the others."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """A sentence naming the known name closest to `name`, or all of them where none is close."""
+    """Suggest the known name closest to `name`, or list all of them if none is close."""
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if close:

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
@@ -87,41 +87,6 @@ def sha256_of(path: str | Path) -> str:
     """SHA-256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def remember(path: str | Path, made_from: Mapping[str, Any]) -> None:
-    """Write beside `path` what it was made from, for `check_made_from`.
-
-    Args:
-        made_from: settings and checksums, each by what messages call it; values as JSON gives them back.
-    """
-    write_json(_record(path), {"sha256": sha256_of(path), "made_from": dict(made_from)})
-
-
-def check_made_from(path: str | Path, made_from: Mapping[str, Any]) -> None:
-    """Compare what `path` was made from with what it would be made from now; nothing where nobody remembered it.
-
-    Raises:
-        DataError: something changed, or what was remembered is damaged.
-    """
-    record = _record(path)
-    if not record.exists():
-        return
-    written = read_json(record)
-    if not isinstance(written, dict) or not isinstance(written.get("made_from"), dict):
-        raise DataError(f"{record} does not say what {path} was made from. Delete both and run again.")
-    if written.get("sha256") != sha256_of(path):  # made anew since, by something that remembers nothing
-        return
-    changed = [name for name, value in made_from.items() if written["made_from"].get(name) != value]
-    if changed:
-        raise DataError(
-            f"since {path} was made, {' and '.join(changed)} changed. "
-            "Delete it and run again: it will be made anew. Or give --results-dir"
-        )
-
-
-def _record(path: str | Path) -> Path:
-    return Path(path).with_suffix(".made-from.json")
 
 
 def _umask() -> int:

@@ -1,14 +1,86 @@
-# One job per data set, method, hyperparameter cell and split.
+# One training job per data set, method, cell and split; before it, the debiased graph of a method that needs one; and
+# the time that an epoch takes.
+
+
+# EDITS's debiasing: one job per data set and split, shared by all thresholds. What it reports per threshold is a job of
+# its own, so that another grid does not debias again.
+rule debias:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        split=results("data/splits/node_classification/{dataset}/split-{split}.npz"),
+        code=code("debias"),
+    output:
+        debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),
+        timing=results("data/debiased/{dataset}/{method}/split-{split}.timing.json"),
+    log:
+        results("logs/debias/{dataset}/{method}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/debias/{dataset}/{method}/split-{split}.tsv")
+    conda:
+        ENV
+    threads: CONFIG.training.threads
+    resources:
+        mem_mb=growing(5000),  # two dense N x N matrices: 2.9 GB on Recidivism
+        runtime=growing(60),
+    params:
+        settings=lambda w: CONFIG.training_settings(w.method, w.dataset).get("debias", {}),
+        threads=CONFIG.training.threads,
+        seed=CONFIG.seed,
+    message:
+        "Debias {wildcards.dataset} for {wildcards.method}, split {wildcards.split}"
+    script:
+        "../workflow_scripts/debias.py"
+
+
+def debiased_cells(wildcards):
+    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
+    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
+    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
+
+
+rule bias:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        debiased=rules.debias.output.debiased,
+        timing=rules.debias.output.timing,
+        code=code("bias"),
+    output:
+        report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
+    log:
+        results("logs/bias/{dataset}/{method}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/bias/{dataset}/{method}/split-{split}.tsv")
+    conda:
+        ENV
+    resources:
+        mem_mb=growing(2000),
+        runtime=growing(15),
+    params:
+        module=lambda w: CONFIG.module(w.method),
+        cells=debiased_cells,
+    message:
+        "Measure the bias of {wildcards.dataset} before and after debiasing, split {wildcards.split}"
+    script:
+        "../workflow_scripts/bias.py"
+
+
+def theory_every(wildcards):
+    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+    return CONFIG.training.theory_every if wildcards.task == "node_classification" else 0
+
+
+def training_code(wildcards):
+    """The theory's modules are inputs only where training measures its terms."""
+    without = () if theory_every(wildcards) else ("theory",)
+    return code("train", method_module(wildcards), without=without)
 
 
 rule train:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
-        debiased=debiased_of,
-        module=module_of,
-        package=package(*TRAINING_PATH),
-        theory=theory_in_training,
+        debiased=lambda w: PLAN.debiased(w.dataset, w.method, w.split),
+        code=training_code,
     output:
         metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
         history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
@@ -25,9 +97,9 @@ rule train:
         mem_mb=growing(2500),
         runtime=growing(20),
     params:
-        module=lambda wildcards: CONFIG.module(wildcards.method),
-        settings=cell_settings,
-        training=lambda wildcards: getattr(CONFIG.training, wildcards.task).model_dump(),
+        module=lambda w: CONFIG.module(w.method),
+        settings=lambda w: CONFIG.training_settings(w.method, w.dataset) | fairgat.cells.from_path(w.cell),
+        training=lambda w: getattr(CONFIG.training, w.task).model_dump(),
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,
         theory_every=theory_every,
@@ -35,3 +107,45 @@ rule train:
         "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"
     script:
         "../workflow_scripts/train.py"
+
+
+def timed_methods(wildcards):
+    """Module and cells of each method in the runtime table, in the order to try: the first that trains is timed."""
+    return {method: CONFIG.cells_to_time(method, wildcards.dataset) for method in PLAN.timed()}
+
+
+def timed_debiased(wildcards):
+    """The debiased graph of each timed method that needs one; its folder is the method's name."""
+    return [path for method in PLAN.timed() for path in PLAN.debiased(wildcards.dataset, method, 0)]
+
+
+# Seconds per epoch. `benchmark:` would count start-up and imports, so the clock is inside the process.
+rule runtime:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        split=results("data/splits/node_classification/{dataset}/split-0.npz"),
+        debiased=timed_debiased,
+        debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in timed_debiased(w)],
+        code=code("runtime", *(fairgat.plan.method_path(CONFIG.module(method)) for method in PLAN.timed())),
+    output:
+        runtime=results("runtime/{dataset}.json"),
+    log:
+        results("logs/runtime/{dataset}.log"),
+    benchmark:
+        results("benchmarks/runtime/{dataset}.tsv")
+    priority: -1
+    conda:
+        ENV
+    threads: lambda wildcards: workflow.cores  # all, so that nothing runs beside it; see profiles/slurm for a cluster
+    resources:
+        mem_mb=growing(6000),
+        runtime=growing(60),
+    params:
+        methods=timed_methods,
+        training=CONFIG.training.node_classification.model_dump(),
+        settings=CONFIG.runtime.model_dump(),
+        seed=CONFIG.seed,
+    message:
+        "Time an epoch of every method on {wildcards.dataset}"
+    script:
+        "../workflow_scripts/runtime.py"

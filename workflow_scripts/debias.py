@@ -7,24 +7,21 @@ from _log import logged
 with logged(snakemake):
     import torch
 
-    from fairgat import files, machine
+    from fairgat import environment, files
     from fairgat.data import splits
     from fairgat.data.graph import Graph
-    from fairgat.methods.edits.fit import debias
-    from fairgat.methods.edits.settings import Debias
-    from fairgat.training.job import seed_of
+    from fairgat.methods.edits.fit import Debias, debias
     from fairgat.training.progress import log_lines
 
     params = snakemake.params
     torch.set_num_threads(params.threads)
     settings = Debias(**params.settings)
     graph, train = Graph.load(snakemake.input.graph), splits.load(snakemake.input.split)["train"]
-    seed = seed_of(params.seed, snakemake.wildcards.dataset, int(snakemake.wildcards.split))
+    seed = splits.seed_of(params.seed, snakemake.wildcards.dataset, int(snakemake.wildcards.split))
     started = time.perf_counter()
     result = debias(graph, train, settings, seed, log_lines(settings.epochs))
     result.save(snakemake.output.debiased)
-    files.remember(snakemake.output.debiased, settings.made_from(seed, snakemake.input.graph, snakemake.input.split))
     files.write_json(
         snakemake.output.timing,
-        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": machine.describe()},
+        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": environment.machine()},
     )

@@ -5,13 +5,11 @@ from pathlib import Path
 from _log import logged
 
 from fairgat.config import Dataset
-from fairgat.data import sources as datasets
+from fairgat.data import datasets, download
 
 with logged(snakemake):
-    datasets.acquire(
-        snakemake.wildcards.dataset,
-        Dataset.model_validate(snakemake.params.settings),
-        raw_dir=Path(snakemake.output.manifest).parent,
-        # Read here and not a parameter: where verified bytes come from changes nothing that follows from them.
-        data_mirror=snakemake.config.get("data_mirror"),
-    )
+    name = snakemake.wildcards.dataset
+    files = datasets.files_of(name, Dataset.model_validate(snakemake.params.settings))
+    # Read here and not a parameter: where verified bytes come from changes nothing made from them.
+    mirror = snakemake.config.get("data_mirror")
+    download.acquire(name, files, Path(snakemake.output.manifest).parent, Path(mirror) if mirror else None)

@@ -5,13 +5,9 @@ from pathlib import Path
 from _log import logged
 
 from fairgat.config import Dataset
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 
 with logged(snakemake):
-    datasets.make(
-        snakemake.wildcards.dataset,
-        Dataset.model_validate(snakemake.params.settings),
-        raw_dir=Path(snakemake.input.manifest).parent,
-        seed=snakemake.params.seed,
-        path=snakemake.output.graph,
-    )
+    settings = Dataset.model_validate(snakemake.params.settings)
+    raw = Path(snakemake.input.manifest).parent
+    datasets.prepare(snakemake.wildcards.dataset, settings, raw, snakemake.params.seed).save(snakemake.output.graph)

@@ -6,18 +6,19 @@ with logged(snakemake):
     import os
     from pathlib import Path
 
-    from fairgat import machine
+    from fairgat import environment
     from fairgat.files import write_json, write_text
     from fairgat.reporting import provenance
     from fairgat.reporting.render import render
 
+    benchmarks = Path(snakemake.params.benchmarks)
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         Path(snakemake.scriptdir).parent,
-        machine.describe(),
+        environment.machine(),
         snakemake.params.config,
-        snakemake.params.benchmarks,
-        snakemake.params.jobs,
+        benchmarks,
+        [path.relative_to(benchmarks) for path in benchmarks.rglob("*.tsv")],
         snakemake.input.metrics,
     )
     write_json(snakemake.output.json, content)

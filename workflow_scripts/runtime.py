@@ -8,14 +8,21 @@ with logged(snakemake):
     from fairgat import files
     from fairgat.bench import epochs as timing
     from fairgat.config import Runtime
+    from fairgat.errors import ConfigError
 
+    settings = Runtime(**snakemake.params.settings)
+    if snakemake.threads < settings.threads:
+        raise ConfigError(
+            f"runtime: threads: is {settings.threads}, and this job got {snakemake.threads}: "
+            f"give more --cores or, on a cluster, --set-threads runtime={settings.threads}"
+        )
     result = timing.measure(
         snakemake.wildcards.dataset,
         graph=snakemake.input.graph,
         split=snakemake.input.split,
         entries=snakemake.params.methods,
         training=snakemake.params.training,
-        settings=Runtime(**snakemake.params.settings),
+        settings=settings,
         seed=snakemake.params.seed,
         debiased={Path(path).parent.name: path for path in snakemake.input.debiased},
     )

@@ -9,6 +9,6 @@ from fairgat.data.graph import Graph
 with logged(snakemake):
     graph = Graph.load(snakemake.input.graph)
     shares = Splits.model_validate(snakemake.params.shares)
-    wildcards = snakemake.wildcards
-    parts = splits.make(graph, wildcards.task, shares, snakemake.params.seed, wildcards.dataset, int(wildcards.split))
+    wildcards, params = snakemake.wildcards, snakemake.params
+    parts = splits.make(graph, wildcards.task, shares, params.seed, params.like, int(wildcards.split))
     splits.save(snakemake.output.split, parts)

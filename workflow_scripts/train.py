@@ -5,32 +5,28 @@ from pathlib import Path
 from _log import logged
 
 with logged(snakemake):
-    from fairgat import finished
+    from fairgat.plan import Run
+    from fairgat.training import job as training
+    from fairgat.training.progress import log_lines
 
-    wildcards, params = snakemake.wildcards, snakemake.params
-    batched = snakemake.resources.get("keep_finished")  # the cluster profile says so
-    made_from = finished.key(snakemake.input, [dict(wildcards.items()), dict(params.items())]) if batched else ""
+    wildcards, params, observe = snakemake.wildcards, snakemake.params, None
+    if params.theory_every:
+        from fairgat.theory.network import every
 
-    if batched and finished.restore(made_from, snakemake.output):
-        print("Put back: this cell had finished when the batch that it was in got lost.")
-    else:
-        from fairgat.training import job as training
-        from fairgat.training.progress import log_lines
+        observe = every(params.theory_every)
 
-        metrics = training.run(
-            training.Cell(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
-            module=params.module,
-            settings=params.settings,
-            training=params.training,
-            threads=params.threads,
-            seed=params.seed,
-            graph=snakemake.input.graph,
-            split=snakemake.input.split,
-            directory=Path(snakemake.output.metrics).parent,
-            progress=log_lines(params.training["epochs"]),
-            debiased=snakemake.input.debiased or None,
-            theory_every=params.theory_every,
-        )
-        print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})
-        if batched:
-            finished.keep(made_from, snakemake.output)
+    metrics = training.run(
+        Run(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
+        module=params.module,
+        settings=params.settings,
+        training=params.training,
+        threads=params.threads,
+        seed=params.seed,
+        graph=snakemake.input.graph,
+        split=snakemake.input.split,
+        directory=Path(snakemake.output.metrics).parent,
+        progress=log_lines(params.training["epochs"]),
+        debiased=next(iter(snakemake.input.debiased), None),
+        observe=observe,
+    )
+    print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})

@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 
-from fairgat import machine
+from fairgat import environment
 from fairgat.bench import isolated
 from fairgat.bench.networks import OURS, PEERS, epoch, use_threads
 from fairgat.data.graph import Graph
@@ -73,7 +73,7 @@ def measure(
         "rows": rows,
         "bytes_moved": moved,
         "copy_bytes_per_second": copy_rate,
-        "machine": machine.describe(),
+        "machine": environment.machine(),
     }
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from fairgat import machine, methods
+from fairgat import environment, methods
 from fairgat.config import NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
@@ -76,7 +76,7 @@ def measure(
         "threads": settings.threads,
         "warmup": settings.warmup,
         "epochs": settings.epochs,
-        "machine": machine.describe(),
+        "machine": environment.machine(),
         "epoch_seconds": seconds,
         "cells": timed,
         "failures": failures,

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgat import machine
+from fairgat import environment
 from fairgat.bench import isolated
 from fairgat.bench.networks import epoch, use_threads
 from fairgat.data.graph import Graph
@@ -50,7 +50,7 @@ def measure(
         "rows": rows,
         "exponents": {name: exponent([row for row in rows if row["network"] == name]) for name in NETWORKS},
         "lines": {name: per_edge([row for row in rows if row["network"] == name]) for name in NETWORKS},
-        "machine": machine.describe(),
+        "machine": environment.machine(),
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from fairgat import config, files
 from fairgat.bench import tables
-from fairgat.data import sources as datasets
+from fairgat.cli.graphs import make_graph
 from fairgat.errors import FairGATError, nearest
 
 
@@ -52,7 +52,9 @@ def _attention(arguments: argparse.Namespace) -> None:
             f"--dataset {arguments.dataset!r} is unknown; {nearest(arguments.dataset, settings.datasets)}"
         )
     results = Path(arguments.results_dir or settings.results_dir)
-    graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
+    graph = results / "data" / "graphs" / f"{arguments.dataset}.npz"
+    if not graph.exists():
+        make_graph(settings, arguments.dataset, results, arguments.data_mirror)
     peers = [attention.EAGER] if arguments.eager_only else attention.PEERS
     try:
         result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)

@@ -27,7 +27,7 @@ def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     if not directory.is_dir():
         raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
-    records.read(directory / "metrics.json")  # says what is wrong with another file
+    records.collect([directory / "metrics.json"])  # says what is wrong with another file
     written = files.read_json(directory / "metrics.json")
     if "failure" in written:
         raise FairGATError(f"{directory} failed: {written['failure']}")

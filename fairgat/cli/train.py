@@ -4,18 +4,18 @@ import argparse
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import torch
 import yaml
 
-from fairgat import cells, config, files, methods
-from fairgat.config import Config
-from fairgat.data import sources as datasets
-from fairgat.data import splits
+from fairgat import cells, config, methods
+from fairgat.cli.graphs import make_graph
+from fairgat.config import Config, Task
+from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
-from fairgat.errors import ConfigError, DataError, nearest
-from fairgat.methods.edits.fit import debias
-from fairgat.reporting.settings import same_splits
+from fairgat.errors import ConfigError, FairGATError, nearest
+from fairgat.methods.edits.fit import Debias, debias
+from fairgat.plan import Run
+from fairgat.theory.network import every
 from fairgat.training import job as training
 from fairgat.training.progress import bar
 
@@ -25,9 +25,9 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser = subparsers.add_parser(
         "train",
         help="train one cell on one split",
-        description="Train one cell on one split, making the graph and the split if they are not there. "
-        "Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
-        "The files are those that the workflow writes; with --epochs, --seed or --threads they go to by-hand/.",
+        description="Train one cell on one split. Every hyperparameter of the method is an option: "
+        "--alpha-chi-max 0.75 --eta 1. The graph, the split and the run are made anew in a folder of their own, laid "
+        "out as the workflow's; only files that were downloaded there before are used again.",
     )
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--method", required=True)
@@ -36,7 +36,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     parser.add_argument("--seed", type=int, help="in place of the configuration's")
     parser.add_argument("--threads", type=int, help="CPU threads, in place of the configuration's")
     parser.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
-    parser.add_argument("--results-dir", help="in place of the configuration's")
+    parser.add_argument("--out", type=Path, default=Path("by-hand"), metavar="FOLDER", help="default: by-hand")
     parser.add_argument("--data-mirror", help="in place of the configuration's")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
     parser.set_defaults(run=run, takes_rest=True)
@@ -63,20 +63,18 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     protocol = getattr(settings.training, task).model_dump()
     if arguments.epochs is not None:
         protocol["epochs"] = arguments.epochs
-    results = Path(arguments.results_dir or settings.results_dir)
+    out = arguments.out
+    if out.resolve().is_relative_to(Path(settings.results_dir).resolve()):
+        raise ConfigError(f"--out {out} is where the workflow writes; give a folder of its own")
     seed = settings.seed if arguments.seed is None else arguments.seed
-    # What the workflow would not have made must not lie where it would take it for its own.
-    given = {name: getattr(arguments, name) for name in ("epochs", "seed", "threads")}
-    deviations = cells.to_path({name: value for name, value in given.items() if value is not None})
-    runs = results if deviations == cells.DEFAULT else results / "by-hand" / deviations
-    if arguments.seed is not None:
-        results = runs
     threads = arguments.threads or settings.training.threads
     torch.set_num_threads(threads)  # the debiasing's, too
-    graph, split = _prepare(settings, arguments, results, seed)
-    debiased = _debias(settings, arguments, results if arguments.threads is None else runs, seed, graph, split)
-    job = training.Cell(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
-    directory = runs / "runs" / task / job.dataset / job.method / job.cell / f"split-{job.split}"
+    graph = make_graph(settings, arguments.dataset, out, arguments.data_mirror, seed)
+    split = _split(settings, arguments, task, seed, graph)
+    debiased = _debiased(settings, arguments, seed, graph, split)
+    job = Run(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
+    directory = out / job.folder
+    nodes = task == "node_classification"
     metrics = training.run(
         job,
         module=settings.module(job.method),
@@ -89,10 +87,10 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
-        theory_every=settings.training.theory_every,
+        observe=every(settings.training.theory_every) if settings.training.theory_every and nodes else None,
     )
     if "failure" in metrics:
-        raise training.Diverged(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
+        raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
     pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
     print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
     print(f"{'':22}{'validation':>12}{'test':>12}")
@@ -143,44 +141,23 @@ def _flag(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _prepare(settings: Config, arguments: argparse.Namespace, results: Path, seed: int) -> tuple[Path, Path]:
-    """The graph's and the split's file, made where they are missing.
-
-    Raises:
-        DataError: the split that is there was made with other settings.
-    """
-    name, entry = arguments.dataset, settings.datasets[arguments.dataset]
-    graph_file = datasets.graph_file(settings, name, results, arguments.data_mirror, seed)
-    split_file = results / "data" / "splits" / entry.task / name / f"split-{arguments.split}.npz"
-    of = same_splits(settings).get(name, name)
-    parts = splits.make(Graph.load(graph_file), entry.task, settings.splits, seed, of, arguments.split)
-    if not split_file.exists():
-        splits.save(split_file, parts)
-    elif not all(np.array_equal(part, parts.get(key)) for key, part in splits.load(split_file).items()):
-        raise DataError(f"{split_file} was made with another seed or other `splits:`. Delete it, or give --results-dir")
-    return graph_file, split_file
+def _split(settings: Config, arguments: argparse.Namespace, task: Task, seed: int, graph: Path) -> Path:
+    """Make the split, and give its file."""
+    name = arguments.dataset
+    path = arguments.out / "data" / "splits" / task / name / f"split-{arguments.split}.npz"
+    like = settings.datasets[name].splits_of or name
+    splits.save(path, splits.make(Graph.load(graph), task, settings.splits, seed, like, arguments.split))
+    return path
 
 
-def _debias(
-    settings: Config, arguments: argparse.Namespace, results: Path, seed: int, graph: Path, split: Path
-) -> Path | None:
-    """The debiased graph's file for a method that needs one, made where it is missing.
-
-    Raises:
-        DataError: the one that is there was made with other settings, or from another graph or split.
-    """
+def _debiased(settings: Config, arguments: argparse.Namespace, seed: int, graph: Path, split: Path) -> Path | None:
+    """Make the debiased graph of a method that needs one, and give its file."""
     name, method = arguments.dataset, arguments.method
-    module = settings.module(method)
-    if not methods.implementation(module, settings.datasets[name].task).needs_debiased:
+    if not settings.methods[method].debiased:
         return None
-    file = results / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
-    chosen = methods.settings(module, settings.methods[method].settings).debias.of(name)
-    job_seed = training.seed_of(seed, name, arguments.split)
-    made_from = chosen.made_from(job_seed, graph, split)
-    if not file.exists():
-        progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
-        debias(Graph.load(graph), splits.load(split)["train"], chosen, job_seed, progress).save(file)
-        files.remember(file, made_from)
-    else:
-        files.check_made_from(file, made_from)
-    return file
+    path = arguments.out / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
+    chosen = Debias(**settings.training_settings(method, name).get("debias", {}))
+    progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
+    train, job_seed = splits.load(split)["train"], splits.seed_of(seed, name, arguments.split)
+    debias(Graph.load(graph), train, chosen, job_seed, progress).save(path)
+    return path

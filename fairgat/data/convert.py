@@ -1,4 +1,4 @@
-"""Graphs to and from PyTorch Geometric and NetworkX, which are imported only when asked for."""
+"""Convert graphs to and from PyTorch Geometric and NetworkX, which are imported only when needed."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def to_pyg(graph: Graph) -> "Data":
-    """A `Data` with `x` (N, F) float, `y` (N,), `sensitive` (N,) and `edge_index` (2, E), all copies."""
+    """Make a `Data` with `x` (N, F) float, `y` (N,), `sensitive` (N,) and `edge_index` (2, E), all copies."""
     import torch
     from torch_geometric.data import Data
 
@@ -26,14 +26,14 @@ def to_pyg(graph: Graph) -> "Data":
 
 
 def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Graph:
-    """The graph of a `Data`, its edges symmetrised, without self-loops and duplicates.
+    """Make a graph from a `Data`; edges are symmetrised, self-loops and duplicates dropped.
 
     Args:
         sensitive: attribute with the (N,) sensitive groups.
         label: attribute with the (N,) labels.
 
     Raises:
-        DataError: an attribute is missing, is no tensor or has the wrong shape.
+        DataError: an attribute is missing, is not a tensor or has the wrong shape.
     """
     arrays = {}
     for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), (label, "(N,)"), (sensitive, "(N,)")):
@@ -64,7 +64,7 @@ def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Gr
 
 
 def to_networkx(graph: Graph) -> "networkx.Graph":
-    """An undirected graph of nodes 0 .. N-1 with node attributes `features` (a list), `label` and `sensitive`."""
+    """Make an undirected graph of nodes 0 .. N-1 with node attributes `features` (a list), `label` and `sensitive`."""
     import networkx
 
     result = networkx.Graph()
@@ -76,12 +76,12 @@ def to_networkx(graph: Graph) -> "networkx.Graph":
 
 
 def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: str = "label") -> Graph:
-    """The graph of a NetworkX graph whose nodes have `features` (numbers, as many each), a label and a group.
+    """Make a graph from a NetworkX graph whose nodes have `features` (equally many numbers), a label and a group.
 
-    Nodes are numbered in NetworkX's order, whatever they are called there; directions and self-loops are dropped.
+    Nodes are numbered in NetworkX's order, whatever their names; directions and self-loops are dropped.
 
     Raises:
-        DataError: a node lacks an attribute, features differ in length, or a label or group is no whole number.
+        DataError: a node lacks an attribute, features differ in length, or a label or group is not a whole number.
     """
     number = {node: index for index, node in enumerate(graph)}
     columns = {}
@@ -93,7 +93,7 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
     try:
         features = np.array(columns["features"], dtype=np.float32)
     except ValueError:
-        raise DataError("the nodes' 'features' must be numbers, as many for each node") from None
+        raise DataError("the nodes' 'features' must be numbers, equally many for each node") from None
     pairs = np.array([(number[u], number[v]) for u, v in graph.edges()], dtype=np.int64).reshape(-1, 2)
     result = Graph(
         features=features.reshape(len(number), -1),
@@ -106,10 +106,10 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
 
 
 def _whole(values: Any, error: str) -> np.ndarray:
-    """(N,) int64.
+    """Convert to (N,) int64.
 
     Raises:
-        DataError: `error`, where a value is no whole number.
+        DataError: `error`, if a value is not a whole number.
     """
     try:
         numbers = np.asarray(values)

@@ -1,18 +1,14 @@
-"""The graph that every data set becomes, its `.npz` form, and the counts that the paper reports of it."""
+"""The graph that every data set becomes: its arrays, its `.npz` file, R_chi and alpha_chi."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from fairgat.errors import DataError
+from fairgat.errors import DataError, NotDefined
 from fairgat.files import replacing
-
-if TYPE_CHECKING:
-    import networkx
-    import torch_geometric.data
 
 FORMAT_VERSION = 1
 _ARRAYS = ("features", "labels", "sensitive", "edge_index")
@@ -44,6 +40,11 @@ class Graph:
         return self.features.shape[1]
 
     @property
+    def num_groups(self) -> int:
+        """Sensitive groups: S."""
+        return len(np.unique(self.sensitive))
+
+    @property
     def num_edges(self) -> int:
         """Directed edges: every undirected edge counts twice."""
         return self.edge_index.shape[1]
@@ -62,8 +63,21 @@ class Graph:
         """R^chi_s per group s: the share of its nodes with at least one inter-edge (Theorem 1), without self-loops."""
         return r_chi(self.sensitive, self.edge_index)
 
+    def require_two_groups(self, what: str) -> None:
+        """Refuse a graph without exactly the groups 0 and 1.
+
+        Args:
+            what: what is defined for two groups alone, for the message.
+
+        Raises:
+            NotDefined: there are more or fewer.
+        """
+        groups = np.unique(self.sensitive).tolist()
+        if groups != [0, 1]:
+            raise NotDefined(f"{what} is defined for two sensitive groups, 0 and 1; this graph has {groups}")
+
     def permute(self, order: np.ndarray) -> "Graph":
-        """The same graph with node `order[k]` renumbered to `k`; `order` is a permutation of 0 .. N-1."""
+        """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
         return Graph(
@@ -74,37 +88,15 @@ class Graph:
         )
 
     def with_edges(self, edge_index: np.ndarray) -> "Graph":
-        """The same nodes with other edges (sorted here)."""
+        """Keep the nodes and replace the edges, which are sorted here."""
         return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
 
-    def to_pyg(self) -> "torch_geometric.data.Data":
-        """See `fairgat.data.convert.to_pyg`."""
-        from fairgat.data import convert
-
-        return convert.to_pyg(self)
-
-    @classmethod
-    def from_pyg(cls, data: "torch_geometric.data.Data", sensitive: str = "sensitive", label: str = "y") -> "Graph":
-        """See `fairgat.data.convert.from_pyg`."""
-        from fairgat.data import convert
-
-        return convert.from_pyg(data, sensitive, label)
-
-    def to_networkx(self) -> "networkx.Graph":
-        """See `fairgat.data.convert.to_networkx`."""
-        from fairgat.data import convert
-
-        return convert.to_networkx(self)
-
-    @classmethod
-    def from_networkx(cls, graph: "networkx.Graph", sensitive: str = "sensitive", label: str = "label") -> "Graph":
-        """See `fairgat.data.convert.from_networkx`."""
-        from fairgat.data import convert
-
-        return convert.from_networkx(graph, sensitive, label)
-
     def check(self) -> None:
-        """Raise DataError unless the graph keeps every promise of this class."""
+        """Check every promise of this class.
+
+        Raises:
+            DataError: the graph breaks one.
+        """
         edges = self.edge_index
         if self.features.ndim != 2 or not np.isfinite(self.features).all():
             raise DataError(f"features must be a finite (N, F) matrix, got shape {self.features.shape}")
@@ -120,7 +112,7 @@ class Graph:
             if found != expected:
                 raise DataError(f"{name} must be {expected}, got {found}; convert them with .astype(np.{expected})")
         if n and self.labels.min() < 0:
-            raise DataError(f"labels are numbered from 0; found {self.labels.min()}. Leave out nodes without a label.")
+            raise DataError(f"labels are numbered from 0; found {self.labels.min()}. Leave out unlabelled nodes.")
         groups = np.unique(self.sensitive)
         if n and groups[0] < 0:
             raise DataError(f"sensitive groups are numbered from 0; found a negative one, {groups[0]}")
@@ -169,7 +161,7 @@ class Graph:
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
-    """R^chi_s = |S^chi_s| / |S_s| per group: the share of group s with at least one inter-edge (Theorem 1)."""
+    """R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1)."""
     source, target = edge_index
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[source[sensitive[source] != sensitive[target]]] = True
@@ -177,19 +169,25 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
-    """The attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / sum of R^chi) (Eq. sol)."""
+    """The attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. sol).
+
+    Raises:
+        NotDefined: there are not exactly two groups, for which the paper derives it.
+    """
+    if len(r_chi) != 2:
+        raise NotDefined(f"the paper's closed form of alpha_chi is for two sensitive groups; there are {len(r_chi)}")
     total = sum(r_chi.values())
     return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
 
 
 def sort_edges(edge_index: np.ndarray) -> np.ndarray:
-    """The edges sorted by (row 0, row 1), as int64."""
+    """Sort edges by (row 0, row 1); returns int64."""
     edge_index = np.ascontiguousarray(edge_index, dtype=np.int64)
     return edge_index[:, np.lexsort((edge_index[1], edge_index[0]))]
 
 
 def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
-    """(2, E') both directions of every edge, without self-loops and duplicates, sorted.
+    """Give both directions of every edge, (2, E'), sorted, without self-loops and duplicates.
 
     Raises:
         DataError: an edge names a node outside 0 .. num_nodes - 1.
@@ -204,13 +202,13 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
 
 
 def save_npz(path: str | Path, **arrays: np.ndarray) -> None:
-    """Write arrays to a compressed `.npz` that appears whole or not at all."""
+    """Write arrays to a compressed `.npz`, whole or not at all."""
     with replacing(path) as file:
         np.savez_compressed(file, **arrays)
 
 
 def load_npz(path: str | Path) -> dict[str, np.ndarray]:
-    """Every array of an `.npz`, read without pickle.
+    """Read every array of an `.npz`, without pickle.
 
     Raises:
         DataError: the file is missing, damaged or holds pickled objects.
@@ -221,4 +219,4 @@ def load_npz(path: str | Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
     except Exception as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
-        raise DataError(f"{path} cannot be read ({error}). Delete it and run again: it will be made anew.") from None
+        raise DataError(f"{path} cannot be read ({error}). Delete it and run again: it will be made again.") from None

@@ -1,4 +1,4 @@
-"""Random splits of nodes and of edges: they depend on the seed, the data set and their number, never on a method."""
+"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone."""
 
 import math
 import zlib
@@ -35,7 +35,7 @@ def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split:
 def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
     """Divide the undirected edges for link prediction, as FairDrop's notebook does it (PyG's train_test_split_edges).
 
-    The sizes are rounded down as there, so that the training graph has as many edges as the paper's.
+    Sizes are rounded down as there, so that the training graph has as many edges as the paper's.
 
     Returns:
         `train_edges`: (2, E) both directions, sorted; `validation_edges`, `test_edges`: (2, m) one direction (u < v);
@@ -64,10 +64,10 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """The split of a task: `edge_split` for link prediction, `node_split` otherwise.
+    """Make the split of a task: `edge_split` for link prediction, `node_split` otherwise.
 
     Raises:
-        DataError: as these; or a part of the nodes lacks a sensitive group.
+        DataError: as these do; or a part of the nodes lacks a sensitive group.
     """
     if task == "link_prediction":
         return edge_split(graph, settings, seed, dataset, split)
@@ -76,14 +76,14 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):
             raise DataError(
-                f"{dataset}: no node of group {group} is among the {len(nodes)} {key} nodes of split {split}; the data "
-                "set has too few of them for fairness to be learned and measured"
+                f"{dataset}: none of the {len(nodes)} {key} nodes of split {split} is in group {group}; the data set "
+                "has too few of them for fairness to be learned and measured"
             )
     return parts
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:
-    """Write a split to an `.npz`; it appears whole or not at all."""
+    """Write a split to an `.npz`, whole or not at all."""
     save_npz(path, **parts)
 
 
@@ -99,15 +99,21 @@ def load(path: str | Path) -> dict[str, np.ndarray]:
     return parts
 
 
+def seed_of(seed: int, dataset: str, split: int) -> int:
+    """Derive the seed of what is trained on a split: the same for all methods and cells, so that they start alike."""
+    name = zlib.crc32(f"training/{dataset}".encode())
+    return int(np.random.SeedSequence([seed, name, split]).generate_state(1)[0])
+
+
 def _generator(task: str, seed: int, dataset: str, split: int) -> np.random.Generator:
     name = zlib.crc32(f"{task}/{dataset}".encode())  # unlike hash(), the same in every process
     return np.random.default_rng(np.random.SeedSequence([seed, name, split]))
 
 
 def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str) -> np.ndarray:
-    """(2, count) different pairs u < v without an edge, drawn uniformly, in random order.
+    """Draw (2, count) different pairs u < v without an edge uniformly, in random order.
 
-    By rejection: PyG's N x N mask would take gigabytes on larger graphs.
+    Draws by rejection: PyG's N x N mask would take gigabytes on larger graphs.
     """
     n = graph.num_nodes
     source, target = graph.edge_index

@@ -1,4 +1,4 @@
-"""The counts of a graph, beside those that the paper publishes of it (appendix, Additional Statistics on Datasets)."""
+"""Count a graph and compare with the paper's counts (appendix, Additional Statistics on Datasets)."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -11,12 +11,13 @@ from fairgat.data.splits import edge_split
 
 
 def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
-    """What can be counted in a graph.
+    """Count what can be counted in a graph.
 
     Returns:
         `nodes`, `features`, `groups`; `s0`, `s1`, ...: nodes per sensitive group; `labels`: nodes per class; `edges`,
         `inter_edges`, `intra_edges`: directed, so every undirected edge counts twice; `isolated_nodes`; `r_chi`: per
-        group, the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form.
+        group, the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form, which
+        only two groups have: with more groups there are no entries.
     """
     groups = np.bincount(graph.sensitive)
     shares = graph.r_chi()
@@ -31,7 +32,7 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "intra_edges": int(graph.intra_edges.sum()),
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
         "r_chi": {str(group): share for group, share in shares.items()},
-        "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max},
+        "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
     }
 
 
@@ -47,23 +48,23 @@ def describe(
     facts: Mapping[str, int] | None = None,
     stands_for: str | None = None,
 ) -> dict[str, Any]:
-    """The content of {dataset}.stats.json.
+    """Make the content of {dataset}.stats.json.
 
     Args:
-        published: the paper's counts of this data set; empty where it has none.
+        published: the paper's counts of this data set; empty if it has none.
         splits: for link prediction, how edges are held out.
-        facts: counts of the raw files, see `fairgat.data.sources.facts`.
-        stands_for: the paper's data set whose counts these are, where it has another name.
+        facts: counts of the raw files, see `fairgat.data.datasets.facts`.
+        stands_for: the paper's data set that this one is compared with, if it has another name.
 
     Returns:
         `dataset`, `task`, `counts` (for link prediction `inter_edges`, `intra_edges` and `r_chi` are those of
         split 0's training graph, as in the paper; `whole_inter_edges` and `whole_intra_edges` those of the graph),
         `paper`, `checks` (quantity, ours, paper, equal) and `notes`.
     """
-    # In link prediction alpha_chi is itself the grid's value (paper, Experiments), whatever R_chi.
+    # In link prediction alpha_chi is the grid's value itself (paper, Experiments), whatever R_chi is.
     limits = alpha_chi_max if task == "node_classification" else ()
     ours = {**counts(graph, limits), **(facts or {})}
-    # Features that stand in for the paper's were made as many: that is no agreement.
+    # Structural features are made as many as the paper's: agreement would mean nothing.
     paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
     if task == "link_prediction":
         ours |= _training_graph(graph, splits, seed, dataset, ours)

@@ -1,4 +1,4 @@
-"""What the training loop asks of a method, and the parts that most methods share."""
+"""The interface between the training loop and a method, and the parts that most methods share."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -11,20 +11,23 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from fairgat.config import Model
 from fairgat.data.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
-from fairgat.tasks import LinkTask, NodeTask
+from fairgat.tasks.link import LinkTask
+from fairgat.tasks.node import NodeTask
 from fairgat.training.optim import Adam
 
 
 class Method(ABC):
-    """A model in training. Per epoch the loop calls `forward`, judges what it returns, and calls `update` with it.
+    """A model in training. Each epoch the loop calls `forward`, judges its output, and calls `update` with it.
 
-    So a method whose training starts with the very forward pass that evaluation needs pays for it once.
+    A method whose training step starts with the forward pass that evaluation needs thus pays for it once.
+
+    A method that is not defined for every graph says so when it is made, with `NotDefined`.
 
     Attributes:
-        task: what is learned; its training set alone may be looked at.
+        task: what is learned; only its training set may be used to learn.
         settings: the method's validated `Settings`.
-        model: its parameters at the selected epoch are what is kept.
-        starts_from_forward: whether training starts with the pass that evaluation needs; where not, `forward` only
+        model: the network; its parameters at the selected epoch are kept.
+        starts_from_forward: whether a training step starts with the pass that evaluation needs. If not, `forward` only
             evaluates, and `update` ignores its argument.
         needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
     """
@@ -34,7 +37,7 @@ class Method(ABC):
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Model, debiased: str | Path | None) -> Graph:
-        """The graph to train on; labels, groups and numbers of the nodes stay.
+        """Make the graph to train on; labels, groups and the numbering of nodes stay.
 
         Raises:
             CalledOff: the cell is not worth training.
@@ -49,23 +52,23 @@ class Method(ABC):
 
     @abstractmethod
     def build(self) -> nn.Module:
-        """The network, freshly initialised."""
+        """Make the network, freshly initialised."""
 
     def embed(self) -> Tensor:
-        """One pass of the model over the training graph, in whatever mode it is in."""
+        """Pass once over the training graph, in the mode that the model is in."""
         return self.model(self.task.features, self.task.plain_csr)
 
     @abstractmethod
     def loss(self, output: Tensor) -> Tensor:
-        """What is minimised, from a pass of the model."""
+        """Compute what is minimised, from a pass of the model."""
 
     @property
     def goes_on(self) -> bool:
-        """Whether `update` goes on from what `forward` returned; with dropout, evaluation needs a pass of its own."""
+        """Whether `update` continues from `forward`'s output; with dropout, evaluation needs a pass of its own."""
         return self.starts_from_forward and not self.task.training.dropout
 
     def forward(self) -> Tensor:
-        """The model's output as it enters the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
+        """Give the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
         if self.goes_on:
             self.model.train()
             return self.embed()
@@ -74,11 +77,11 @@ class Method(ABC):
             return self.embed()
 
     def complete(self, output: Tensor) -> Tensor:
-        """What is kept of an epoch that is selected so far: `forward` may leave out what validation doesn't read."""
+        """Complete the output of the best epoch so far: `forward` may leave out what validation does not need."""
         return output.detach().clone()
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """Train for one epoch, starting from what `forward` returned; returns the losses to log."""
+        """Train for one epoch, starting from `forward`'s output; returns the losses to log."""
         if not self.goes_on:
             self.model.train()
             output = self.embed()
@@ -89,7 +92,7 @@ class Method(ABC):
         return {"loss": loss.item()}
 
     def adam(self, parameters) -> Adam:
-        """Adam with the protocol's learning rate and weight decay."""
+        """Make an Adam with the protocol's learning rate and weight decay."""
         training = self.task.training
         return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
@@ -125,6 +128,6 @@ def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
 
 
 def attention_layer(conv: type[GATConv], task: NodeTask | LinkTask, **options) -> Callable[[int, int], GATConv]:
-    """Makes layers of `conv` from their input and output width, with the protocol's heads and dropout."""
+    """Give a function that makes layers of `conv` from their input and output width, with the protocol's heads."""
     heads, dropout = task.training.heads, task.training.dropout
     return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)

@@ -1,4 +1,4 @@
-"""FairDrop (Spinelli et al., 2021): link prediction on a graph whose intra-edges are dropped more often than others.
+"""FairDrop (Spinelli et al., 2021): link prediction on a graph that loses intra-edges more often than inter-edges.
 
 After its notebook, `fair_link_prediction.ipynb` of ispamm/FairDrop.
 """
@@ -28,13 +28,13 @@ class LinkPrediction(LinkMethod):
     starts_from_forward = False
     epoch = 0
     kept: Tensor
-    """(E,) bool: the directed training edges that are there until the next draw."""
+    """(E,) bool: the directed training edges that stay until the next draw."""
 
     def build(self) -> nn.Module:
         return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
 
     def embed(self) -> Tensor:
-        """Messages take the kept edges in training, every training edge in evaluation."""
+        """Pass messages along the kept edges in training, along every training edge in evaluation."""
         csr, keep = self.task.plain_csr, None
         if self.model.training:
             loops = self.kept.new_ones(self.task.graph.num_nodes)
@@ -42,7 +42,7 @@ class LinkPrediction(LinkMethod):
         return self.model(self.task.features, csr, keep=keep)
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """One step, after a new draw before the first epoch and every 10th."""
+        """Take one step, after a new draw before the first epoch and every 10th."""
         self.epoch += 1
         if self.epoch == 1 or self.epoch % self.settings.every == 0:
             self.kept = self.draw()
@@ -53,9 +53,9 @@ class LinkPrediction(LinkMethod):
         return link_loss(output, self.task.edge_index[:, self.kept], self.task.sample_non_edges())
 
     def draw(self) -> Tensor:
-        """(E,) bool, randomised response (section III-B): inter-edges with probability 1/2 + delta, else intra.
+        """Draw (E,) bool by randomised response (section III-B): inter-edges with probability 1/2 + delta, else intra.
 
-        The two directions of an edge are drawn apart, as in the notebook.
+        The two directions of an edge are drawn separately, as in the notebook.
         """
         inter = torch.from_numpy(self.task.graph.inter_edges)
         return torch.where(torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter)

@@ -1,4 +1,4 @@
-"""FairGAT with one decision taken otherwise, where the paper leaves it open: config.sensitivity.yaml trains these.
+"""FairGAT with one decision taken otherwise, where the paper leaves it open: configs/sensitivity.yaml trains these.
 
 Everything else is that of fairgat.py, which does not know of them. `center: true` and FairGAT's ablations are settings
 of FairGAT itself.

@@ -1,7 +1,7 @@
-"""FairGNN (Dai and Wang, 2021): a classifier trained against an adversary that reads the sensitive attribute off it.
+"""FairGNN (Dai and Wang, 2021): a classifier against an adversary that predicts the sensitive attribute from it.
 
-After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive
-attribute is not known, an estimator f_E supplies it; f_E is trained beforehand and stays as it is.
+After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive attribute is
+unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. Defined for two groups.
 """
 
 from typing import Annotated, Literal
@@ -19,7 +19,7 @@ from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import GATConv, NodeClassifier
 from fairgat.nn.conv import glorot_
 from fairgat.nn.linear import linear
-from fairgat.tasks import NodeTask
+from fairgat.tasks.node import NodeTask
 from fairgat.training.optim import Adam
 
 
@@ -48,6 +48,7 @@ class NodeClassification(NodeMethod):
     """(N, hidden) representations of the last pass."""
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
+        task.graph.require_two_groups("FairGNN, whose adversary predicts a binary attribute,")
         super().__init__(task, settings)
         self.adversary = nn.Linear(task.training.hidden, 1)
         self.adversary_optimizer = self.adam(self.adversary.parameters())
@@ -70,16 +71,16 @@ class NodeClassification(NodeMethod):
         return super().loss(output) + settings.covariance_weight * covariance - settings.adversary_weight * adversary
 
     def update(self, output: Tensor) -> dict[str, float]:
-        """A step of the classifier, then one of the adversary on the representations that the first one read."""
+        """Step the classifier, then the adversary on the representations of the classifier's step."""
         losses = super().update(output)
         loss = binary_cross_entropy_with_logits(self.adversary(self.h.detach()).squeeze(1), self.sensitive)
-        self.adversary_optimizer.zero_grad()  # also of what the classifier's step left there
+        self.adversary_optimizer.zero_grad()  # the classifier's step left gradients here
         loss.backward()
         self.adversary_optimizer.step()
         return losses | {"adversary_loss": loss.item()}
 
     def estimate_sensitive(self) -> Tensor:
-        """(N,) the sensitive attribute where it is known, elsewhere f_E's probability of 1."""
+        """Give the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
         sensitive, settings = self.task.sensitive.to(self.task.features.dtype), self.settings
         if settings.sensitive_known == "all":
             return sensitive

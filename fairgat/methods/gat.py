@@ -8,7 +8,7 @@ from fairgat.nn import GATConv, LinkEncoder, NodeClassifier
 
 
 class Settings(Model):
-    """GAT has none beyond the protocol's."""
+    """GAT has no settings beyond the protocol's."""
 
 
 class NodeClassification(NodeMethod):

@@ -1,7 +1,7 @@
 """NIFTY (Agarwal et al., 2021): representations that agree between perturbed and counterfactual views of a graph.
 
-After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods' networks, NIFTY's reads the
-sensitive attribute, as column 0 of its features: view two is the graph in which everyone has the other value.
+After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods, NIFTY reads the sensitive
+attribute, as column 0 of its features: in view two everyone has the other value. Defined for two groups.
 """
 
 from dataclasses import dataclass, replace
@@ -23,7 +23,7 @@ from fairgat.nn.conv import glorot_
 from fairgat.nn.linear import linear
 from fairgat.nn.scaling import scale
 from fairgat.nn.scored import attend_scored
-from fairgat.tasks import NodeTask
+from fairgat.tasks.node import NodeTask
 
 View = tuple[Tensor, list[Tensor]]  # features (N, 1 + F), and the kept ones of the edges that each layer reads
 Rate = Annotated[float, Field(ge=0, lt=1)]
@@ -50,6 +50,7 @@ class NodeClassification(NodeMethod):
     starts_from_forward = False  # prediction reads the unperturbed graph, which training never does
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
+        task.graph.require_two_groups("NIFTY, which flips the sensitive attribute,")
         super().__init__(task, settings)
         self.features = torch.cat([task.sensitive.float()[:, None], task.features], dim=1)  # (N, 1 + F)
         hidden, width = task.training.hidden, settings.projector_width
@@ -80,7 +81,7 @@ class NodeClassification(NodeMethod):
         return logits
 
     def complete(self, output: Tensor) -> Tensor:
-        """The other nodes' logits beside those that the epoch was selected by."""
+        """Add the other nodes' logits to those that the epoch was selected by."""
         self.model.eval()
         with torch.no_grad():
             logits = self.embed()
@@ -88,7 +89,7 @@ class NodeClassification(NodeMethod):
         return logits
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """A step on the views' similarity, then one on their classification, with fresh passes of the same views."""
+        """Step on the views' similarity, then on their classification, with fresh passes of the same views."""
         self.model.train()
         views = [self._at_training_nodes(*self.view(flip)) for flip in (False, True)]
         self.similarity_optimizer.zero_grad()
@@ -104,9 +105,9 @@ class NodeClassification(NodeMethod):
         return {"loss": similarity.item() + classification.item()}
 
     def view(self, flip: bool) -> tuple[Tensor, Tensor]:
-        """A perturbed graph (`drop_feature` and `dropout_adj`): features (N, 1 + F) and kept edges (E,).
+        """Perturb the graph (`drop_feature` and `dropout_adj`): features (N, 1 + F) and kept edges (E,).
 
-        One N(0, 1) number is added to every picked column, never to the sensitive one; `flip` turns that one around.
+        One N(0, 1) number is added to every picked column, never to the sensitive one, which `flip` inverts.
         """
         picked = torch.rand(self.features.size(1)) < self.settings.feature_noise_rate
         picked[0] = False
@@ -121,9 +122,9 @@ class NodeClassification(NodeMethod):
         return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]
 
     def encode(self, views: list[View]) -> list[Tensor]:
-        """(n, hidden) representations of the training nodes in each view; neither loss reads any others.
+        """Encode the training nodes in each view, (n, hidden); neither loss needs any others.
 
-        The first layer is computed at their neighbours and at themselves, the second at themselves.
+        The first layer is computed at them and their neighbours, the second at them alone.
         """
         with parametrize.cached():  # one weight matrix for both, one spectral norm
             return [self._encode(x, self.training_layers, kept) for x, kept in views]
@@ -149,7 +150,7 @@ class NodeClassification(NodeMethod):
 
 
 def distance(predicted: Tensor, projected: Tensor) -> Tensor:
-    """D: the mean negative cosine of rows (n, hidden); no gradient passes through the second argument."""
+    """D: the mean negative cosine of rows (n, hidden); no gradient flows through the second argument."""
     return _Distance.apply(predicted, normalize(projected.detach()))
 
 
@@ -173,9 +174,9 @@ class _Distance(torch.autograd.Function):
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
-    """(k,) sorted numbers of those of independent trials that come true, each with probability `rate`.
+    """Draw which of so many independent trials succeed, each with probability `rate`: (k,) sorted numbers.
 
-    Drawn by the gaps between them: where few come true, far faster than trial by trial.
+    Draws the gaps between successes: if there are few, far faster than trial by trial.
     """
     found, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
@@ -202,7 +203,7 @@ class Rows:
 
 
 def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
-    """The rows of `nodes` (n,), where only `inputs` are given: every source of theirs and themselves; both sorted."""
+    """Take the rows of `nodes` (n,), given only `inputs`: the nodes and every source of theirs; both sorted."""
     source, target = graph.edge_index[:, graph.permutation]
     into = torch.isin(target, nodes).nonzero().squeeze(1)
     edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
@@ -212,7 +213,7 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
 
 
 def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
-    """The rows of two layers that the second's output at `nodes` (n,), sorted, is made from."""
+    """Take the rows of two layers that the second's output at `nodes` (n,), sorted, depends on."""
     source, target = graph.edge_index
     near = source[torch.isin(target, nodes)].unique()
     return [rows_of(graph, near, torch.arange(graph.num_nodes)), rows_of(graph, nodes, near)]

@@ -1,5 +1,6 @@
-"""What the training cost, per data set and method, beside what the paper's seconds per epoch add up to."""
+"""Hours of training per data set and method, beside what the paper's seconds per epoch add up to."""
 
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -12,39 +13,41 @@ _HEADER = ["", "jobs", "epochs", "hours", "debiasing (h)", "paper's (h)", "ratio
 
 
 def collect(
-    metrics: Iterable[Mapping[str, Any]],
-    debiasing: Mapping[tuple[str, str], list[float]],
-    published: Mapping[str, Mapping[str, float]],
+    runs: pd.DataFrame, bias: Iterable[Mapping[str, Any]], published: Mapping[str, Mapping[str, float]]
 ) -> pd.DataFrame:
-    """One row per data set and method, in the order given, with the columns COLUMNS.
+    """One row per data set and method, in order of appearance, with the columns COLUMNS.
 
     Args:
-        metrics: the content of every metrics.json. Jobs that failed are left out.
-        debiasing: (data set, method) → seconds of each split's debiasing.
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them. Runs that failed are left out.
+        bias: the report on each debiased graph, with what its `debiasing` took.
         published: the paper's seconds per epoch, by data set and method.
 
     Returns:
         `hours` are the jobs' epochs one after the other, each job's at its own median: a machine that stood still in
-        between changes nothing. `paper_hours` is `epochs` times the paper's seconds per epoch; None where it gives
+        between changes nothing. `paper_hours` is `epochs` times the paper's seconds per epoch; NaN where it gives
         none. FairGAT's ablations count as FairGAT there.
     """
-    rows: dict[tuple[str, str], dict[str, Any]] = {}
-    for entry in metrics:
-        if entry.get("failure"):
-            continue
-        key = entry["dataset"], entry["method"]
-        row = rows.setdefault(key, dict(zip(COLUMNS, [*key, 0, 0, 0.0, None, None], strict=True)))
-        row["jobs"] += 1
-        row["epochs"] += entry["training"]["epochs"]
-        row["hours"] += entry["training"]["epochs"] * entry["runtime"]["seconds_per_epoch"] / 3600
-    for (dataset, method), row in rows.items():
-        if seconds := debiasing.get((dataset, method)):
-            row["debias_hours"] = sum(seconds) / 3600
-        times = published.get(dataset, {})
-        epoch = times.get(method, times.get("fairgat") if method.startswith("fairgat-steps") else None)
-        if epoch is not None:
-            row["paper_hours"] = row["epochs"] * epoch / 3600
-    return pd.DataFrame(rows.values(), columns=list(COLUMNS))
+    keys = ["dataset", "method"]
+    timed = runs[runs["metric"].isin(["epochs", "seconds_per_epoch"])]
+    jobs = timed.pivot_table(index=[*keys, "cell", "split"], columns="metric", values="value", sort=False)
+    jobs["hours"] = jobs["epochs"] * jobs["seconds_per_epoch"] / 3600
+    frame = jobs.groupby(keys, sort=False).agg(
+        jobs=("epochs", "size"), epochs=("epochs", "sum"), hours=("hours", "sum")
+    )
+    frame = frame.astype({"epochs": int}).reset_index()
+    debiasing = pd.DataFrame(
+        [(entry["dataset"], entry["method"], entry["debiasing"]["seconds"] / 3600) for entry in bias],
+        columns=[*keys, "debias_hours"],
+    )
+    frame = frame.merge(debiasing.groupby(keys).sum().reset_index(), how="left", on=keys)
+    frame["paper_hours"] = [
+        row.epochs * _papers_epoch(published.get(row.dataset, {}), row.method) / 3600 for row in frame.itertuples()
+    ]
+    return frame[list(COLUMNS)]
+
+
+def _papers_epoch(times: Mapping[str, float], method: str) -> float:
+    return times.get(method, times.get("fairgat", math.nan) if method.startswith("fairgat-steps") else math.nan)
 
 
 def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:

@@ -1,4 +1,4 @@
-"""How metrics and hyperparameters are called in tables and figures."""
+"""Names of metrics, hyperparameters, methods and data sets in tables and figures."""
 
 from fairgat.reporting.model import Math, Text
 
@@ -23,7 +23,7 @@ PARAMETERS: dict[str, Text] = {
     "delta": Math("δ", r"$\delta$"),
 }
 
-# The paper's own names, for what this configuration lacks.
+# The paper's own names, for what the configuration lacks.
 PAPER = {
     "pokec-z": "Pokec-z",
     "pokec-n": "Pokec-n",
@@ -41,6 +41,15 @@ PAPER = {
     "fairgat-steps-13": "Steps 1&3",
     "fairgat-steps-23": "Steps 2&3",
 }
+
+
+# What represents a method under each selection rule.
+RULES = {
+    "fair": "the fairest cell among those about as accurate as the method's best, on validation",
+    "accuracy": "the most accurate cell on validation",
+    "paper": "the cell with the paper's hyperparameters",
+}
+TASKS = {"node_classification": "Node classification", "link_prediction": "Link prediction"}
 
 
 def metric(name: str) -> Text:

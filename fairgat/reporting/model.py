@@ -16,6 +16,7 @@ class Math:
 
 
 Text = str | Math
+DASH = Math("–", "--")  # stands where a number is missing
 
 
 @dataclass(frozen=True)
@@ -51,7 +52,8 @@ class Panel:
 
     `stacked`: each block repeats the header, with its title in the first column (the paper's comparison table).
     `multirow`: one header, and the block's title in a first column of its own, beside all of its rows.
-    `title` and `text` (one paragraph each) stand above it; a panel may consist of them alone.
+    `title` and `text` (one paragraph each) stand above it; a panel may consist of them alone. With `aside` the last
+    column is not in the paper's table: LaTeX puts it into a note.
     """
 
     layout: Literal["stacked", "multirow"]
@@ -59,6 +61,7 @@ class Panel:
     blocks: list[Block] = field(default_factory=list)
     title: str = ""
     text: tuple[str, ...] = ()
+    aside: bool = False
     align: str = ""  # one of l, c, r per column of the rows; l for the first and c for the others where empty
 
     @property
@@ -71,7 +74,7 @@ class Table:
     """A whole table.
 
     `name` is its file name, `explanation` says how to read it, `notes` are (mark, text) pairs below it; a note
-    without a mark is about the whole table.
+    without a mark is about the whole table. `source` says which files the numbers come from (not in LaTeX and CSV).
     """
 
     name: str
@@ -79,6 +82,7 @@ class Table:
     panels: list[Panel]
     notes: list[tuple[str, str]]
     explanation: str = ""
+    source: str = ""
     size: str = "footnotesize"  # LaTeX's font size
 
 

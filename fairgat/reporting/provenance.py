@@ -1,6 +1,5 @@
 """Where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
 
-import csv
 import importlib.metadata
 import platform
 from collections import Counter
@@ -8,13 +7,14 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
+from fairgat.environment import revision
 from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
-from fairgat.revision import revision
 
-CODE = ("commit", "modified")
 # What decides results; README.md and results/reference are made from them.
-DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config*.yaml")
+DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config.yaml", "configs")
 PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
 
 
@@ -25,23 +25,23 @@ def collect(
     config: Mapping[str, Any],
     benchmarks: str | Path,
     jobs: Iterable[str],
-    metrics: Iterable[str | Path],
+    selections: Iterable[str | Path],
 ) -> dict[str, Any]:
     """The content of provenance.json.
 
     Args:
         command: what the user typed.
         source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
-        machine: as `fairgat.machine.describe` gives it.
+        machine: as `fairgat.environment.machine` gives it.
         config: the settings that decide results beside the code, such as the seed.
         benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
         jobs: this run's files in that folder; those of other settings may lie beside them.
-        metrics: every metrics.json.
+        selections: every selection.json, which says which code trained.
     """
     return {
         "command": command,
         **revision(source, DECIDES),
-        "trained_at": trained_at(metrics),
+        "trained_at": trained_at(selections),
         "machine": dict(machine),
         "versions": versions(PACKAGES),
         "config": dict(config),
@@ -49,10 +49,12 @@ def collect(
     }
 
 
-def trained_at(metrics: Iterable[str | Path]) -> list[dict[str, Any]]:
+def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
     """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
-    found = Counter(tuple((read_json(path).get("code") or {}).get(key) for key in CODE) for path in metrics)
-    return [{**dict(zip(CODE, code, strict=True)), "runs": runs} for code, runs in found.most_common()]
+    found: Counter = Counter()
+    for entry in (entry for path in selections for entry in read_json(path)["trained_at"]):
+        found[entry["commit"], entry["modified"]] += entry["runs"]
+    return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in found.most_common()]
 
 
 def versions(packages: Iterable[str]) -> dict[str, str]:
@@ -72,29 +74,19 @@ def costs(benchmarks: str | Path, jobs: Iterable[str]) -> dict[str, dict[str, fl
     `jobs` are the benchmark files to read, as paths in the folder `benchmarks`; those that are missing are left out.
     Jobs shorter than Snakemake's sampling interval have no memory.
     """
-    found: dict[str, dict[str, float]] = {}
-    for job in sorted(jobs):
-        path, rule = Path(benchmarks, job), Path(job).parts[0].removesuffix(".tsv")
-        if not path.is_file():  # made elsewhere, or before there were benchmarks
-            continue
-        entry = found.setdefault(rule, {"jobs": 0, "wall_seconds": 0.0, "cpu_seconds": 0.0, "peak_mb": 0.0})
-        with open(path, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file, delimiter="\t"):
-                entry["jobs"] += 1
-                entry["wall_seconds"] += _number(row.get("s"))
-                entry["cpu_seconds"] += _number(row.get("cpu_time"))
-                entry["peak_mb"] = max(entry["peak_mb"], _number(row.get("max_rss")))
-    return {
-        rule: {name: round(value, 1) if isinstance(value, float) else value for name, value in entry.items()}
-        for rule, entry in found.items()
-    }
-
-
-def _number(text: str | None) -> float:
-    try:
-        return float(text or 0)
-    except ValueError:  # "NA" where nothing was sampled
-        return 0.0
+    frames = [
+        pd.read_csv(path, sep="\t").assign(rule=Path(job).parts[0].removesuffix(".tsv"))
+        for job in sorted(jobs)
+        if (path := Path(benchmarks, job)).is_file()  # else made elsewhere, or before there were benchmarks
+    ]
+    if not frames:
+        return {}
+    frame = pd.concat(frames)
+    numbers = frame[["s", "cpu_time", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0.0)  # NA: not sampled
+    found = numbers.groupby(frame["rule"]).agg(
+        jobs=("s", "size"), wall_seconds=("s", "sum"), cpu_seconds=("cpu_time", "sum"), peak_mb=("max_rss", "max")
+    )
+    return found.round(1).astype({"jobs": object}).to_dict("index")
 
 
 def page(content: Mapping[str, Any]) -> Table:

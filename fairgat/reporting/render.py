@@ -3,6 +3,7 @@
 import csv
 import io
 from collections.abc import Iterable
+from dataclasses import replace
 from functools import cache
 
 import jinja2
@@ -11,6 +12,9 @@ from fairgat.reporting import escape
 from fairgat.reporting.model import Block, Cell, Math, Panel, Table, Text
 
 FORMATS = ("md", "tex", "html", "csv")
+# In full, so that the rules see which files a table is rendered with.
+TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
+DOCUMENT = "templates/all_tables.tex.j2"
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
@@ -19,12 +23,29 @@ def render(table: Table, form: str) -> str:
 
     The LaTeX is one table environment that needs booktabs and multirow, nothing else.
     """
-    return to_csv(table) if form == "csv" else _environment(form).get_template(f"table.{form}.j2").render(table=table)
+    if form == "csv":
+        return to_csv(table)
+    table = with_asides_as_notes(table) if form == "tex" else table
+    return _environment(form).get_template(TEMPLATES[form]).render(table=table)
 
 
 def document(tables: Iterable[str]) -> str:
     """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
-    return _environment("tex").get_template("all_tables.tex.j2").render(tables=list(tables))
+    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables))
+
+
+def with_asides_as_notes(table: Table) -> Table:
+    """The table in the paper's layout: a column that the paper lacks becomes a note per block."""
+    panels, notes = [], list(table.notes)
+    for panel in table.panels:
+        if panel.aside:
+            for block in filter(lambda block: block.rows, panel.blocks):
+                said = "; ".join(f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows)
+                notes.append(("", f"{panel.header[-1]}, {block.title}: {said}."))
+            blocks = [replace(b, rows=[replace(row, cells=row.cells[:-1]) for row in b.rows]) for b in panel.blocks]
+            panel = replace(panel, header=panel.header[:-1], align=panel.columns[:-1], blocks=blocks, aside=False)
+        panels.append(panel)
+    return replace(table, panels=panels, notes=notes)
 
 
 @cache
@@ -43,7 +64,7 @@ def _environment(form: str) -> jinja2.Environment:
         else {}
     )
     environment = jinja2.Environment(
-        loader=jinja2.PackageLoader("fairgat.reporting", "templates"),
+        loader=jinja2.PackageLoader("fairgat.reporting", ""),
         autoescape=form == "html",
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,

@@ -13,6 +13,8 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat.files import replacing
+from fairgat.reporting import labels
+from fairgat.reporting.model import Math
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
@@ -78,6 +80,19 @@ def looks(methods: Iterable[Mapping[str, str]]) -> dict[str, Look]:
 def plain(text: str) -> str:
     """Text in which matplotlib sees no formula."""
     return text.replace("$", r"\$")
+
+
+def label(metric: str) -> str:
+    """The label of a metric on an axis."""
+    text = labels.metric(metric)
+    return text.tex if isinstance(text, Math) else plain(text)
+
+
+def rows(ax: Axes, titles: Sequence[str]) -> None:
+    """Name the rows of a panel, the first of them on top."""
+    ax.set_yticks(range(len(titles)), list(titles))
+    ax.set_ylim(len(titles) - 0.5, -0.5)
+    ax.grid(axis="y", visible=False)
 
 
 def grid(rows: int, columns: int, height: float, **options) -> tuple[Figure, list[list[Axes]]]:

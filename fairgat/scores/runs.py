@@ -1,96 +1,117 @@
-"""metrics.json read back: one trained cell on one split, and which way each metric points."""
+"""The scores of training runs as one tidy table, and which way each metric points.
 
-import json
+Each row is one number of one run (a cell on one split), with the columns COLUMNS: `part` is `validation`, `test` or
+`training`, `protocol` one of link prediction's (`fairgat.config.LinkTraining`; empty for node classification). Scores
+are fractions. `training` has `epoch` (the one reported), `epochs` (all), `seconds` and `seconds_per_epoch`. A failed
+run is a single row with the metric `failure`, no value, and why in `reason`.
+"""
+
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from fairgat import cells
+import pandas as pd
+
 from fairgat.errors import DataError
-from fairgat.files import read_json
+from fairgat.files import read_json, write_text
 
 UTILITY = "accuracy"
-# The fairness measures of each task; the lower the fairer.
+# The fairness measures of each task. Selection, tables, audit and figures show these, in this order.
 FAIRNESS = {
     "node_classification": ("statistical_parity", "equal_opportunity"),
     "link_prediction": ("dp_mixed", "eo_mixed", "dp_group", "eo_group", "dp_subgroup", "eo_subgroup"),
 }
-HIGHER_IS_BETTER = ("accuracy", "auc")
+# The direction of every metric, declared here alone. One that is missing has no best value anywhere.
+HIGHER_IS_BETTER = {UTILITY: True, "auc": True, **{name: False for names in FAIRNESS.values() for name in names}}
+
+COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
+FAILURE = "failure"
+CLOCK = ("seconds", "seconds_per_epoch")  # metrics that differ from run to run of the same code
+
+_TEXT = ("rule", "dataset", "method", "cell", "part", "protocol", "metric", "reason")
+_NUMBERS = ("value", "mean", "std", "paper_mean", "paper_std")
 
 
-@dataclass(frozen=True)
-class Record:
-    """One metrics.json. Scores are fractions; both are empty where `failure` says why there are none."""
-
-    task: str
-    dataset: str
-    method: str
-    cell: str
-    split: int
-    validation: Mapping[str, float]
-    test: Mapping[str, float]
-    failure: str | None = None
-    protocols: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
-    """Test scores of a link-prediction run under each protocol (`fairgat.config.LinkTraining`)."""
-
-
-def read(path: str | Path, made_with: Mapping[str, Any] | None = None) -> Record:
-    """Read one metrics.json.
-
-    A score that selection needs and that is absent or not finite counts as a failure, with that as its reason.
-
-    Args:
-        made_with: what the run must have been made with: `settings` by data set and method, without hyperparameters,
-            `training` of each task, and `experiment`. `fairgat train` may have used others, unseen by Snakemake.
+def collect(paths: Iterable[str | Path]) -> pd.DataFrame:
+    """The rows of metrics.json files, in the order given.
 
     Raises:
-        DataError: the file is missing, damaged, not a metrics.json, or of another configuration.
+        DataError: a file is missing, damaged or not a metrics.json.
     """
+    return pd.DataFrame([row for path in paths for row in _rows(path)], columns=list(COLUMNS))
+
+
+def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
     content = read_json(path)
     try:
-        identity = {key: content[key] for key in ("task", "dataset", "method", "cell", "split")}
-        needed = (UTILITY, *FAIRNESS[identity["task"]])
+        run = {key: content[key] for key in ("dataset", "method", "cell", "split")}
+        needed = (UTILITY, *FAIRNESS[content["task"]])
     except (KeyError, TypeError) as error:
         raise DataError(f"{path} is not a metrics.json: {error} is missing or unknown") from None
-    if made_with is not None:
-        _check_made_with(path, content, made_with)
-    failure = content.get("failure")
-    scores = {part: content.get(part) or {} for part in ("validation", "test")}
-    if not failure:
-        failure = _unusable(scores, needed)
+    judged = content.get("protocols") or {"": content}
+    failure = content.get("failure") or _unusable(judged, needed)
     if failure:
-        return Record(**identity, validation={}, test={}, failure=failure)
-    protocols = {name: scored["test"] for name, scored in (content.get("protocols") or {}).items()}
-    return Record(**identity, **scores, protocols=protocols)
+        yield run | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
+        return
+    for protocol, scores in judged.items():
+        for part in ("validation", "test"):
+            for metric, value in scores[part].items():
+                yield run | {"part": part, "protocol": protocol, "metric": metric, "value": value, "reason": ""}
+    training = {(protocol, "epoch"): scores.get("epoch") for protocol, scores in judged.items()}
+    training["", "epochs"] = content.get("training", {}).get("epochs")
+    training |= {("", name): content.get("runtime", {}).get(name) for name in CLOCK}
+    for (protocol, metric), value in training.items():
+        if value is not None:
+            yield run | {"part": "training", "protocol": protocol, "metric": metric, "value": value, "reason": ""}
 
 
-def read_all(paths: Iterable[str | Path], made_with: Mapping[str, Any] | None = None) -> list[Record]:
-    """Every record, in the order given; `made_with` as for `read`."""
-    return [read(path, made_with) for path in paths]
-
-
-def _check_made_with(path: str | Path, found: Mapping[str, Any], made_with: Mapping[str, Any]) -> None:
-    wanted = {
-        "settings": {**made_with["settings"][found["dataset"]][found["method"]], **cells.from_path(found["cell"])},
-        "training": made_with["training"][found["task"]],
-        "experiment": made_with["experiment"],
-    }
-    for part, values in json.loads(json.dumps(wanted)).items():  # a tuple is a list in the file
-        theirs = found.get(part) or {}
-        for name in sorted({*values, *theirs}):
-            if values.get(name) != theirs.get(name):
-                raise DataError(
-                    f"{path} was made with another configuration: {part}: {name} was {theirs.get(name)}, "
-                    f"is {values.get(name)}. Delete it and run again"
-                )
-
-
-def _unusable(scores: Mapping[str, Mapping[str, float]], needed: Iterable[str]) -> str | None:
-    for part, values in scores.items():
-        for name in needed:
-            value = values.get(name)
-            if not isinstance(value, int | float) or not math.isfinite(value):
-                return f"{part} {name} is {'missing' if name not in values else value}"
+def _unusable(judged: Mapping[str, Mapping[str, Any]], needed: Iterable[str]) -> str | None:
+    """Why a run's scores cannot be used: one that selection or the tables need is missing or not finite."""
+    for scores in judged.values():
+        for part in ("validation", "test"):
+            for name in needed:
+                value = (scores.get(part) or {}).get(name, "missing")
+                if not isinstance(value, int | float) or not math.isfinite(value):
+                    return f"{part} {name} is {value}"
     return None
+
+
+def trained_at(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
+    codes = [read_json(path).get("code") or {} for path in paths]
+    counts = pd.Series([(code.get("commit"), code.get("modified")) for code in codes], dtype=object).value_counts()
+    return [{"commit": code[0], "modified": code[1], "runs": int(runs)} for code, runs in counts.items()]
+
+
+def write(path: str | Path, frame: pd.DataFrame) -> None:
+    """Write CSV whose floats are read back exactly."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+
+
+def read(*paths: str | Path) -> pd.DataFrame:
+    """The rows of runs.csv, cells.csv or winners.csv files, one file after the other.
+
+    Raises:
+        DataError: a file is missing or malformed.
+    """
+    try:
+        frames = [
+            pd.read_csv(
+                path,
+                dtype=dict.fromkeys(_TEXT, str),
+                keep_default_na=False,  # a data set may be called NA
+                na_values={name: [""] for name in _NUMBERS},
+                float_precision="round_trip",
+            )
+            for path in paths
+        ]
+        # A header without rows would make every column one of objects.
+        return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
+    except (OSError, ValueError) as error:
+        raise DataError(f"scores cannot be read: {error}") from None
+
+
+def under(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
+    """The rows of node classification, and those of link prediction under `protocol`."""
+    return frame[frame["protocol"].isin(["", protocol])]

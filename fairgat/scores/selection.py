@@ -1,6 +1,6 @@
 """Which cell stands for a method on a data set, by its mean validation scores over the splits.
 
-Test scores are never looked at here. Three rules are computed; the tables render one of them (`selection.rule`):
+Test scores play no part. Three rules are computed; the tables show one of them (`selection.rule`):
 
 - `fair`: among the cells whose mean validation accuracy is within `tolerance` of the method's best, the one with the
   lowest sum of fairness measures (statistical parity + equal opportunity; all six for link prediction).
@@ -13,47 +13,57 @@ because a mean over fewer splits is not comparable; it is listed with its reason
 
 import math
 from collections.abc import Mapping, Sequence
+from statistics import fmean
 from typing import Any
+
+import pandas as pd
 
 from fairgat import cells
 from fairgat.errors import DataError
-from fairgat.scores.runs import FAIRNESS, UTILITY, Record
+from fairgat.scores.runs import FAILURE, FAIRNESS, UTILITY, under
 
 RULES = ("fair", "accuracy", "paper")
 _SLACK = 1e-12  # 0.90 - 0.01 must admit 0.89 in floating point too
 
 
 def select(
-    records: Sequence[Record], rule: str, tolerance: float, published: Mapping[str, cells.Value] | None
+    runs: pd.DataFrame,
+    task: str,
+    protocol: str,
+    rule: str,
+    tolerance: float,
+    published: Mapping[str, cells.Value] | None,
 ) -> dict[str, Any]:
     """Choose a cell by each rule.
 
     Args:
-        records: every cell of one method on one data set, on every split, cells in grid order.
-        rule: the rule that the tables render.
+        runs: as `fairgat.scores.runs.collect` gives them: every cell of one method on one data set, in grid order.
+        task: the data set's.
+        protocol: of link prediction, by whose validation scores cells are chosen.
+        rule: the rule that the tables show.
         tolerance: accuracy that `fair` may give up, as a fraction.
         published: the paper's hyperparameters, None where it gives none. Keys that are not in the grid are ignored,
             so an ablation may take FairGAT's.
 
     Returns:
-        The content of selection JSON: `winners` maps each rule to `{"cell": path or None, "reason": words}`, `winner`
-        is the rendered rule's cell, `cells` holds each cell's mean and per-split validation scores (fractions) in grid
-        order, `failed` each failed cell and split with its reason.
+        The content of selection.json: `winners` maps each rule to `{"cell": path or None, "reason": words}`, `winner`
+        is the cell of the rule that the tables show, `cells` holds each cell's number of splits and mean validation
+        scores (fractions) in grid order, `failed` each failed cell and split with its reason.
 
     Raises:
-        DataError: the records are none, or of more than one method, data set or task.
+        DataError: there are no runs, or runs of more than one method or data set.
     """
-    identity = {(record.task, record.dataset, record.method) for record in records}
+    identity = list(dict.fromkeys(zip(runs["dataset"], runs["method"], strict=True)))
     if len(identity) != 1:
-        raise DataError(f"selection takes the cells of one method on one data set, got {sorted(identity) or 'none'}")
-    ((task, dataset, method),) = identity
-    entries = [_summarise(cell, group) for cell, group in _by_cell(records).items()]
-    usable = {entry["cell"]: entry["validation"] for entry in entries if entry["validation"]}
-    fairness = FAIRNESS[task]
+        raise DataError(f"selection takes the cells of one method on one data set, got {identity or 'none'}")
+    ((dataset, method),) = identity
+    failed = runs[runs["metric"] == FAILURE]
+    splits = runs.groupby("cell", sort=False)["split"].nunique()
+    usable = _means(under(runs, protocol)).reindex([cell for cell in splits.index if cell not in set(failed["cell"])])
     winners = {
-        "fair": _fair(usable, fairness, tolerance),
+        "fair": _fair(usable, list(FAIRNESS[task]), tolerance),
         "accuracy": _accuracy(usable),
-        "paper": _paper([entry["cell"] for entry in entries], usable, published),
+        "paper": _paper(list(splits.index), usable, published),
     }
     return {
         "task": task,
@@ -62,47 +72,36 @@ def select(
         "rule": rule,
         "tolerance": tolerance,
         "utility": UTILITY,
-        "fairness": list(fairness),
+        "fairness": list(FAIRNESS[task]),
         "winner": winners[rule]["cell"],
         "winners": winners,
-        "cells": entries,
-        "failed": [
-            {"cell": record.cell, "split": record.split, "reason": record.failure}
-            for record in records
-            if record.failure
+        "cells": [
+            {
+                "cell": cell,
+                "parameters": cells.from_path(cell),
+                "n_splits": int(count),
+                "validation": usable.loc[cell].to_dict() if cell in usable.index else None,
+            }
+            for cell, count in splits.items()
         ],
+        "failed": failed[["cell", "split", "reason"]].to_dict("records"),
     }
 
 
-def _by_cell(records: Sequence[Record]) -> dict[str, list[Record]]:
-    groups: dict[str, list[Record]] = {}
-    for record in records:
-        groups.setdefault(record.cell, []).append(record)
-    return groups
+def _means(runs: pd.DataFrame) -> pd.DataFrame:
+    """Mean validation scores: a row per cell, a column per metric."""
+    rows = runs[runs["part"] == "validation"]
+    means = rows.groupby(["cell", "metric"], sort=False)["value"].agg(fmean)
+    return means.unstack()[list(dict.fromkeys(rows["metric"]))]
 
 
-def _summarise(cell: str, records: list[Record]) -> dict[str, Any]:
-    complete = not any(record.failure for record in records)
-    return {
-        "cell": cell,
-        "parameters": cells.from_path(cell),
-        "n_splits": len(records),
-        "validation": _means([record.validation for record in records]) if complete else None,
-        "splits": [{"split": record.split, "validation": dict(record.validation)} for record in records],
-    }
-
-
-def _means(scores: Sequence[Mapping[str, float]]) -> dict[str, float]:
-    return {name: math.fsum(score[name] for score in scores) / len(scores) for name in scores[0]}
-
-
-def _fair(usable: Mapping[str, Mapping[str, float]], fairness: Sequence[str], tolerance: float) -> dict[str, Any]:
-    if not usable:
+def _fair(usable: pd.DataFrame, fairness: Sequence[str], tolerance: float) -> dict[str, Any]:
+    if usable.empty:
         return _none_finished()
-    best = max(scores[UTILITY] for scores in usable.values())
-    near = {cell: scores for cell, scores in usable.items() if scores[UTILITY] >= best - tolerance - _SLACK}
-    unfairness = {cell: math.fsum(scores[name] for name in fairness) for cell, scores in near.items()}
-    winner = min(near, key=lambda cell: (unfairness[cell], -near[cell][UTILITY]))  # min keeps grid order in ties
+    best = usable[UTILITY].max()
+    near = usable[usable[UTILITY] >= best - tolerance - _SLACK]
+    unfairness = near[fairness].apply(math.fsum, axis=1)
+    winner = min(near.index, key=lambda cell: (unfairness[cell], -near.at[cell, UTILITY]))  # min keeps grid order
     near_best = f"within {100 * tolerance:g} points of the best validation accuracy ({100 * best:.2f} %)"
     reason = (
         f"lowest sum of {' + '.join(fairness)} ({100 * unfairness[winner]:.2f} %) among the {len(near)} of "
@@ -111,19 +110,17 @@ def _fair(usable: Mapping[str, Mapping[str, float]], fairness: Sequence[str], to
     return {"cell": winner, "reason": reason}
 
 
-def _accuracy(usable: Mapping[str, Mapping[str, float]]) -> dict[str, Any]:
-    if not usable:
+def _accuracy(usable: pd.DataFrame) -> dict[str, Any]:
+    if usable.empty:
         return _none_finished()
-    winner = max(usable, key=lambda cell: usable[cell][UTILITY])  # max keeps grid order in ties
-    score = usable[winner][UTILITY]
+    winner = usable[UTILITY].idxmax()  # the first of equals, in grid order
+    score = usable.at[winner, UTILITY]
     return {"cell": winner, "reason": f"highest validation accuracy ({100 * score:.2f} %) of {len(usable)} cells"}
 
 
-def _paper(
-    every: Sequence[str], usable: Mapping[str, Mapping[str, float]], published: Mapping[str, cells.Value] | None
-) -> dict[str, Any]:
+def _paper(every: Sequence[str], usable: pd.DataFrame, published: Mapping[str, cells.Value] | None) -> dict[str, Any]:
     if every == [cells.DEFAULT]:
-        if not usable:
+        if usable.empty:
             return _none_finished()
         return {"cell": cells.DEFAULT, "reason": "the method has no hyperparameters to choose"}
     if published is None:
@@ -131,7 +128,7 @@ def _paper(
     matching = [cell for cell in every if cells.agrees(cells.from_path(cell), published)]
     if not matching:
         return {"cell": None, "reason": f"the published cell {cells.to_path(published)} is not in the grid"}
-    if matching[0] not in usable:
+    if matching[0] not in usable.index:
         return {"cell": None, "reason": f"the published cell {matching[0]} failed"}
     return {"cell": matching[0], "reason": "the hyperparameters that the paper reports"}
 

@@ -1,13 +1,15 @@
-"""Accuracy and group fairness, as fractions. In plain NumPy: they are taken every epoch, on the training path.
+"""Accuracy and group fairness, as fractions.
 
-Rates of a group without members in question count as 0, as in fairlearn.
+A difference between more than two groups is the largest rate minus the smallest, as in fairlearn. The rate of a
+group without rows to count is 0, as there. The tests compare with fairlearn and scikit-learn. Here it is plain NumPy:
+scored every epoch, scikit-learn's area under the ROC curve takes twenty times as long, and importing it 1.7 s a run.
 """
 
 import numpy as np
 
 
 def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
-    """Accuracy, statistical parity and equal opportunity differences (paper, Evaluation Metrics).
+    """Accuracy, and the differences of statistical parity and equal opportunity (paper, Evaluation Metrics).
 
     Args:
         predicted: (n,) 0/1 predictions.
@@ -25,7 +27,7 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
 def link_metrics(
     predicted: np.ndarray, labels: np.ndarray, edges: np.ndarray, sensitive: np.ndarray
 ) -> dict[str, float]:
-    """Accuracy and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
+    """Accuracy, and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
 
     Groups of an edge (u, v): mixed, whether its ends agree; group, each end's value (the edge counts once per end);
     subgroup, the unordered pair of values.
@@ -59,7 +61,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     """
     labels = labels.astype(bool)
     values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
-    if np.isnan(values[-1]):  # sorted last, it would count as the highest
+    if np.isnan(values[-1]):  # sorted last, NaN would count as the highest
         return float("nan")
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     positives = int(labels.sum())
@@ -68,7 +70,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
 
 
 def _rates(decision: np.ndarray, groups: np.ndarray, among: np.ndarray | None = None) -> np.ndarray:
-    """Share of positive decisions in each group present, among the rows where `among` holds."""
+    """Share of positive decisions in each group, among the rows where `among` holds; 0 if there are none."""
     _, index = np.unique(groups, return_inverse=True)
     size = index.max() + 1 if len(index) else 0
     weights = np.ones(len(index)) if among is None else among.astype(float)

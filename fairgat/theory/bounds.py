@@ -1,4 +1,4 @@
-"""The right-hand sides of Theorem 1 (Eq. delta_h1) and Lemma 1 (Eq. delta_h2), as functions of delta at the input."""
+"""The right-hand sides of Theorem 1 (Eq. delta_h1) and Lemma 1 (Eq. delta_h2), as functions of the input's delta."""
 
 from math import sqrt
 from typing import NamedTuple
@@ -9,8 +9,8 @@ LIPSCHITZ = {"identity": 1.0, "relu": 1.0, "sigmoid": 0.25}  # of the activation
 class Bound(NamedTuple):
     """delta_out <= slope * delta_in + offset.
 
-    `slope` carries the disparity on, which FairGAT's S1 and S2 aim at; `offset` is what the deviations inside the
-    groups add, which S3 aims at. Keeping them apart lets the bounds of successive layers be composed.
+    `slope` passes disparity on, which FairGAT's S1 and S2 reduce; `offset` comes from deviations inside the groups,
+    which S3 reduces. Kept apart, the bounds of successive layers can be composed.
     """
 
     slope: float

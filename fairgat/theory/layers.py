@@ -14,21 +14,17 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse import csr_matrix
 
-from fairgat.errors import DataError
+from fairgat.errors import NotDefined
 from fairgat.nn.scaling import EPS
 from fairgat.theory.bounds import LIPSCHITZ, Bound, lemma, theorem
 
 
-class NotCovered(DataError):
-    """A model that the bounds say nothing of."""
-
-
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LayerTerms:
     """Every term of the bound on one layer's output disparity, and three forms of the bound.
 
-    Norms are Euclidean, in units of the representations; shares, factors and constants have no unit. `None` where a
-    term does not belong to the layer's kind.
+    Norms are Euclidean, in units of the representations; shares, factors and constants have no unit. Terms that only
+    attention has are None for a linear layer.
     """
 
     layer: str
@@ -40,26 +36,26 @@ class LayerTerms:
     lipschitz: float
     """L of the activation: ReLU and identity 1, sigmoid 1/4."""
     sigma_max: float
-    """Spectral norm of W, after S2 where it is on."""
+    """Spectral norm of W, after S2 if that is on."""
     sigma_effective: float
     """Spectral norm of W~: of W and S3's normalisation together."""
-    delta_c: float | None
+    delta_c: float | None = None
     """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), as S3 leaves C."""
-    delta_c_effective: float | None
+    delta_c_effective: float | None = None
     """The same for c~_j, the representations that are aggregated into z."""
     delta_z: float
     """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3 leaves Z."""
-    r_0: float | None
+    r_0: float | None = None
     """R^chi_0: share of the nodes of group 0 that have an inter-edge."""
-    r_1: float | None
+    r_1: float | None = None
     """R^chi_1: the same for group 1."""
-    alpha_chi: float | None
+    alpha_chi: float | None = None
     """Attention given to inter-edges: mean over the nodes that have one (and over heads)."""
-    alpha_chi_std: float | None
+    alpha_chi_std: float | None = None
     """Its standard deviation; assumption A2 says 0."""
-    factor_printed: float | None
+    factor_printed: float | None = None
     """|(R_0 + R_1) alpha_chi - 1| (Theorem 1)."""
-    factor: float | None
+    factor: float | None = None
     """|a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group s; the largest over heads. Equals
     `factor_printed` where A2 holds, and needs no assumption."""
     bound_printed: float
@@ -69,18 +65,19 @@ class LayerTerms:
     bound_sharp: float
     """The corrected bound with mean absolute deviations per feature in place of the largest ones."""
     composed_printed: float
-    """As `bound_printed`, with the composed bound of the layer before in place of `delta_in`: from delta_x on."""
+    """As `bound_printed`, with the composed bound of the previous layer in place of `delta_in`: from delta_x on."""
     composed: float
     """As `bound`, composed."""
     composed_sharp: float
     """As `bound_sharp`, composed."""
     statistical_parity: float | None = None
-    """Delta_SP over all nodes of the decisions that cut at one half; for the layer that gives probabilities."""
+    """Delta_SP over all nodes, of decisions cut at one half; only for the layer that gives probabilities."""
 
 
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
     """delta of (N, F) or (N,) values: the Euclidean distance between the means of groups 0 and 1."""
-    return float(np.linalg.norm(_means(values, sensitive)[0] - _means(values, sensitive)[1]))
+    first, second = _means(values, sensitive)
+    return float(np.linalg.norm(first - second))
 
 
 def attention_terms(
@@ -94,29 +91,28 @@ def attention_terms(
     activation: str = "relu",
     before: LayerTerms | None = None,
 ) -> LayerTerms:
-    """The terms of Theorem 1 for one layer.
+    """Compute the terms of Theorem 1 for one layer.
 
     Args:
         layer: its name.
         h: (N, F_in) input.
-        out: (N, H * C) what the layer returned; only its group means are looked at.
+        out: (N, H * C) what the layer returned; only its group means are used.
         weight: (H * C, F_in) W, head by head.
         attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
         sensitive: (N,) groups, 0 and 1.
         eta: S3's factor on features of unit variance; None without S3.
         activation: `relu` or `identity`. A bias before it changes nothing.
-        before: the terms of the layer before, whose composed bounds go on.
+        before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        DataError: there are not exactly the groups 0 and 1.
-        NotCovered: a node's attention does not sum to 1.
+        NotDefined: there are not exactly the groups 0 and 1, or a node's attention does not sum to 1.
     """
     _check(sensitive)
     for head in attention:
         if (np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any():
-            raise NotCovered(
-                f"{layer}: the bounds hold where each node's attention sums to 1, and here it does not; leave methods "
-                "with `one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
+            raise NotDefined(
+                f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
+                "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
             )
     lipschitz = LIPSCHITZ[activation]
     c = h @ weight.T
@@ -146,10 +142,7 @@ def attention_terms(
     bounds = (
         theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h)),
         theorem(lipschitz, sigma_effective, factor, delta_c_effective, delta_z, c.shape[1]),
-        Bound(
-            lipschitz * sigma_effective * factor,
-            lipschitz * float(residual + _mean_deviation(z, sensitive)),
-        ),
+        Bound(lipschitz * sigma_effective * factor, lipschitz * float(residual + _mean_deviation(z, sensitive))),
     )
     return LayerTerms(
         layer=layer,
@@ -181,7 +174,7 @@ def linear_terms(
     activation: str = "identity",
     before: LayerTerms | None = None,
 ) -> LayerTerms:
-    """The terms of Lemma 1 for a fully connected layer.
+    """Compute the terms of Lemma 1 for a fully connected layer.
 
     Args:
         layer: its name.
@@ -191,10 +184,10 @@ def linear_terms(
         sensitive: (N,) groups, 0 and 1.
         eta: S3's factor on Z; None without S3.
         activation: `identity` (the corrected bounds then need no deviations), `relu` or `sigmoid`.
-        before: the terms of the layer before, whose composed bounds go on.
+        before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        DataError: there are not exactly the groups 0 and 1.
+        NotDefined: there are not exactly the groups 0 and 1.
     """
     _check(sensitive)
     lipschitz = LIPSCHITZ[activation]
@@ -216,15 +209,7 @@ def linear_terms(
         lipschitz=lipschitz,
         sigma_max=sigma,
         sigma_effective=sigma_effective,
-        delta_c=None,
-        delta_c_effective=None,
         delta_z=delta_z,
-        r_0=None,
-        r_1=None,
-        alpha_chi=None,
-        alpha_chi_std=None,
-        factor_printed=None,
-        factor=None,
         **_evaluate(bounds, disparity(h, sensitive), before),
     )
 
@@ -232,14 +217,12 @@ def linear_terms(
 def _check(sensitive: np.ndarray) -> None:
     groups = np.unique(sensitive)
     if not np.array_equal(groups, [0, 1]):
-        raise DataError(f"the theory is about two sensitive groups, 0 and 1; here they are {groups.tolist()}")
+        raise NotDefined(f"the theory is for two sensitive groups, 0 and 1; here they are {groups.tolist()}")
 
 
 def _evaluate(bounds: tuple[Bound, Bound, Bound], delta_in: float, before: LayerTerms | None) -> dict[str, float]:
-    names = ("printed", "", "sharp")
     values = {}
-    for name, bound in zip(names, bounds, strict=True):
-        end = f"_{name}" if name else ""
+    for end, bound in zip(("_printed", "", "_sharp"), bounds, strict=True):
         values[f"bound{end}"] = bound(delta_in)
         values[f"composed{end}"] = bound(getattr(before, f"composed{end}") if before else delta_in)
     return values

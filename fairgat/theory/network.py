@@ -1,4 +1,4 @@
-"""The terms of every layer of a network: what goes into each is recorded, and its attention asked for."""
+"""Measure the terms of every layer of a network from one pass over the graph."""
 
 import copy
 from collections.abc import Callable
@@ -10,23 +10,23 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 from torch import Tensor, nn
 
+from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
-from fairgat.theory.layers import LayerTerms, NotCovered, attention_terms, disparity, linear_terms
+from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
 
 Observer = Callable[[int, Method], dict[str, float]]
 
 
 def measure(method: Method) -> list[LayerTerms]:
-    """The terms of every layer of a node classifier, over all nodes, in evaluation mode.
+    """Measure the terms of every layer of a node classifier, over all nodes, in evaluation mode.
 
     Layers: `conv1`, `conv2`, `logit` (the linear layer) and `probability` (the linear layer with its sigmoid, whose
     delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
 
     Raises:
         ValueError: the method's model is not a `NodeClassifier`.
-        DataError: there are not exactly two sensitive groups.
-        NotCovered: a node's attention does not sum to 1.
+        NotDefined: there are not exactly two sensitive groups, or a node's attention does not sum to 1.
     """
     model = method.model
     if not isinstance(model, NodeClassifier):
@@ -35,7 +35,7 @@ def measure(method: Method) -> list[LayerTerms]:
     model.eval()
     try:
         with torch.no_grad():
-            # What a method notes on itself in a pass, for its next step, goes to the copy.
+            # On a copy: in a pass, a method may keep something for its next step.
             inputs, logits = _record(model, copy.copy(method).embed)
             sensitive = method.task.sensitive
             first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
@@ -56,17 +56,21 @@ def measure(method: Method) -> list[LayerTerms]:
 
 
 def every(epochs: int) -> Observer:
-    """An observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs.
+    """Make an observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs.
 
-    Nothing where the bounds don't cover the model.
+    Where the bounds are not defined for the model, or its data, it says so once and adds nothing.
     """
+    told = False
 
     def observe(epoch: int, method: Method) -> dict[str, float]:
-        if epoch % epochs:
+        nonlocal told
+        if epoch % epochs or told:
             return {}
         try:
             measured = measure(method)
-        except NotCovered:
+        except NotDefined as error:
+            told = True
+            print(f"history.csv will not have the theory's terms: {error}")
             return {}
         return {
             f"{terms.layer}_{name}": value
@@ -81,7 +85,7 @@ def every(epochs: int) -> Observer:
 def attention_layer(
     name: str, conv: GATConv, x: Tensor, graph: CSRGraph, sensitive: Tensor, before: LayerTerms | None = None
 ) -> LayerTerms:
-    """The terms of Theorem 1 for a layer with ReLU, from one pass of it.
+    """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it.
 
     Args:
         name: what to call it.
@@ -89,12 +93,11 @@ def attention_layer(
         x: (N, F_in) its input.
         graph: the graph; built with `sensitive` where the layer has S1.
         sensitive: (N,) groups, 0 and 1.
-        before: the terms of the layer before.
+        before: the terms of the previous layer.
 
     Raises:
-        ValueError: the layer averages its heads or has a residual, which the theorem does not cover.
-        DataError: there are not exactly two sensitive groups.
-        NotCovered: a node's attention does not sum to 1.
+        ValueError: the layer averages its heads or has a residual, for which there is no theorem.
+        NotDefined: there are not exactly two sensitive groups, or a node's attention does not sum to 1.
     """
     if conv.res is not None or (not conv.concat and conv.heads > 1):
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
@@ -115,7 +118,7 @@ def attention_layer(
 
 
 def _record(model: NodeClassifier, forward: Callable[[], Tensor]) -> tuple[dict[str, tuple], Tensor]:
-    """The positional inputs of each layer in one pass, and its result."""
+    """Record the positional inputs of each layer in one pass; returns them and the result of the pass."""
     inputs: dict[str, tuple] = {}
 
     def keep(name: str) -> Callable[[nn.Module, tuple], None]:

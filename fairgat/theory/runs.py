@@ -1,19 +1,18 @@
-"""The terms of trained models: a finished run is built again from its files and measured."""
+"""Measure the terms of trained models: rebuild each finished run from its files."""
 
-import csv
-import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import torch
 
 from fairgat import cells, files, methods
 from fairgat.config import NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
-from fairgat.errors import DataError
+from fairgat.errors import DataError, NotDefined
 from fairgat.methods.base import Method
 from fairgat.theory.layers import LayerTerms
 from fairgat.theory.network import measure
@@ -39,7 +38,7 @@ class Job:
     def trained(
         self, graph: Graph, split: int, indices: str | Path, cell: str, model: str | Path, debiased: str | Path | None
     ) -> Method:
-        """The method as training left it at its selected epoch.
+        """Rebuild the method as training left it at its selected epoch.
 
         Args:
             graph: the data set.
@@ -47,7 +46,7 @@ class Job:
             indices: the split's file.
             cell: path of the hyperparameter cell.
             model: model.npz of that run.
-            debiased: the file of `fairgat.methods.edits`, for a method that needs it.
+            debiased: the file of the debiased graph, for a method that needs one.
 
         Raises:
             DataError: the model's arrays are not those of this method.
@@ -77,7 +76,7 @@ def measure_selected(
     models: Sequence[str | Path],
     debiased: Sequence[str | Path] = (),
 ) -> list[dict[str, Any]]:
-    """Every term of the selected cell, one row per split and layer (COLUMNS), in that order.
+    """Measure every term of the selected cell, one row per split and layer (COLUMNS), in that order.
 
     Args:
         job: the method on its data set.
@@ -85,16 +84,22 @@ def measure_selected(
         split_files: the file of each split.
         selection: the method's selection JSON.
         models: model.npz of (at least) the selected cell on every split, at the paths that training gave them.
-        debiased: the debiased graph of each split, for a method that needs it.
+        debiased: the debiased graph of each split, for a method that needs one.
 
     Returns:
-        No rows where no cell was selected, or the theory does not cover the data set: more than two groups.
+        No rows, and a line on stdout that says why, if no cell was selected or there are not exactly two groups.
 
     Raises:
         DataError: a file is missing or malformed.
     """
     cell, whole = files.read_json(selection)["winner"], Graph.load(graph)
-    if cell is None or set(whole.sensitive) != {0, 1}:
+    if cell is None:
+        print(f"no cell of {job.method} was selected on {job.dataset}")
+        return []
+    try:
+        whole.require_two_groups("the theory")
+    except NotDefined as error:
+        print(f"{job.dataset}: {error}")
         return []
     paths, rows = [str(path) for path in models], []
     for split, indices in enumerate(split_files):
@@ -110,8 +115,4 @@ def measure_selected(
 
 def write(path: str | Path, rows: Sequence[Mapping[str, Any]]) -> None:
     """Write rows as CSV with COLUMNS; absent terms are empty."""
-    text = io.StringIO()
-    writer = csv.DictWriter(text, COLUMNS, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows(rows)
-    files.write_text(path, text.getvalue())
+    files.write_text(path, pd.DataFrame(rows, columns=COLUMNS).to_csv(index=False, lineterminator="\n"))

@@ -1,119 +1,32 @@
-"""The epoch loop: step, evaluate on validation, remember the best epoch; and one cell on one split as a job."""
+"""Train one cell on one split, from files to files."""
 
 import csv
-import importlib.metadata
 import io
 import math
 import platform
 import statistics
 import time
-import zlib
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 
-import fairgat
 from fairgat import files, methods
 from fairgat.config import LinkTraining, Model, NodeTraining, Training
 from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
-from fairgat.errors import CalledOff, FairGATError
+from fairgat.data.splits import seed_of
+from fairgat.environment import revision, versions
+from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn.threads import set_num_threads
-from fairgat.revision import revision
-from fairgat.tasks import PARTS, LinkTask, NodeTask
+from fairgat.plan import Run
+from fairgat.tasks.base import PARTS
+from fairgat.tasks.link import LinkTask
+from fairgat.tasks.node import NodeTask
 from fairgat.training import memory
-
-Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
-Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
-
-
-class Diverged(FairGATError):
-    """Training ran into NaN or infinity."""
-
-
-@dataclass(frozen=True)
-class Kept:
-    """An epoch that a protocol may report, and the model's output after it."""
-
-    epoch: int
-    output: torch.Tensor
-
-
-@dataclass
-class Fit:
-    """What training one model gave: its state at the selected epoch, and the way there."""
-
-    epoch: int = 0
-    output: torch.Tensor | None = None
-    weights: dict[str, np.ndarray] = field(default_factory=dict)
-    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol of `LinkTraining`
-    history: list[dict[str, float]] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
-
-
-def fit(
-    method: Method, progress: Progress | None = None, observe: Observer | None = None, result: Fit | None = None
-) -> Fit:
-    """Train for the protocol's epochs; the one with the best validation score is selected, or as the protocol says.
-
-    The output that enters epoch e + 1 is the model after e epochs, so evaluating costs no pass of its own. `result`,
-    if given, is what is filled and returned: it has the history of a training that ended early.
-
-    Raises:
-        Diverged: the model's output, or its validation score, is no longer finite.
-    """
-    task, epochs = method.task, method.task.training.epochs
-    protocol = getattr(task.training, "protocol", "validation")
-    result, losses, best = result or Fit(), {}, None
-    for epoch in range(epochs + 1):
-        started = time.perf_counter()
-        output = method.forward()
-        if epoch:
-            judged = output.detach()
-            if not torch.isfinite(judged).all():
-                raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
-            score = task.validate(judged)
-            if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
-                raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {epochs}")
-            row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
-            if observe is not None:
-                row |= observe(epoch, method)
-            result.history.append(row)
-            improved = best is None or score.key > best
-            result.kept["fairdrop"] = Kept(epoch, judged)
-            if improved:
-                best, result.kept["validation"] = score.key, Kept(epoch, method.complete(judged))
-            if improved or protocol == "fairdrop":
-                result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
-            if progress is not None:
-                progress(epoch, row)
-        if epoch < epochs:
-            losses = method.update(output)
-            result.seconds.append(time.perf_counter() - started)
-    result.epoch, result.output = result.kept[protocol].epoch, result.kept[protocol].output
-    return result
-
-
-@dataclass(frozen=True)
-class Cell:
-    """One training job: a method's cell on one split of a data set."""
-
-    task: str
-    dataset: str
-    method: str
-    cell: str
-    split: int
-
-
-def seed_of(seed: int, dataset: str, split: int) -> int:
-    """The seed of a training job: the same for all methods and cells, so that they start alike."""
-    name = zlib.crc32(f"training/{dataset}".encode())
-    return int(np.random.SeedSequence([seed, name, split]).generate_state(1)[0])
+from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
 
 
 def build(
@@ -125,10 +38,11 @@ def build(
     seed: int,
     debiased: str | Path | None = None,
 ) -> Method:
-    """A freshly initialised method on one split; `seed` decides every random number that follows.
+    """Make a freshly initialised method on one split; `seed` decides every random number that follows.
 
     Raises:
         CalledOff: the method does not train this cell.
+        NotDefined: the method is not defined for this graph.
     """
     torch.manual_seed(seed)
     nodes = isinstance(training, NodeTraining)
@@ -139,7 +53,7 @@ def build(
 
 
 def run(
-    cell: Cell,
+    job: Run,
     module: str,
     settings: dict[str, Any],
     training: dict[str, Any],
@@ -150,27 +64,26 @@ def run(
     directory: str | Path,
     progress: Progress | None = None,
     debiased: str | Path | None = None,
-    theory_every: int = 0,
+    observe: Observer | None = None,
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
-    A link-prediction run reports what either protocol gives under `protocols`, too. A run that diverges, or that its
-    method calls off, leaves a metrics.json with the reason under `failure`, so that the selection goes on with the
-    other cells.
+    For link prediction metrics.json also holds what each protocol gives, under `protocols`. If the run diverges, or its
+    method calls it off or is not defined for the data, metrics.json holds the reason under `failure`, and the selection
+    goes on with the other cells.
 
     Args:
-        cell: which job this is.
+        job: which run this is.
         module: the method's module in fairgat/methods.
         settings: the method's settings with the cell's hyperparameters.
         training: the task's protocol.
-        threads: CPU threads; results may differ in the last digits between numbers of threads, without AVX-512.
+        threads: CPU threads; the last digits of results may depend on them.
         seed: the experiment's seed.
-        graph, split: the files made by the workflow.
+        graph, split: the files of the graph and the split.
         directory: where to write.
         progress: called after every epoch.
-        debiased: the file of `fairgat.methods.edits`, for a method that needs it.
-        theory_every: epochs between two measurements of Theorem 1's terms in history.csv of a node classifier; 0 for
-            none.
+        debiased: the file of the debiased graph, for a method that needs one.
+        observe: called after every epoch; what it returns joins that epoch's row of history.csv.
 
     Returns:
         The content of metrics.json.
@@ -178,12 +91,10 @@ def run(
     set_num_threads(threads)
     memory.keep_freed()
     started = time.perf_counter()
-    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
-    job_seed = seed_of(seed, cell.dataset, cell.split)
-    metrics: dict[str, Any] = {**vars(cell), "seed": job_seed}
-    code = revision()  # now: in an hour the checkout may be another
-    directory = Path(directory)
-    method, result = None, Fit()
+    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[job.task](**training)
+    job_seed = seed_of(seed, job.dataset, job.split)
+    code = revision()  # now: an hour later the checkout may have changed
+    directory, result, predictions = Path(directory), Fit(), {}
     try:
         method = build(
             module,
@@ -194,70 +105,65 @@ def run(
             job_seed,
             debiased,
         )
-        fit(method, progress, _observer(cell.task, theory_every), result)
-        if isinstance(method.task, LinkTask):
-            by_protocol = {
-                name: {"epoch": kept.epoch, **method.task.evaluate(kept.output, name)}
-                for name, kept in sorted(result.kept.items())
-            }
-            metrics |= {**by_protocol[protocol.protocol], "protocols": by_protocol}
-        else:
-            metrics |= {"epoch": result.epoch, **method.task.evaluate(result.output)}
-        _check_finite(metrics)
-    except (CalledOff, Diverged) as error:
-        metrics |= {"failure": str(error)}
-    except torch.linalg.LinAlgError as error:  # of a weight that is no longer finite, where Numba is not there
-        metrics |= {"failure": f"a weight matrix was no longer finite: {error}"}
-    if "failure" in metrics:
-        metrics = {name: value for name, value in metrics.items() if name in ("failure", "seed", *vars(cell))}
-    metrics |= {"settings": settings, "training": training, "experiment": {"seed": seed, "threads": threads}}
-    metrics["runtime"] = {
-        "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
-        "seconds": time.perf_counter() - started,
-        "threads": threads,
-        "machine": platform.platform(),
+        fit(method, progress, observe, result)
+        scores = _scores(method.task, result)
+        predictions = method.task.predictions(result.output)
+    except (CalledOff, Diverged, NotDefined) as error:
+        scores = {"failure": str(error)}
+    except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
+        scores = {"failure": f"a weight matrix was no longer finite: {error}"}
+    metrics = {
+        **vars(job),
+        "seed": job_seed,
+        **scores,
+        "settings": settings,
+        "training": training,
+        "experiment": {"seed": seed, "threads": threads},
+        "runtime": {
+            "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
+            "seconds": time.perf_counter() - started,
+            "threads": threads,
+            "machine": platform.platform(),
+        },
+        "versions": versions(),
+        "code": code,
     }
-    metrics |= {"versions": versions(), "code": code}
-    failed = "failure" in metrics  # then the way there is kept, and nothing is selected
-    save_npz(directory / "predictions.npz", **({} if failed else method.task.predictions(result.output)))
-    save_npz(directory / "model.npz", **({} if failed else result.weights))
+    # After a failure the history tells how far it came; no epoch is selected.
+    save_npz(directory / "predictions.npz", **predictions)
+    save_npz(directory / "model.npz", **(result.weights if predictions else {}))
     files.write_text(directory / "history.csv", _csv(result.history))
     files.write_json(directory / "metrics.json", metrics)
     return metrics
 
 
-def _check_finite(metrics: Mapping[str, Any]) -> None:
-    """The best epoch's links may still overflow on test.
+def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
+    """Epoch, validation and test metrics of the selected epoch; for link prediction those of each protocol, too.
 
     Raises:
-        Diverged: a score is not finite.
+        Diverged: a score is not finite: the links of the best epoch may still overflow on the test set.
     """
-    for scored in (metrics, *metrics.get("protocols", {}).values()):
+    if isinstance(task, LinkTask):
+        protocols = {
+            name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)}
+            for name, kept in sorted(result.kept.items())
+        }
+        scores = {**protocols[task.training.protocol], "protocols": protocols}
+    else:
+        protocols = {}
+        scores = {"epoch": result.epoch, **task.evaluate(result.output)}
+    for scored in (scores, *protocols.values()):
         for part in PARTS:
             for name, value in scored[part].items():
                 if not math.isfinite(value):
                     raise Diverged(f"{part} {name} of epoch {scored['epoch']} is no longer finite")
-
-
-def _observer(task: str, theory_every: int) -> Observer | None:
-    if not theory_every or task != NodeTask.name:
-        return None
-    from fairgat import theory  # off the training path unless asked for
-
-    return theory.every(theory_every)
-
-
-def versions() -> dict[str, str]:
-    """The versions that decide a result's digits."""
-    packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba")}
-    return {"fairgat": fairgat.__version__, "python": platform.python_version(), **packages}
+    return scores
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
     if not rows:
         return "epoch\n"
     text = io.StringIO()
-    columns = dict.fromkeys(name for row in rows for name in row)  # not every epoch is measured in full
+    columns = dict.fromkeys(name for row in rows for name in row)  # an observer may skip epochs
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows(rows)

@@ -1,8 +1,8 @@
-"""Keeps freed memory in the process.
+"""Keep freed memory in the process.
 
-glibc returns arrays of some megabytes to the system when they are freed, or not, by thresholds that follow what was
-freed before. Where it does, every epoch waits for the same pages again, and for their being cleared: up to a tenth of
-its time on the Recidivism graph.
+glibc may return arrays of some megabytes to the system when they are freed; its thresholds follow what was freed
+before. Every epoch then waits for the same pages to be mapped and cleared again: up to a tenth of its time on the
+Recidivism graph.
 """
 
 import ctypes
@@ -13,9 +13,9 @@ _MIB = 2**20
 
 
 def keep_freed() -> None:
-    """From now on arrays of up to 32 MiB, the most that glibc allows, come from memory that is not given back.
+    """Take arrays of up to 32 MiB, the most that glibc allows, from memory that is not given back from now on.
 
-    Without glibc nothing changes.
+    Does nothing without glibc.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
     if mallopt is not None and mallopt(_MMAP_THRESHOLD, 32 * _MIB):  # musl has none; 32-bit systems refuse

@@ -1,4 +1,4 @@
-"""How a training job tells how far it is: lines in a log, or a bar on a terminal."""
+"""Show how far a job is: lines in a log, or a bar on a terminal."""
 
 import time
 from collections.abc import Callable
@@ -9,22 +9,21 @@ _LINES = 20  # per job
 
 
 def log_lines(epochs: int) -> Callable[[int, dict[str, float]], None]:
-    """Prints a line about every twentieth of the epochs."""
+    """Print about twenty lines over all epochs."""
     started = time.perf_counter()
     every = max(1, epochs // _LINES)
 
     def report(epoch: int, row: dict[str, float]) -> None:
         if epoch % every == 0 or epoch == epochs:
             pace = (time.perf_counter() - started) / epoch
-            print(
-                f"epoch {epoch:>{len(str(epochs))}}/{epochs}  {_describe(row)}  {1000 * pace:.1f} ms/epoch", flush=True
-            )
+            done = f"{epoch:>{len(str(epochs))}}/{epochs}"
+            print(f"epoch {done}  {_describe(row)}  {1000 * pace:.1f} ms/epoch", flush=True)
 
     return report
 
 
 def bar(epochs: int, title: str) -> Callable[[int, dict[str, float]], None]:
-    """A progress bar on stderr."""
+    """Draw a progress bar on stderr."""
     progress = tqdm(total=epochs, desc=title, unit="epoch", dynamic_ncols=True)
 
     def report(epoch: int, row: dict[str, float]) -> None:

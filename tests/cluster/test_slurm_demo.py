@@ -5,7 +5,7 @@ import re
 from conftest import output_of
 
 PROFILE = ("--profile", "profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "5")
-DEMO = ("--configfile", "config.demo.yaml")
+DEMO = ("--configfile", "configs/demo.yaml")
 THREADS = ("--config", "runtime={'threads': 2}")  # not what a job has where nothing asks for processors
 
 

@@ -16,7 +16,7 @@ from conftest import HERE, Repository, Slurm, output_of, until
 
 TABLES = ("comparison", "hyperparameters", "dataset_statistics")
 RESULTS = "results/faults"
-OVERLAYS = ("--configfile", "config.demo.yaml", str(HERE / "faults.yaml"))
+OVERLAYS = ("--configfile", "configs/demo.yaml", str(HERE / "faults.yaml"))
 PROFILE = ("--profile", "profiles/slurm", "--cores", "1", "--slurm-init-seconds-before-status-checks", "5")
 # What the profile says for the batch, to which a test adds: on the command line it replaces the profile's.
 KEEP = ("--set-resources", "train:keep_finished=1", "select:runtime=0")

@@ -23,7 +23,7 @@ class Workflow:
 
     def snakemake(self, *arguments: str, cores: int = 2) -> subprocess.CompletedProcess:
         """Run Snakemake on the demo, shortened; stdout holds everything that it says."""
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "config.demo.yaml", SHORT]
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "configs/demo.yaml", SHORT]
         return subprocess.run(
             [*command, *arguments],
             cwd=self.folder,

@@ -20,7 +20,7 @@ def copy(tmp_path_factory):
     folder = tmp_path_factory.mktemp("repository") / "fairgat"
     ignored = shutil.ignore_patterns("results", ".*", "*.egg-info", "tests")
     shutil.copytree(REPOSITORY, folder, ignore=ignored)
-    demo = folder / "config.demo.yaml"
+    demo = folder / "configs/demo.yaml"
     text, found, rest = demo.read_text().partition("nodes: 5000")
     assert found  # 500 of them, and 20 epochs instead of 500
     demo.write_text(f"{text}nodes: 500{rest}\ntraining: {{ node_classification: {{ epochs: 20 }} }}\n")

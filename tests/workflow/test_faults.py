@@ -25,7 +25,7 @@ class Small(Workflow):
 
     def start(self, *arguments: str, cores: int = 1, **options) -> subprocess.Popen:
         command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
-        settings = ["--config", f"results_dir={RESULTS}", "--configfile", "config.demo.yaml", str(OVERLAY)]
+        settings = ["--config", f"results_dir={RESULTS}", "--configfile", "configs/demo.yaml", str(OVERLAY)]
         return subprocess.Popen(
             [*command, *settings, "--", *TABLES],
             cwd=self.folder,

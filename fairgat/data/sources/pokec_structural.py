@@ -1,4 +1,4 @@
-"""Pokec-z and Pokec-n without their attributes: the same users, friendships, labels and regions, structural features.
+"""Pokec-z and Pokec-n with structural features: the same users, friendships, labels and regions, no attributes.
 
 Files: G-FairAttack (Zhang et al., 2023), `dataset/pokec_dataset/`. Never shown as the paper's Pokec result.
 """
@@ -10,7 +10,7 @@ from threadpoolctl import threadpool_limits
 
 from fairgat.config import Count, Model
 from fairgat.data.graph import Graph, symmetrise
-from fairgat.data.sources._source import File, Scaling, github, scaled
+from fairgat.data.source import File, Scaling, github, scaled
 from fairgat.errors import DataError
 
 NAMES = ("pokec-z-structural", "pokec-n-structural")
@@ -28,10 +28,10 @@ _SHA256 = {
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     eigenvectors: Count = 58
-    """Eigenvectors among the features; with the degree they are as many as the paper's F = 59."""
+    """Eigenvectors among the features; with the degree they make the paper's F = 59."""
     scaling: Scaling = "none"
     """How features are scaled."""
 
@@ -44,8 +44,8 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """The graph with leading eigenvectors of its normalised adjacency matrix and the log degree as features."""
-    edges, labels, sensitive = (_array(folder / file.name.rsplit("/")[-1]) for file in files(name, options))
+    """Make the graph, with leading eigenvectors of its normalised adjacency matrix and the log degree as features."""
+    edges, labels, sensitive = (_array(folder / file.basename) for file in files(name, options))
     if edges.ndim != 2 or len(edges) != 2 or labels.shape != sensitive.shape or edges.max() >= len(labels):
         raise DataError(f"{folder}: the files of {name} do not fit together")
     edges = symmetrise(edges, len(labels))
@@ -54,28 +54,28 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 
 def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> np.ndarray:
-    """(N, count + 1) the leading eigenvectors of D^-1/2 A D^-1/2, times sqrt N, and the log degree.
+    """Compute the (N, count + 1) leading eigenvectors of D^-1/2 A D^-1/2, times sqrt N, and the log degree.
 
-    The same graph gives the same numbers: the iteration starts from a fixed vector, and of an eigenvector's two signs
-    the one that makes its largest entry positive is taken.
+    The same graph gives the same numbers: the iteration starts from a fixed vector, and each eigenvector takes the sign
+    that makes its largest entry positive.
 
     Args:
         edge_index: (2, E) both directions.
         count: how many eigenvectors, fewer than N.
 
     Raises:
-        DataError: the graph has no more nodes than eigenvectors are asked for.
+        DataError: the graph does not have more nodes than eigenvectors.
     """
     from scipy.sparse import csr_array
     from scipy.sparse.linalg import eigsh
 
     if count >= num_nodes:
-        raise DataError(f"a graph of {num_nodes} nodes has no {count} leading eigenvectors")
+        raise DataError(f"a graph of {num_nodes} nodes does not have {count} leading eigenvectors")
     degree = np.bincount(edge_index[0], minlength=num_nodes).astype(np.float64)
     root = 1 / np.sqrt(np.maximum(degree, 1))
     matrix = csr_array((root[edge_index[0]] * root[edge_index[1]], tuple(edge_index)), shape=(num_nodes, num_nodes))
     start = np.random.default_rng(0).normal(size=num_nodes)
-    with threadpool_limits(1, "blas"):  # the last digits depend on their number
+    with threadpool_limits(1, "blas"):  # the last digits depend on the number of threads
         values, vectors = eigsh(matrix, k=count, which="LA", v0=start)
     vectors = vectors[:, np.argsort(-values, kind="stable")]
     largest = np.abs(vectors).argmax(axis=0)

@@ -1,4 +1,4 @@
-"""A data set of your own: a torch_geometric `Data` saved with `torch.save(data, "my.pt")`.
+"""Your own data set, from a torch_geometric `Data` saved with `torch.save(data, "my.pt")`.
 
 my-network:
   task: link_prediction
@@ -12,12 +12,12 @@ from typing import Literal
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.sources._source import File, Scaling, edges_from_pairs, scaled
+from fairgat.data.source import File, Scaling, edges_from_pairs, scaled
 from fairgat.errors import DataError
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     path: str
     """The saved `Data`, relative to where Snakemake runs. `x` are the features, `edge_index` the edges."""
@@ -26,7 +26,7 @@ class Options(Model):
     label: str = "y"
     """Its attribute with the label of each node."""
     drop: tuple[Literal["self_loops", "duplicates"], ...] = ()
-    """Edges that are left out in place of an error: self_loops, duplicates."""
+    """Kinds of bad edges to leave out instead of raising an error: self_loops, duplicates."""
     scaling: Scaling = "none"
     """How features are scaled."""
 
@@ -36,7 +36,7 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """The nodes in their order; edges are undirected, whether both directions are stored or one."""
+    """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
     from fairgat.data import convert
 
     data = _data(folder / "data.pt", options.path)
@@ -46,7 +46,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 
 def _data(path: Path, where: str):
-    """The saved `Data`, by PyTorch's unpickler for tensors, which runs no code of the file's.
+    """Read the saved `Data` with PyTorch's unpickler for tensors, which runs no code from the file.
 
     Raises:
         DataError: PyTorch Geometric is missing, or the file is damaged or holds anything but a `Data` of tensors.
@@ -63,7 +63,7 @@ def _data(path: Path, where: str):
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        raise DataError(f"{where} is not read: {_first_line(error)}") from None
+        raise DataError(f"{where} was not read: {_first_line(error)}") from None
     except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         raise DataError(f"{where} is damaged, or was not written by torch.save: {_first_line(error)}") from None
     if not isinstance(data, Data):

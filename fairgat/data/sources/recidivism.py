@@ -1,26 +1,26 @@
 """Recidivism: people released from custody, joined by the similarity of their records.
 
-Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID. docs/data.md tells
-what is known of them, and that the feature TIME all but states the label.
+Files and processing: NIFTY (Agarwal et al., 2021), `dataset/bail/`. Sensitive: WHITE. Label: RECID. docs/data.md has
+the details, and warns that the feature TIME nearly states the label.
 """
 
 from pathlib import Path
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.sources._source import File, Scaling, github, pinned_pairs, scaled
+from fairgat.data.source import File, Scaling, edges_from_pairs, github, scaled
 
 NAMES = ("recidivism",)
 _REPOSITORY = ("chirag126/nifty", "6c270c5ec736c5138d455609112cf6dfcc63dcca")
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     scaling: Scaling = "min_max"
     """How features are scaled."""
     exclude: tuple[str, ...] = ()
-    """Columns that are left out of the features. The paper leaves out none; TIME all but states the label."""
+    """Columns to leave out of the features. The paper leaves out none; TIME nearly states the label."""
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -39,22 +39,23 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """18,876 nodes with 17 features: every column but the sensitive one and the label.
+    """Make the graph: 18,876 nodes with 17 features, every column but the sensitive one and the label.
 
     Raises:
-        DataError: `exclude` names a column that is not there.
+        DataError: `exclude` names a column that does not exist.
     """
-    from fairgat.data.sources import _read
+    from fairgat.data import reading
 
-    frame = _read.table(folder / "bail.csv", "bail.csv")
-    sensitive = _read.binary(frame, "WHITE", "bail.csv")
-    labels = _read.binary(frame, "RECID", "bail.csv")
+    frame = reading.table(folder / "bail.csv", "bail.csv")
+    sensitive = reading.binary(frame, "WHITE", "bail.csv")
+    labels = reading.binary(frame, "RECID", "bail.csv")
     for column in options.exclude:
-        _read.column(frame, column, "bail.csv")
+        reading.column(frame, column, "bail.csv")
     columns = [column for column in frame.columns if column not in ("WHITE", "RECID", *options.exclude)]
+    pairs = reading.pairs(folder / "bail_edges.txt")
     return Graph(
-        features=scaled(_read.numbers(frame, columns, "bail.csv"), options.scaling),
+        features=scaled(reading.numbers(frame, columns, "bail.csv"), options.scaling),
         labels=labels,
         sensitive=sensitive,
-        edge_index=pinned_pairs(_read.pairs(folder / "bail_edges.txt"), len(frame), "bail_edges.txt"),
+        edge_index=edges_from_pairs(pairs, len(frame), "bail_edges.txt", drop=("self_loops", "duplicates")),
     )

@@ -1,6 +1,6 @@
 """Generated graphs for the demo and the tests: `demo-social` (two groups) and `demo-citation` (several classes).
 
-Nobody is in them: every node, edge and label follows from the seed.
+No real people are in them: every node, edge and label follows from the seed.
 """
 
 import zlib
@@ -12,17 +12,17 @@ from pydantic import Field
 
 from fairgat.config import Count, Model
 from fairgat.data.graph import Graph, symmetrise
-from fairgat.data.sources._source import File, scaled
+from fairgat.data.source import File, scaled
 
 NAMES = ("demo-social", "demo-citation")
-_SUBJECTS = 5  # per class of demo-citation: articles cite their own subject, so that citations can be predicted
+_SUBJECTS = 5  # per class of demo-citation; articles cite their own subject, which makes citations predictable
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     nodes: int | None = Field(default=None, ge=20)
-    """Number of nodes; 500 for demo-social and 400 for demo-citation where absent."""
+    """Number of nodes; by default 500 for demo-social and 400 for demo-citation."""
     degree: float = Field(default=8.0, gt=0)
     """Mean number of neighbours."""
     homophily: float = Field(default=0.85, gt=0, lt=1)
@@ -38,7 +38,7 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """`demo-social`: 20 features in [-1, 1]; `demo-citation`: 120 row-normalised word counts."""
+    """Generate `demo-social` (20 features in [-1, 1]) or `demo-citation` (120 row-normalised word counts)."""
     rng = np.random.default_rng(np.random.SeedSequence([seed, zlib.crc32(name.encode())]))
     return _social(options, rng) if name == "demo-social" else _citation(options, rng)
 
@@ -77,10 +77,10 @@ def _edges(
     rng: np.random.Generator,
     affinity: Callable[[np.ndarray, np.ndarray], np.ndarray],
 ) -> np.ndarray:
-    """Edges inside a group with probability `homophily`, each pair of nodes weighted by its affinity."""
+    """Draw edges, inside a group with probability `homophily`, each pair of nodes weighted by its affinity."""
     count = len(groups)
     wanted = round(count * options.degree / 2)
-    # Candidates by rejection: enough that duplicates and rejections leave about `wanted`.
+    # Rejection sampling, from enough candidates to leave about `wanted` edges.
     pairs = rng.integers(count, size=(40 * wanted, 2))
     same = groups[pairs[:, 0]] == groups[pairs[:, 1]]
     share = same.mean()

@@ -1,4 +1,4 @@
-"""A data set of your own: a CSV of nodes and a CSV of edges, each with a header.
+"""Your own data set, from a CSV of nodes and a CSV of edges, each with a header.
 
 my-network:
   task: node_classification
@@ -14,41 +14,40 @@ from pydantic import field_validator
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.sources._source import Drop, File, Scaling, edges_from_pairs, scaled
+from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, scaled
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
     import pandas
 
 
-_MISSING = ("na", "n/a", "nan", "none", "null")  # among numbers; among names they are names
+_MISSING = ("na", "n/a", "nan", "none", "null")  # in a column of numbers; elsewhere they are names
 
 
 class Options(Model):
-    """What may be set for it."""
+    """What config.yaml may set."""
 
     nodes: str
     """CSV of the nodes, one a row; relative to where Snakemake runs."""
     edges: str
     """CSV of the edges, one a row, undirected: (a, b) and (b, a) are the same edge."""
     sensitive: str
-    """Column of the sensitive attribute, which is no feature."""
+    """Column of the sensitive attribute, which is not a feature."""
     label: str | None = None
-    """Column of the label, 0 or 1 for node classification, which is no feature. For link prediction the sensitive
-    attribute where absent."""
+    """Column of the label, 0 or 1, which is not a feature. Link prediction needs none; without it the groups are the
+    labels."""
     id: str | None = None
-    """Column that the edges name nodes by; the row number from 0 where absent."""
+    """Column by which the edges name nodes; by default the row number from 0."""
     groups: list[str | int] | None = None
-    """The values of the sensitive attribute in the order of the groups 0, 1, ...; all that occur, sorted, where
-    absent."""
+    """The values of the sensitive attribute in the order of the groups 0, 1, ...; by default all that occur, sorted."""
     features: list[str] | None = None
-    """The feature columns, all numbers; every other column where absent."""
+    """The feature columns, all numbers; by default every other column."""
     ends: tuple[str, str] | None = None
-    """The two columns of `edges`; the first two where absent."""
+    """The two columns of `edges`; by default the first two."""
     separator: str = ","
-    """What stands between two cells, in both files."""
+    """What separates two cells, in both files."""
     drop: tuple[Drop, ...] = ()
-    """Edges that are left out in place of an error: self_loops, duplicates, unknown_ids."""
+    """Kinds of bad edges to leave out instead of raising an error: self_loops, duplicates, unknown_ids."""
     scaling: Scaling = "min_max"
     """How features are scaled."""
 
@@ -68,40 +67,40 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """The nodes in the file's order."""
-    from fairgat.data.sources import _read
+    """Make the graph, its nodes in the file's order."""
+    from fairgat.data import reading
 
     where = options.nodes
     names = {options.id, options.sensitive} - {None}
-    nodes = _read.table(folder / "nodes.csv", where, options.separator, text=names)
-    sensitive = _groups(_read.column(nodes, options.sensitive, where), options, where)
+    nodes = reading.table(folder / "nodes.csv", where, options.separator, text=names)
+    sensitive = _groups(reading.column(nodes, options.sensitive, where), options, where)
     labels = sensitive.copy()
     if options.label is not None:
-        labels = _read.binary(nodes, options.label, where)
+        labels = reading.binary(nodes, options.label, where)
     not_features = {options.id, options.label, options.sensitive}
     columns = options.features
     if columns is None:
         columns = [column for column in nodes.columns if column not in not_features]
         if not columns:
-            raise DataError(f"{where} has no feature columns beside the id, the label and the sensitive attribute")
+            raise DataError(f"{where} has no feature columns besides the id, the label and the sensitive attribute")
     elif not columns:
         raise DataError(f"{where}: `features: []` leaves no feature; name some, or drop the option to take all columns")
-    features = scaled(_read.numbers(nodes, columns, where), options.scaling)
+    features = scaled(reading.numbers(nodes, columns, where), options.scaling)
 
-    edges = _read.table(folder / "edges.csv", options.edges, options.separator, text=True)
+    edges = reading.table(folder / "edges.csv", options.edges, options.separator, text=True)
     ends = options.ends or tuple(edges.columns[:2])
     if len(ends) < 2:
         raise DataError(f"{options.edges} needs two columns, one for each end of an edge")
-    named = np.stack([_read.column(edges, end, options.edges).str.strip() for end in ends], axis=1)
+    named = np.stack([reading.column(edges, end, options.edges).str.strip() for end in ends], axis=1)
     if options.id is None:  # row numbers: 07 is 7
-        pairs = _read.row_numbers(named)
+        pairs = reading.row_numbers(named)
     else:
-        pairs = _read.positions(_read.column(nodes, options.id, where).str.strip(), named, where)
+        pairs = reading.positions(reading.column(nodes, options.id, where).str.strip(), named, where)
     return Graph(features, labels, sensitive, edges_from_pairs(pairs, len(nodes), options.edges, options.drop))
 
 
 def _groups(values: "pandas.Series", options: Options, where: str) -> np.ndarray:
-    """(N,) the group of each node. A column of numbers is compared as numbers, so that 1 and 1.0 are one group."""
+    """Give each node its group, (N,). A column of numbers is compared as numbers, so that 1 and 1.0 are one group."""
     import pandas as pd
 
     texts = values.str.strip()

@@ -1,50 +1,5 @@
-"""EDITS (Dong et al., 2022): a plain GAT on features and edges that were debiased beforehand (`fit.py`)."""
+"""EDITS (Dong et al., 2022): a graph and a split come in; a debiased graph comes out, and a plain GAT trained on it.
 
-from pathlib import Path
-from typing import Annotated
-
-from pydantic import Field
-from torch import nn
-
-from fairgat.config import Model
-from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff, DataError
-from fairgat.methods.base import NodeMethod, attention_layer
-from fairgat.methods.edits.result import Debiased
-from fairgat.methods.edits.settings import Debias
-from fairgat.nn import GATConv, NodeClassifier
-
-
-class Settings(Model):
-    """EDITS's settings and hyperparameters."""
-
-    threshold: Annotated[float, Field(ge=0, le=1)] = 0.015
-    """An edge is added (removed) where its weight grew (fell) by more than this share of the largest growth (fall)."""
-    dropped_features: Annotated[int, Field(ge=0)] = 4
-    """So many features are left out: those whose learned scale is smallest."""
-    debias: Debias = Debias()
-    """The debiasing, which all thresholds share."""
-
-
-class NodeClassification(NodeMethod):
-    needs_debiased = True
-
-    @classmethod
-    def prepare(cls, graph: Graph, settings: Settings, debiased: str | Path | None) -> Graph:
-        """The debiased graph at the cell's threshold.
-
-        Raises:
-            CalledOff: it would be too dense to train on.
-            DataError: there is no file of a debiased graph, or it belongs to another graph.
-        """
-        if debiased is None:
-            raise DataError("EDITS trains on a debiased graph, and none was given; make it with the rule `debias`")
-        try:
-            return Debiased.load(debiased).apply(graph, settings.threshold, settings.dropped_features)
-        except CalledOff as error:
-            raise CalledOff(f"threshold~{settings.threshold}: {error}") from None
-
-    def build(self) -> nn.Module:
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )
+Look first at `method.py`, the row of the tables. `fit.py` debiases, with the loops of `kernels.py`; `result.py` is what
+it leaves, from which the graph at any threshold follows; `bias.py` measures how far apart the groups are.
+"""

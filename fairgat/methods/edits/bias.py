@@ -1,4 +1,4 @@
-"""How far apart the groups of a graph are, before and after debiasing (EDITS, attribute and structural bias)."""
+"""Measure how far apart the groups of a graph are, before and after debiasing (EDITS's two biases)."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -17,7 +17,7 @@ HOPS = 2
 
 
 def attribute_bias(graph: Graph) -> float:
-    """Mean over features of the Wasserstein-1 distance between group 0 and the others, columns of norm 1."""
+    """Mean over features, scaled to norm 1, of the Wasserstein-1 distance between the two groups."""
     return _distance(_normalised(graph), graph.sensitive)
 
 
@@ -35,10 +35,15 @@ def structural_bias(graph: Graph) -> float:
 
 
 def describe(graph: Graph, debiased: Debiased, cells: Sequence[tuple[float, int]]) -> dict[str, Any]:
-    """Bias of a graph, and its bias and changed (undirected) edges in each cell: threshold, number of dropped features.
+    """Report a graph's bias before debiasing, and its bias and changed (undirected) edges in each cell.
 
-    A cell that is too dense to train on has the reason under `failure`.
+    Args:
+        cells: threshold and number of dropped features of each. One that is too dense to train on gets a `failure`.
+
+    Raises:
+        NotDefined: there are not exactly two groups.
     """
+    graph.require_two_groups("EDITS's bias")
     before = {"edges": len(debiased.weakening)} | _bias(graph)
     after = []
     for threshold, dropped in cells:

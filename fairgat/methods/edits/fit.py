@@ -1,22 +1,66 @@
-"""EDITS's optimisation: features and a dense adjacency matrix against a Wasserstein critic that tells groups apart.
+"""Debias a graph: optimise features and a dense adjacency matrix against a Wasserstein critic of the groups.
 
 The critic reads [X s, Ã X s, Ã² X s], with X the column-normalised features, s their learned scale and Ã the adjacency
 matrix, which begins as A + I. X s and Ã change once per round, so Ã X and Ã² X are computed once per round, and s is
-applied to them afterwards. The gradient of the critic's distance by Ã has rank two and is never written out.
+applied to them afterwards. The gradient of the critic's distance by Ã has rank two and is never stored in full.
 """
 
 from collections.abc import Callable
+from typing import Annotated
 
 import numpy as np
 import torch
+from pydantic import Field
 from torch import Tensor
 
+from fairgat.config import Count, Model
 from fairgat.data.graph import Graph
 from fairgat.methods.edits import kernels
 from fairgat.methods.edits.result import Debiased
-from fairgat.methods.edits.settings import Debias
 from fairgat.nn.linear import linear
 from fairgat.nn.parallel import over_rows
+
+Weight = Annotated[float, Field(ge=0)]
+
+
+class Debias(Model):
+    """Settings of the debiasing; the defaults are those of EDITS's repository for `bail`, which is Recidivism."""
+
+    epochs: Count = 500
+    """Rounds of one feature step, one structure step and `critic_steps` critic steps."""
+    epochs_of: dict[str, Count] = {}
+    """Rounds on single data sets, overriding `epochs`."""
+    learning_rate: Annotated[float, Field(gt=0)] = 0.003
+    """Of all three optimisers."""
+    late_learning_rate: Annotated[float, Field(gt=0)] = 0.001
+    """The learning rate after `late_after` rounds."""
+    late_after: Count = 401
+    """Rounds at the first learning rate."""
+    weight_decay: Weight = 1e-7
+    """L2 factor on the feature scale and on the critic."""
+    momentum: Annotated[float, Field(ge=0, lt=1)] = 0.9
+    """Of the structure step."""
+    feature_weight: Weight = 0.03
+    """Weight of the features' change, relative to the critic's distance."""
+    structure_weight: Weight = 15.0
+    """Weight of the critic's distance, relative to the adjacency matrix's squared change."""
+    feature_l1: Weight = 5e-6
+    """Soft threshold on the feature scale, per unit of learning rate."""
+    structure_l1: Weight = 5e-4
+    """Soft threshold on the adjacency matrix, per unit of learning rate."""
+    critic_steps: Count = 8
+    """Critic steps per round."""
+    critic_clip: Annotated[float, Field(gt=0)] = 0.02
+    """Bound on the critic's weights, which makes it a Wasserstein critic."""
+    critic_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
+    """Dropout on the critic's output."""
+    max_density_factor: Annotated[float, Field(gt=1)] = 10.0
+    """A cell whose threshold gives the graph more than this many times its edges is not trained."""
+
+    def of(self, dataset: str) -> "Debias":
+        """Give the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
+        return self.model_copy(update={"epochs": self.epochs_of.get(dataset, self.epochs), "epochs_of": {}})
+
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the round and its losses
 
@@ -31,17 +75,18 @@ class Debiasing:
 
     Attributes:
         scale: (F,) s.
-        adjacency: (N, N) float32 Ã; it and the momentum of the same size are what the memory goes to.
+        adjacency: (N, N) float32 Ã; with the momentum, which is as large, it takes up the memory.
     """
 
     def __init__(self, graph: Graph, train: np.ndarray, settings: Debias) -> None:
+        graph.require_two_groups("EDITS")
         self.graph = graph
         self.settings = settings
         self.train = torch.from_numpy(train)
         features = torch.from_numpy(graph.features)
         self.x = features / features.norm(dim=0).clamp_min(torch.finfo(features.dtype).tiny)
         positive = torch.from_numpy(graph.sensitive)[self.train] > 0
-        # mean over group 1 minus mean over the others, as weights of the training nodes
+        # mean over group 1 minus mean over group 0, as weights of the training nodes
         self.contrast = torch.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
         self.scale = torch.ones(graph.num_features, requires_grad=True)
         self.critic = torch.nn.Linear(3 * graph.num_features, 1)
@@ -57,13 +102,13 @@ class Debiasing:
         self.propagate()
 
     def propagate(self) -> None:
-        """Ã X and Ã² X."""
+        """Compute Ã X and Ã² X."""
         adjacency = torch.from_numpy(self.adjacency)
         self.one_hop = linear(adjacency, self.x.t())  # `@` takes about twice as long
         self.two_hops = linear(adjacency, self.one_hop.t())
 
     def round(self, number: int) -> dict[str, float]:
-        """`optimize` of the authors' `model.py`."""
+        """Do one round, `optimize` of the authors' `model.py`; returns the critic's distance."""
         settings = self.settings
         rate = settings.learning_rate if number <= settings.late_after else settings.late_learning_rate
         for optimizer in (self.scale_optimizer, self.critic_optimizer):
@@ -122,7 +167,7 @@ class Debiasing:
         over_rows(kernels.symmetrise, tiles, kernels.TILE**2, self.adjacency)
 
     def critic_step(self) -> float:
-        """Raise the distance; the critic's weights are clipped."""
+        """Step the critic to raise the distance, and clip its weights."""
         loss = -self.distance(self.dropped())
         self.critic_optimizer.zero_grad()
         loss.backward()
@@ -133,7 +178,7 @@ class Debiasing:
         return -loss.item()
 
     def result(self) -> Debiased:
-        """What is kept. Uses up `adjacency`: its edges are set to 0, to leave the gains."""
+        """Extract what is kept. Uses up `adjacency`: its edges are set to 0, which leaves the gains."""
         source, target = self.graph.edge_index
         upper = source < target
         diagonal = np.diagonal(self.adjacency) - 1
@@ -167,11 +212,14 @@ def debias(graph: Graph, train: np.ndarray, settings: Debias, seed: int, progres
     Memory: two (N, N) float32 matrices.
 
     Args:
-        graph: the whole graph; the sensitive attribute counts as 0 or more.
+        graph: the whole graph.
         train: (n,) training nodes.
         settings: with the data set's own number of rounds (`Debias.of`).
         seed: of the critic's initial weights and its dropout.
         progress: called after every round.
+
+    Raises:
+        NotDefined: there are not exactly two groups.
     """
     torch.manual_seed(seed)
     state = Debiasing(graph, train, settings)

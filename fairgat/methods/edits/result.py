@@ -1,4 +1,4 @@
-"""What debiasing leaves: the feature scale, and every edge that may come or go, for the graph at any threshold."""
+"""The result of debiasing: the feature scale and every edge that may come or go, for the graph at any threshold."""
 
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -19,7 +19,7 @@ class Debiased:
         pairs: (2, M) int32 non-edges u < v that gained weight: those with the largest gains, or all.
         gain: (M,) weight gained by each pair.
         highest, lowest: largest and smallest change of any weight; thresholds are shares of these.
-        floor: gains below are not listed, because the graph would exceed `limit`; 0 where all are.
+        floor: gains below this are not listed, because the graph would exceed `limit`; 0 if all are listed.
         limit: undirected edges that the graph may have.
     """
 
@@ -33,7 +33,7 @@ class Debiased:
     limit: np.ndarray
 
     def save(self, path: str | Path) -> None:
-        """Write the `.npz`; it appears whole or not at all."""
+        """Write the `.npz`, whole or not at all."""
         save_npz(path, **asdict(self))
 
     @classmethod
@@ -49,7 +49,7 @@ class Debiased:
         return cls(**arrays)
 
     def changes(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Which pairs are added (M,) and which edges are removed (E,), as `binarize` in `train.py` decides it.
+        """Decide which pairs are added (M,) and which edges removed (E,), like `binarize` in the authors' `train.py`.
 
         Raises:
             CalledOff: the graph would have more than `limit` edges.
@@ -65,7 +65,7 @@ class Debiased:
         return added, removed
 
     def apply(self, graph: Graph, threshold: float, dropped_features: int) -> Graph:
-        """The graph at a threshold, without the features whose scale is smallest.
+        """Make the graph at a threshold, without the features whose scale is smallest.
 
         Raises:
             CalledOff: see `changes`.
@@ -81,6 +81,6 @@ class Debiased:
         return Graph(np.ascontiguousarray(features), graph.labels, graph.sensitive, edges)
 
     def kept_features(self, dropped: int) -> np.ndarray:
-        """Sorted numbers of the features that are left; one always is."""
+        """Sorted numbers of the features that are left, at least one."""
         order = np.argsort(self.scale, kind="stable")
         return np.sort(order[min(dropped, len(order) - 1) :])

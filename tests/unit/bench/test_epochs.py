@@ -67,14 +67,10 @@ def test_the_table_says_which_cell_was_timed(measured):
     assert f"NIFTY on Recidivism: not measured ({TOO_DENSE})." in notes
 
 
-def test_most_methods_call_no_cell_off():
-    assert [name for name in methods.names() if methods.may_call_off(name)] == ["edits"]
-
-
-def test_the_published_cell_is_timed_first():
+def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():
     settings = config.load_files("config.yaml")
-    assert list(settings.cells_to_time("edits", "pokec-n", all_cells=False)["cells"]) == ["threshold~0.05"]
-    assert next(iter(settings.cells_to_time("edits", "pokec-n", all_cells=True)["cells"])) == "threshold~0.05"
-    assert list(settings.cells_to_time("edits", "pokec-n-structural", all_cells=True)["cells"]) == [
+    assert next(iter(settings.cells_to_time("edits", "pokec-n")["cells"])) == "threshold~0.05"
+    assert list(settings.cells_to_time("edits", "pokec-n-structural")["cells"]) == [
         f"threshold~{value}" for value in (0.001, 0.01, 0.05, 0.3)
     ]
+    assert list(settings.cells_to_time("nifty", "pokec-n")["cells"]) == ["similarity_weight~0.5"]

@@ -7,7 +7,7 @@ import pytest
 
 from fairgat import config
 from fairgat.cli import data as commands
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import DataError
 
 

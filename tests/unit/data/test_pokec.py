@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from fairgat.config import Dataset, Splits
-from fairgat.data import sources as datasets
-from fairgat.data import statistics
+from fairgat.data import datasets, statistics
 from fairgat.data.sources import pokec
 from fairgat.errors import DataError
 

@@ -10,8 +10,7 @@ import pytest
 import torch
 
 from fairgat.config import Dataset
-from fairgat.data import convert
-from fairgat.data import sources as datasets
+from fairgat.data import convert, datasets
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 

@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 from fairgat.config import Dataset, Splits
-from fairgat.data import sources as datasets
-from fairgat.data import statistics
+from fairgat.data import datasets, statistics
 from fairgat.data.graph import sort_edges
 from fairgat.errors import DataError
 from fairgat.reporting import paper

@@ -9,7 +9,7 @@ import pytest
 
 from fairgat import config
 from fairgat.config import Dataset
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import ConfigError, DataError
 
 REPOSITORY = Path(__file__).resolve().parents[3]

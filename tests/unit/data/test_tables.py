@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from fairgat.config import Dataset
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import ConfigError, DataError
 
 NODES = "person,income,age,employed,gender\na,10,20,1,f\nb,20,40,0,m\nc,30,30,1,f\nd,40,20,0,m\n"

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import torch
 from dense import NODE, make, small_graph
+from fairgat.methods.edits.settings import Debias
 from scipy.stats import wasserstein_distance
 from torch import nn
 
@@ -14,7 +15,6 @@ from fairgat.errors import CalledOff
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debiasing, debias
 from fairgat.methods.edits.result import Debiased
-from fairgat.methods.edits.settings import Debias
 from fairgat.training import job as training
 
 # steps large enough for clamping and thresholding to bite within a few rounds

@@ -143,7 +143,7 @@ def test_figures_of_a_task_without_data_are_left_out(config):
 
 
 def test_the_figure_of_an_empty_table_is_left_out(config):
-    tables = config.tables.model_copy(update={"ablation": []})
+    tables = config.tables | {"ablation": []}
     emptied = reporting_settings.figures(config.model_copy(update={"tables": tables}))
     assert emptied == [name for name in reporting_settings.figures(config) if name != "ablation"]
 

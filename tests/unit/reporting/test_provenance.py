@@ -3,9 +3,9 @@ import subprocess
 
 import pytest
 
+from fairgat.environment import revision
 from fairgat.reporting import provenance
 from fairgat.reporting.render import render
-from fairgat.revision import revision
 
 JOBS = ["train/a/split-0.tsv", "train/a/split-1.tsv", "audit.tsv", "select/not/yet.tsv"]
 HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"

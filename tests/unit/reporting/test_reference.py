@@ -141,7 +141,7 @@ def test_the_readme_is_in_step_with_the_published_results():
 
 def test_the_published_decisions_are_those_of_the_code():
     """Otherwise render again: `--forcerun audit -- readme` in the folder of the run."""
-    loaded = config.load_files(ROOT / "config.yaml", ROOT / "config.reference.yaml")
+    loaded = config.load_files(ROOT / "config.yaml", ROOT / "configs/reference.yaml")
     wanted = audit_pages._decisions(audit_settings(loaded)["decisions"]).text
     page = html.unescape((PUBLISHED / "audit/paper_vs_reproduced.md").read_text()).replace("\\", "")
     assert [text for text in wanted if text not in page] == []

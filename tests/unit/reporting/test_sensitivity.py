@@ -11,7 +11,7 @@ from reporting_fixtures import LINK, NODE, metrics, scores, write
 from scipy import stats
 
 from fairgat import cells, config, methods
-from fairgat.data import sources as datasets
+from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.reporting import sensitivity, style
 from fairgat.reporting import settings as reporting_settings
@@ -26,7 +26,7 @@ STUDY = yaml.safe_load((ROOT / "fairgat/reporting/sensitivity.yaml").read_text("
 
 @pytest.fixture(scope="module")
 def overlay():
-    return config.load_files(ROOT / "config.yaml", ROOT / "config.sensitivity.yaml")
+    return config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
 
 
 @pytest.fixture(scope="module")

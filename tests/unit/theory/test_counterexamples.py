@@ -104,7 +104,7 @@ def test_isolated_nodes_need_self_loops():
     terms = theory.attention_layer("conv", conv, x, with_loops, sensitive)
     assert terms.delta_out == terms.bound_printed == 0
     assert theory.disparity(conv(x, without).detach().numpy(), sensitive.numpy()) == 1
-    with pytest.raises(theory.NotCovered, match="isolated nodes"):
+    with pytest.raises(NotDefined, match="isolated nodes"):
         theory.attention_layer("conv", conv, x, without, sensitive)
 
 

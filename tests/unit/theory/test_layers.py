@@ -314,13 +314,13 @@ def test_attention_that_does_not_sum_to_1_is_refused(module):
     edges = edges[:, edges[1] != 0]  # nobody's attention
     conv = (FairGATConv if module == "fairgat" else GATConv)(x.size(1), 2, add_self_loops=False).double()
     graph = csr(conv, edges, sensitive, add_self_loops=False)
-    with pytest.raises(theory.NotCovered, match="attention sums to 1"):
+    with pytest.raises(NotDefined, match="attention sums to 1"):
         theory.attention_layer("conv", conv, x, graph, sensitive)
 
 
 def test_in_training_a_model_that_is_not_covered_has_no_terms(monkeypatch):
     def refuse(method):
-        raise theory.NotCovered("no")
+        raise NotDefined("no")
 
     monkeypatch.setattr("fairgat.theory.network.measure", refuse)
     assert theory.every(2)(4, None) == {}

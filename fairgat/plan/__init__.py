@@ -1,0 +1,10 @@
+"""What is to be run: the runs and their files (`runs.py`), and the code that each rule runs through (`modules.py`).
+
+In: a `Config` and the package's own source. Out: paths as Snakemake knows them, under `results_dir`. Nothing is made,
+and nothing heavy is imported, because every Snakemake process on every node reads the rules.
+"""
+
+from fairgat.plan.modules import KINDS, TASKS, Declared, closure, declared, method_path
+from fairgat.plan.runs import Plan, Run
+
+__all__ = ["KINDS", "TASKS", "Declared", "Plan", "Run", "closure", "declared", "method_path"]

@@ -1,0 +1,193 @@
+"""The package's modules as the rules see them: found by name, and by following imports. Parsed, never imported."""
+
+import ast
+import importlib.util
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import get_args
+
+from fairgat.config import Task
+from fairgat.errors import ConfigError, nearest
+
+TASKS: tuple[Task, ...] = get_args(Task)
+KINDS = ("runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "audit")
+ROOT = Path(__file__).parents[2]
+PACKAGE = ROOT / "fairgat"
+
+
+@dataclass(frozen=True)
+class Declared:
+    """What the module of a table or a figure says of itself."""
+
+    name: str
+    module: str
+    """Relative to the package, for `closure`."""
+    reads: tuple[str, ...]
+    """Kinds of files, of `KINDS`."""
+    task: Task | None
+    """The task whose files it reads; all where None."""
+
+
+@cache
+def declared(folder: str, name: str) -> Declared:
+    """Read what fairgat/reporting/{folder}/{name}.py declares as READS and TASK, without importing it.
+
+    Args:
+        folder: `tables` or `figures`.
+
+    Raises:
+        ConfigError: there is no such module, or it has no READS.
+    """
+    place = PACKAGE / "reporting" / folder
+    known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
+    if name not in known:
+        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/reporting/{folder}; {nearest(name, known)}")
+    values = {}
+    for node in _parsed(place / f"{name}.py").body:
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
+            target = node.targets[0].id
+            if target in ("READS", "TASK"):
+                values[target] = ast.literal_eval(node.value)
+    reads, task = values.get("READS"), values.get("TASK")
+    where = f"fairgat/reporting/{folder}/{name}.py"
+    if not isinstance(reads, tuple) or not all(kind in KINDS for kind in reads):
+        raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
+    if task is not None and task not in TASKS:
+        raise ConfigError(f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}")
+    return Declared(name, f"reporting/{folder}/{name}", reads, task)
+
+
+def method_path(module: str) -> str:
+    """The file of a method's module, for `closure`: `methods/gat`, or in a folder of its own `methods/edits/method`."""
+    return f"methods/{module}/method" if (PACKAGE / "methods" / module).is_dir() else f"methods/{module}"
+
+
+def check_modules(methods: Mapping[str, str]) -> None:
+    """Check that the module of every method is there.
+
+    Args:
+        methods: name → module.
+
+    Raises:
+        ConfigError: one has none.
+    """
+    folder = PACKAGE / "methods"
+    known = [p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "method.py").is_file()]
+    problems = [
+        f"  methods.{name}: there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
+        for name, module in methods.items()
+        if module not in known
+    ]
+    if problems:
+        raise ConfigError("\n".join(["the configuration is not valid:", *problems]))
+
+
+# Imported everywhere, and what they decide reaches a job through its params and inputs.
+_LEFT_OUT = (
+    "fairgat.cells",
+    "fairgat.config",
+    "fairgat.environment",
+    "fairgat.errors",
+    "fairgat.files",
+    "fairgat.plan",
+)
+
+
+def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> list[str]:
+    """The package's files that a script runs through, relative to the repository.
+
+    Follows import statements, those within functions too, and files that a module names beside itself, such as
+    `paper.yaml`; imports nothing. Left out are modules that only hold a docstring, and those that all others import.
+
+    Args:
+        script_or_module: a script by its name in workflow_scripts/, or a module of the package, such as
+            `methods/gat`.
+        more: modules, files or folders of the package that are found by name at run time, such as a table's module.
+        without: modules or folders not to follow.
+    """
+    pruned = (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without))
+    found: set[Path] = set()
+    todo = [path for name in (script_or_module, *more) for path in _located(name)]
+    while todo:
+        path = todo.pop()
+        module = _name_of(path)
+        if path in found or module == "fairgat" or _within(module, pruned):
+            continue
+        found.add(path)
+        todo += _followed(path)
+    return sorted(str(path.relative_to(ROOT)) for path in found if path.is_relative_to(PACKAGE) and not _is_bare(path))
+
+
+def _located(name: str) -> list[Path]:
+    """The files of a script, of a module with the folders around it, of another file or of a folder."""
+    modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
+    candidates = (ROOT / "workflow_scripts" / f"{name}.py", *modules)
+    for path in (*candidates, PACKAGE / name):
+        if path.is_file():
+            folders = [folder for folder in path.parents if folder.is_relative_to(PACKAGE)]
+            return [path, *(folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file())]
+    if (PACKAGE / name).is_dir():
+        return sorted(path for path in (PACKAGE / name).iterdir() if path.is_file())
+    raise ConfigError(f"there is no workflow_scripts/{name}.py, and no fairgat/{name} either")
+
+
+def _name_of(path: Path) -> str:
+    """The dotted name of a module of the package; of another file its path."""
+    if path.suffix != ".py" or not path.is_relative_to(PACKAGE):
+        return str(path)
+    parts = path.relative_to(ROOT).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _within(module: str, folders: Sequence[str]) -> bool:
+    return any(module == folder or module.startswith(f"{folder}.") for folder in folders)
+
+
+@cache
+def _parsed(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_bytes())
+    except SyntaxError as error:
+        raise ConfigError(f"{path}, line {error.lineno}: {error.msg}") from None
+
+
+def _is_bare(path: Path) -> bool:
+    """Whether a module holds a docstring at most."""
+    return path.suffix == ".py" and all(
+        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in _parsed(path).body
+    )
+
+
+@cache
+def _followed(path: Path) -> tuple[Path, ...]:
+    """The package's files that a file imports or names."""
+    if path.suffix != ".py":
+        return ()
+    found = {}
+    for node in ast.walk(_parsed(path)):
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            found |= dict.fromkeys(_imported(node, path))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".yaml", ".j2")):
+            beside = path.parent / node.value
+            if beside.is_file():
+                found[beside] = None
+    return tuple(found)
+
+
+def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
+    """The files of the package that an import statement runs, each folder's __init__.py included."""
+    if isinstance(node, ast.Import):
+        names = [alias.name for alias in node.names]
+    else:
+        package = _name_of(path) if path.name == "__init__.py" else _name_of(path).rpartition(".")[0]
+        origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+        names = [f"{origin}.{alias.name}" for alias in node.names]
+    for name in names:
+        parts = name.split(".")
+        if parts[0] != "fairgat":
+            continue
+        for end in range(1, len(parts) + 1):
+            base = ROOT.joinpath(*parts[:end])
+            yield from (file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file())

@@ -1,0 +1,166 @@
+"""The runs of a configuration, what they need, and the files that come of them."""
+
+from dataclasses import dataclass
+
+from fairgat import cells
+from fairgat.config import Config, Task
+from fairgat.errors import ConfigError, nearest
+from fairgat.plan.modules import KINDS, TASKS, Declared, check_modules, declared
+
+
+@dataclass(frozen=True)
+class Run:
+    """A cell of a method on one split of a data set: one training job."""
+
+    task: Task
+    dataset: str
+    method: str
+    cell: str
+    split: int
+
+    @property
+    def folder(self) -> str:
+        """Where its files are, under `results_dir`."""
+        return f"runs/{self.task}/{self.dataset}/{self.method}/{self.cell}/split-{self.split}"
+
+
+class Plan:
+    """The runs of a configuration and the files that come of them.
+
+    Raises:
+        ConfigError: a method, a table or a figure has no module, or a module does not say what it reads.
+    """
+
+    def __init__(self, config: Config) -> None:
+        self.config = config
+        self._tables = {name: declared("tables", name) for name in config.tables}
+        self._figures = {name: declared("figures", name) for name in config.figures}
+        check_modules({name: config.module(name) for name in config.methods})
+
+    def path(self, relative: str) -> str:
+        """A path under `results_dir`."""
+        return f"{self.config.results_dir}/{relative}"
+
+    # ------------------------------------------------------------------------------------------------------- runs
+
+    def pairs(self, task: Task) -> list[tuple[str, str]]:
+        """Every data set of the task that is run, with every method that is run on it."""
+        return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_of(task)]
+
+    def runs(self, task: Task, dataset: str | None = None, method: str | None = None) -> list[Run]:
+        """The runs of a task, of one data set or one method where given, in config order."""
+        return [
+            Run(task, d, m, cell, split)
+            for d, m in self.pairs(task)
+            if dataset in (None, d) and method in (None, m)
+            for cell in self.config.cells(m, d)
+            for split in range(self.config.splits.count)
+        ]
+
+    def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
+        """A file of every run, such as `metrics.json`."""
+        return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
+
+    def searched(self, hyperparameter: str) -> list[float]:
+        """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
+        cells_of = [self.config.cells(m, d) for m in self.config.methods for d in self.config.datasets]
+        found = {cells.from_path(cell).get(hyperparameter) for each in cells_of for cell in each}
+        return sorted({float(value) for value in found if value is not None})
+
+    # ------------------------------------------------------------------------------------------- what a run needs
+
+    def graph(self, dataset: str) -> str:
+        """The graph of a data set."""
+        return self.path(f"data/graphs/{dataset}.npz")
+
+    def split(self, task: Task, dataset: str, split: int) -> str:
+        """One split of a data set."""
+        return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
+
+    def splits(self, task: Task, dataset: str) -> list[str]:
+        """All splits of a data set."""
+        return [self.split(task, dataset, k) for k in range(self.config.splits.count)]
+
+    def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
+        """The debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
+        if not self.config.methods[method].debiased:
+            return []
+        splits = range(self.config.splits.count) if split is None else [split]
+        return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
+
+    # ---------------------------------------------------------------------------- what tables and figures may read
+
+    def files(self, kind: str, task: Task | None = None) -> list[str]:
+        """The files of one of `KINDS`, of one task where given."""
+        tasks = TASKS if task is None else (task,)
+        if kind in ("runs", "cells", "winners"):
+            return [self.path(f"summary/{each}/{kind}.csv") for each in tasks]
+        if kind == "selection":
+            return [path for each in tasks for path in self.selections(each)]
+        if kind == "histories":
+            return [path for each in tasks for path in self.outputs("history.csv", each)]
+        if kind == "stats":
+            return [path for each in tasks for path in self.stats(each)]
+        if kind in ("bias", "runtime", "theory"):  # measured for node classification alone
+            measured = {"bias": self.bias, "runtime": self.runtimes, "theory": self.theory}
+            return measured[kind]() if "node_classification" in tasks else []
+        if kind == "audit":
+            return [self.path("audit/paper_vs_reproduced.csv")]
+        raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
+
+    def shards(self, task: Task) -> list[str]:
+        """The scores of every method on every data set."""
+        return [self.path(f"runs/{task}/{dataset}/{method}/runs.csv") for dataset, method in self.pairs(task)]
+
+    def selections(self, task: Task) -> list[str]:
+        """Which cell stands for every method on every data set."""
+        return [self.path(f"runs/{task}/{dataset}/{method}/selection.json") for dataset, method in self.pairs(task)]
+
+    def stats(self, task: Task) -> list[str]:
+        """The statistics of every data set."""
+        return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]
+
+    def bias(self) -> list[str]:
+        """The report on every debiased graph."""
+        pairs = self.pairs("node_classification")
+        return [path.replace(".npz", ".json") for pair in pairs for path in self.debiased(*pair)]
+
+    def timed(self) -> list[str]:
+        """The methods whose epochs are timed."""
+        known = self.config.methods_of("node_classification")
+        return [method for method in self.config.tables.get("runtime", []) if method in known]
+
+    def runtimes(self) -> list[str]:
+        """The seconds per epoch on every data set."""
+        datasets = self.config.datasets_of("node_classification") if self.timed() else []
+        return [self.path(f"runtime/{dataset}.json") for dataset in datasets]
+
+    def theory(self) -> list[str]:
+        """The theory's terms of every method of its table on every data set."""
+        rows = self.config.tables.get("theory", [])
+        return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
+
+    # -------------------------------------------------------------------------------------------- what people read
+
+    def tables(self) -> list[str]:
+        """The tables that this run has files for, in their order."""
+        return [name for name, table in self._tables.items() if self._readable(table)]
+
+    def figures(self) -> list[str]:
+        """The figures that this run has files for and, where one is named after a table, a method of that table."""
+
+        def drawn(figure: Declared) -> bool:
+            if figure.task is None:
+                return True
+            known = self.config.methods_of(figure.task)
+            rows = self.config.tables.get(figure.name, known)
+            return bool(self.config.datasets_of(figure.task)) and any(method in known for method in rows)
+
+        return [name for name, figure in self._figures.items() if drawn(figure) and self._readable(figure)]
+
+    def sources(self, declaration: Declared) -> dict[str, list[str]]:
+        """The files that a table or a figure reads, by kind."""
+        return {kind: self.files(kind, declaration.task) for kind in declaration.reads}
+
+    def _readable(self, declaration: Declared) -> bool:
+        return any(self.sources(declaration).values())

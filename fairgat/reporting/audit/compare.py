@@ -1,0 +1,133 @@
+"""Every published mean ± standard deviation against ours: a Welch test, Holm's correction and a verdict.
+
+Rule of the verdicts. Paper and reproduction are compared by Welch's t-test from the two summaries (mean, standard
+deviation, number of splits). Holm's step-down method adjusts the p-values of all tests made under one selection rule,
+so that the chance of even one false alarm stays below ALPHA. Then
+
+- `reproduced`: the adjusted p is at least ALPHA: no difference can be shown. With five splits on each side small
+  differences cannot be; the confidence interval says how large one may be.
+- `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
+- `not run`: ours is missing, or stands on fewer than two splits.
+"""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from fairgat.reporting.paper import TASK_OF_RESULTS
+from fairgat.scores.runs import HIGHER_IS_BETTER, under
+
+ALPHA = 0.05
+PUBLISHED_SPLITS = 5
+VERDICTS = ("reproduced", "better", "worse", "not run")
+COLUMNS = (
+    "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
+    "ci_low", "ci_high", "p", "p_holm", "verdict",
+)  # fmt: skip
+_KEYS = ["dataset", "method", "metric"]
+
+
+def published(paper: Mapping[str, Any]) -> pd.DataFrame:
+    """Every published result once, in percent: `table` (one, or several joined by + where they agree), `dataset`,
+    `method`, `metric`, `paper_mean` and `paper_std`. A result that two tables print differently has two rows."""
+    rows = [
+        (table, dataset, method, metric, value.mean, value.std)
+        for table in TASK_OF_RESULTS
+        for dataset, methods in paper[table].items()
+        for method, metrics in methods.items()
+        for metric, value in metrics.items()
+    ]
+    frame = pd.DataFrame(rows, columns=["table", *_KEYS, "paper_mean", "paper_std"])
+    return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
+
+
+def compare(
+    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], protocol: str, ddof: int = 1
+) -> pd.DataFrame:
+    """The verdict on every published result under each selection rule, with the columns COLUMNS.
+
+    Args:
+        paper: as `fairgat.reporting.paper.load` gives it.
+        winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
+        rules: the selection rules.
+        protocol: of link prediction.
+        ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
+            the paper doesn't say.
+
+    Returns:
+        Means, deviations and differences (ours minus the paper's) in percentage points; `p_holm` is adjusted within
+        one rule.
+    """
+    ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
+    ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
+    frame = pd.DataFrame({"rule": list(rules)}).merge(published(paper), how="cross")
+    frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
+    frame["difference"] = frame["mean"] - frame["paper_mean"]
+    found = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
+    frame["p"], half = found[0], found[1]
+    frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
+    frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
+    frame["verdict"] = [
+        verdict(row.metric, row.difference, row.p_holm) if pd.notna(row.p) else "not run" for row in frame.itertuples()
+    ]
+    return frame[list(COLUMNS)]
+
+
+def compare_protocols(
+    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], ddof: int = 1
+) -> pd.DataFrame:
+    """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
+
+    A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
+    that is configured for it.
+    """
+    frames, rules = [pd.DataFrame(columns=["protocol", *COLUMNS])], list(rules)
+    for protocol in sorted(set(winners["protocol"]) - {""}):
+        frame = compare(paper, winners, rules, protocol, ddof)
+        frame.insert(0, "protocol", protocol)
+        frames.append(frame[frame["table"] == "link_prediction"])
+    return pd.concat(frames[1:] or frames)
+
+
+def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
+    """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
+    if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
+        return math.nan, math.nan
+    count = int(row["n_splits"])
+    sample = row["std"] * math.sqrt((count - ddof) / (count - 1))
+    return welch(row["mean"], sample, count, row["paper_mean"], row["paper_std"], PUBLISHED_SPLITS)
+
+
+def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
+    """Two-sided p of Welch's t-test from two summaries, and half the width of the difference's 95 % interval.
+
+    Without any spread the test is not defined: then equal means (at the two printed decimals) give p = 1, others 0.
+    """
+    if std1 == std2 == 0:
+        return (1.0 if round(mean1, 2) == round(mean2, 2) else 0.0), 0.0
+    test = stats.ttest_ind_from_stats(mean1, std1, n1, mean2, std2, n2, equal_var=False)
+    first, second = std1**2 / n1, std2**2 / n2
+    freedom = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))  # Welch-Satterthwaite
+    return float(test.pvalue), float(stats.t.ppf(0.975, freedom) * math.sqrt(first + second))
+
+
+def holm(p_values: pd.Series) -> pd.Series:
+    """Holm's step-down adjustment of p-values (Holm 1979); NaN stays and counts as no test."""
+    ordered = p_values.dropna().sort_values(kind="stable")
+    factors = range(len(ordered), 0, -1)
+    return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
+
+
+def doubtful(frame: pd.DataFrame) -> int:
+    """How many reproduced results have p below ALPHA before Holm's adjustment."""
+    return int(((frame["verdict"] == "reproduced") & (frame["p"] < ALPHA)).sum())
+
+
+def verdict(metric: str, difference: float, p_holm: float) -> str:
+    """The verdict on a tested difference (ours minus the paper's)."""
+    if p_holm >= ALPHA:
+        return "reproduced"
+    return "better" if (difference > 0) == HIGHER_IS_BETTER[metric] else "worse"

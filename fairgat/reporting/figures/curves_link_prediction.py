@@ -1,0 +1,8 @@
+"""Learning curves in link prediction."""
+
+from fairgat.reporting.figures._curves import draw
+
+__all__ = ["draw"]
+
+READS = ("histories", "selection")
+TASK = "link_prediction"

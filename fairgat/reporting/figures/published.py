@@ -1,0 +1,52 @@
+"""The paper's means against ours."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fairgat.reporting import labels, percent, style
+from fairgat.reporting.inputs import Files, Settings
+from fairgat.scores.runs import UTILITY
+
+READS = ("audit",)
+TASK = None
+
+_FAIRNESS = {"node_classification": "ΔSP and ΔEO", "link_prediction": "ΔDP and ΔEO"}
+
+
+def draw(settings: Settings, files: Files) -> Figure:
+    """Both means in percent with their standard deviations; on the diagonal they agree."""
+    looks = style.looks(settings["methods"])
+    frame = pd.read_csv(files["audit"][0])
+    frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
+    link, utility = frame["table"] == "link_prediction", frame["metric"] == UTILITY
+    panels = {
+        f"{title}: {what} (%)": frame[(link == (task == "link_prediction")) & (utility == (what == UTILITY))]
+        for task, title in labels.TASKS.items()
+        for what in (UTILITY, _FAIRNESS[task])
+    }
+    panels = {title: rows for title, rows in panels.items() if not rows.empty}
+    figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0)
+    flat = [ax for row in axes for ax in row]
+    for ax, (title, rows) in zip(flat, panels.items(), strict=False):
+        for line in rows.itertuples():
+            look = looks.get(line.method) or style.Look(line.method, "#666666", "o")
+            ax.errorbar(
+                line.paper_mean,
+                line.mean,
+                xerr=line.paper_std,
+                yerr=0 if percent.missing(line.std) else line.std,
+                fmt=look.marker,
+                color=look.colour,
+                elinewidth=0.6,
+                alpha=0.85,
+            )
+        low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+        ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
+        ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")
+        ax.set_title(title, loc="left")
+    for ax in flat[len(panels) :]:
+        ax.set_axis_off()
+    if not panels:
+        flat[0].text(0, 0.5, "No published number has a counterpart in this run.", transform=flat[0].transAxes)
+    style.legend(figure, [look for method, look in looks.items() if method in set(frame["method"])])
+    return figure

@@ -1,0 +1,73 @@
+"""What the workflow says when it ends: where the tables are, and what failed, told from the files it left."""
+
+import csv
+from collections.abc import Iterator
+from pathlib import Path
+
+from fairgat.plan import TASKS, Plan
+
+_SHOWN = 20  # failed runs
+_DATA_RULES = ("download", "preprocess", "statistics", "split")
+
+
+def describe(plan: Plan, since: float) -> str:
+    """Describe what a run of the workflow has made and what it has not.
+
+    Args:
+        plan: the plan of that run.
+        since: when it began, in seconds of the epoch.
+    """
+    lines = []
+    results = Path(plan.config.results_dir)
+    tables = [path for path in _tables(results) if path.stat().st_mtime >= since]
+    if tables:
+        lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
+    if without := list(_runs_without_result(plan)):
+        lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
+        lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
+    if failed := _failed(results, since):
+        lines += ["Failed:", *(f"    {_job(log, results)}: see {log}" for log in failed)]
+        lost = {_dataset(log, plan) for log in failed if log.relative_to(results / "logs").parts[0] in _DATA_RULES}
+        if names := sorted(lost - {None}):
+            skip = ",".join([*plan.config.skip, *names])
+            lines.append(f"To have the tables without {', '.join(names)}: --config skip={skip}")
+        lines.append("What is finished stays finished: the same command goes on from here.")
+    return "\n".join(lines)
+
+
+def _tables(results: Path) -> list[Path]:
+    return [*sorted(results.glob("tables/*.md")), *sorted(results.glob("studies/*/*.md"))]
+
+
+def _failed(results: Path, since: float) -> list[Path]:
+    """The logs of the jobs that began and did not succeed: Snakemake writes a job's benchmark only at a good end."""
+    failed = []
+    for log in sorted(results.glob("logs/**/*.log")):
+        benchmark = results / "benchmarks" / log.relative_to(results / "logs").with_suffix(".tsv")
+        written = log.stat().st_mtime
+        if written >= since and not (benchmark.exists() and benchmark.stat().st_mtime >= written):
+            failed.append(log)
+    return failed
+
+
+def _job(log: Path, results: Path) -> str:
+    """The rule and what it made, as the log's path has them."""
+    return " ".join(log.relative_to(results / "logs").with_suffix("").parts)
+
+
+def _dataset(log: Path, plan: Plan) -> str | None:
+    return next((part for part in log.with_suffix("").parts if part in plan.config.datasets), None)
+
+
+def _runs_without_result(plan: Plan) -> Iterator[str]:
+    """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
+    splits: dict[tuple[str, ...], list[str]] = {}
+    for path in (path for task in TASKS for path in map(Path, plan.shards(task)) if path.exists()):
+        with open(path, encoding="utf-8", newline="") as file:
+            for row in csv.DictReader(file):
+                if row["metric"] == "failure":
+                    key = (row["method"], row["cell"], row["dataset"], row["reason"])
+                    splits.setdefault(key, []).append(row["split"])
+    for (method, cell, dataset, reason), found in splits.items():
+        named = f"{'splits' if len(found) > 1 else 'split'} {', '.join(found)}"
+        yield f"{method} ({cell}) on {dataset}, {named}: {reason}"

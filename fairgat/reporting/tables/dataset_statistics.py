@@ -1,0 +1,118 @@
+"""Statistics of the data sets: the paper's two tables with ours, and the attention that follows from R_chi."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from fairgat.reporting.inputs import Files, Settings, by_dataset
+from fairgat.reporting.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
+
+READS = ("stats",)
+TASK = None
+
+SOCIAL: dict[str, Text] = {
+    "s0": Math("nodes s=0", r"$|\mathcal{S}_{0}|$"),
+    "s1": Math("nodes s=1", r"$|\mathcal{S}_{1}|$"),
+    "inter_edges": Math("inter-edges", r"$|\mathcal{E}^{\chi}|$"),
+    "intra_edges": Math("intra-edges", r"$|\mathcal{E}^{\omega}|$"),
+    "features": Math("F", "$F$"),
+}
+CITATION: dict[str, Text] = {
+    "nodes": Math("nodes", r"$|\mathcal{V}|$"),
+    "groups": "# sensitive attr.",
+    "inter_edges": SOCIAL["inter_edges"],
+    "intra_edges": SOCIAL["intra_edges"],
+    "train_edges": Math("edges", r"$|\mathcal{E}|$"),
+}
+
+_DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
+
+
+def build(settings: Settings, files: Files) -> Table:
+    """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
+    stats = by_dataset(files["stats"])
+    notes = Notes()
+    social = [dataset for dataset in settings["datasets"] if dataset["task"] == "node_classification"]
+    citation = [dataset for dataset in settings["datasets"] if dataset["task"] == "link_prediction"]
+    panels = [
+        _counts("Social networks", SOCIAL, social, stats, notes),
+        _counts("Citation networks", CITATION, citation, stats, notes),
+        _attention(social, stats),
+        _inter_shares(citation, stats),
+    ]
+    return Table(
+        name="dataset_statistics",
+        caption="Dataset statistics for social networks and for citation networks, ours and the paper's.",
+        explanation=(
+            "✓ equal to the paper's, ✗ different, ~ different as the splits are random. Edges are directed; those of "
+            "citation networks are the training graph's. Fair attention: the share of each group's nodes that have an "
+            "inter-edge, and the attention on inter-edges that follows from it for each of its upper limits; on "
+            "citation networks the attention is the limit itself."
+        ),
+        panels=[panel for panel in panels if panel.blocks],
+        notes=notes.all(),
+    )
+
+
+def _counts(
+    title: str,
+    quantities: Mapping[str, Text],
+    datasets: list[Mapping[str, Any]],
+    stats: Mapping[str, Any],
+    notes: Notes,
+) -> Panel:
+    blocks = []
+    for dataset in datasets:
+        entry = stats.get(dataset["name"])
+        if entry is None:
+            blocks.append(Block(dataset["title"], reason=dataset["reason"] or "its graph was not made"))
+            continue
+        ours, paper = entry["counts"], entry["paper"] or {}
+        mark = notes.mark(f"{dataset['title']}: {' '.join(entry['notes'])}") if entry["notes"] else ""
+        drawn = _DRAWN if dataset["task"] == "link_prediction" else ()
+        counts = (_ours(ours, paper, quantity, quantity in drawn) for quantity in quantities)
+        rows = [Row([Cell("ours", mark=mark), *counts])]
+        if paper:
+            rows.append(Row([Cell("paper"), *(Cell(str(paper.get(quantity, "–"))) for quantity in quantities)]))
+        blocks.append(Block(dataset["title"], rows))
+    return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
+
+
+def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, drawn: bool) -> Cell:
+    """Our count, marked by how it compares with the paper's; `drawn` where the random split decides it."""
+    if quantity not in ours:
+        return Cell(DASH)
+    if quantity not in paper:
+        return Cell(str(ours[quantity]))
+    mark = "✓" if ours[quantity] == paper[quantity] else "~" if drawn else "✗"
+    return Cell(f"{ours[quantity]} {mark}")
+
+
+def _attention(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """R_chi of both groups, and alpha_chi for each alpha_chi_max that some method searches."""
+    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
+    grid = sorted({limit for counts in counted.values() for limit in counts["alpha_chi"]}, key=float)
+    header: list[Text] = [
+        "Fair attention",
+        Math("R0^χ", r"$R_{0}^{\chi}$"),
+        Math("R1^χ", r"$R_{1}^{\chi}$"),
+        *(Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})") for limit in grid),
+    ]
+    rows = []
+    for title, counts in counted.items():
+        values = [counts["r_chi"][group] for group in ("0", "1")] + [counts["alpha_chi"][limit] for limit in grid]
+        rows.append(Row([Cell(title), *(Cell(f"{value:.4f}") for value in values)]))
+    return Panel("stacked", header, [Block("Fair attention", rows)] if rows else [])
+
+
+def _inter_shares(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """R_chi of every group of the citation networks, which differ in how many groups they have."""
+    shares = {
+        dataset["title"]: stats[dataset["name"]]["counts"]["r_chi"] for dataset in datasets if dataset["name"] in stats
+    }
+    groups = sorted({group for share in shares.values() for group in share}, key=int)
+    rows = [
+        Row([Cell(title), *(Cell(f"{share[group]:.4f}" if group in share else DASH) for group in groups)])
+        for title, share in shares.items()
+    ]
+    header = ["Nodes with inter-edges", *(Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups)]
+    return Panel("stacked", header, [Block("Nodes with inter-edges", rows)] if rows else [])

@@ -1,0 +1,87 @@
+"""The epoch loop: step, judge on validation, remember the best epoch."""
+
+import math
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+import numpy as np
+import torch
+
+from fairgat.errors import FairGATError
+from fairgat.methods.base import Method
+
+Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
+Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
+
+
+class Diverged(FairGATError):
+    """Training reached NaN or infinity."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """An epoch that a protocol may report, and the model's output after it."""
+
+    epoch: int
+    output: torch.Tensor
+
+
+@dataclass
+class Fit:
+    """A trained model: its state at the selected epoch, and the history."""
+
+    epoch: int = 0
+    output: torch.Tensor | None = None
+    weights: dict[str, np.ndarray] = field(default_factory=dict)
+    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol of `LinkTraining`
+    history: list[dict[str, float]] = field(default_factory=list)
+    seconds: list[float] = field(default_factory=list)
+
+
+def fit(
+    method: Method, progress: Progress | None = None, observe: Observer | None = None, result: Fit | None = None
+) -> Fit:
+    """Train for the protocol's epochs and select the one with the best validation score, or as the protocol says.
+
+    The output that enters epoch e + 1 is that of the model after e epochs, so judging needs no pass of its own.
+
+    Args:
+        method: freshly initialised.
+        progress: called after every epoch.
+        observe: called after every epoch; adds columns to the history.
+        result: filled and returned; a training that ends early leaves its history there.
+
+    Raises:
+        Diverged: the model's output, or its validation score, is no longer finite.
+    """
+    task, epochs = method.task, method.task.training.epochs
+    protocol = getattr(task.training, "protocol", "validation")
+    result, losses, best = result or Fit(), {}, None
+    for epoch in range(epochs + 1):
+        started = time.perf_counter()
+        output = method.forward()
+        if epoch:
+            judged = output.detach()
+            if not torch.isfinite(judged).all():
+                raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
+            score = task.validate(judged)
+            if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
+                raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {epochs}")
+            row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
+            if observe is not None:
+                row |= observe(epoch, method)
+            result.history.append(row)
+            improved = best is None or score.key > best
+            result.kept["fairdrop"] = Kept(epoch, judged)
+            if improved:
+                best, result.kept["validation"] = score.key, Kept(epoch, method.complete(judged))
+            if improved or protocol == "fairdrop":
+                result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
+            if progress is not None:
+                progress(epoch, row)
+        if epoch < epochs:
+            losses = method.update(output)
+            result.seconds.append(time.perf_counter() - started)
+    result.epoch, result.output = result.kept[protocol].epoch, result.kept[protocol].output
+    return result

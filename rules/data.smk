@@ -1,0 +1,107 @@
+# Files → graph → splits, which every method shares; and the graph's counts beside the paper's.
+
+
+# Compute nodes often have no internet; the rest are seconds of work.
+localrules:
+    download,
+    statistics,
+    split,
+
+
+def local_files(wildcards):
+    """The user's own files that the data set is made of."""
+    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    return [str(file.local) for file in files if file.local]
+
+
+# Only the manifest is declared: Snakemake deletes the declared outputs of a failed job, and files that were fetched
+# already must survive it. Where the bytes come from (data_mirror) is no parameter: the checksums are the same from
+# everywhere, so another mirror must not run everything again. For the same reason the downloader is no input.
+rule download:
+    input:
+        local=local_files,
+        code=lambda w: code(source_module(w)),
+    output:
+        manifest=results("data/raw/{dataset}/manifest.json"),
+    log:
+        results("logs/download/{dataset}.log"),
+    benchmark:
+        results("benchmarks/download/{dataset}.tsv")
+    conda:
+        ENV
+    params:
+        settings=dataset_settings,
+    message:
+        "Obtain the raw files of {wildcards.dataset} and verify them"
+    script:
+        "../workflow_scripts/download.py"
+
+
+rule preprocess:
+    input:
+        manifest=rules.download.output.manifest,
+        code=lambda w: code("preprocess", source_module(w), without=("data/download",)),
+    output:
+        graph=results("data/graphs/{dataset}.npz"),
+    log:
+        results("logs/preprocess/{dataset}.log"),
+    benchmark:
+        results("benchmarks/preprocess/{dataset}.tsv")
+    conda:
+        ENV
+    resources:
+        mem_mb=growing(4000),
+        runtime=growing(30),
+    params:
+        settings=dataset_settings,
+        seed=CONFIG.seed,
+    message:
+        "Make the graph of {wildcards.dataset}"
+    script:
+        "../workflow_scripts/preprocess.py"
+
+
+rule statistics:
+    input:
+        graph=rules.preprocess.output.graph,
+        manifest=rules.download.output.manifest,
+        code=lambda w: code("describe", source_module(w), without=("data/download",)),
+    output:
+        stats=results("data/graphs/{dataset}.stats.json"),
+    log:
+        results("logs/statistics/{dataset}.log"),
+    benchmark:
+        results("benchmarks/statistics/{dataset}.tsv")
+    conda:
+        ENV
+    params:
+        settings=dataset_settings,
+        shares=split_shares("link_prediction"),
+        seed=CONFIG.seed,
+        alpha_chi_max=PLAN.searched("alpha_chi_max"),
+    message:
+        "Count the graph of {wildcards.dataset} and compare it with the paper's"
+    script:
+        "../workflow_scripts/describe.py"
+
+
+rule split:
+    input:
+        graph=rules.preprocess.output.graph,
+        code=code("split"),
+    output:
+        split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
+    log:
+        results("logs/split/{task}/{dataset}/split-{split}.log"),
+    benchmark:
+        results("benchmarks/split/{task}/{dataset}/split-{split}.tsv")
+    conda:
+        ENV
+    params:
+        shares=lambda w: split_shares(w.task),
+        seed=CONFIG.seed,
+        like=lambda w: CONFIG.datasets[w.dataset].splits_of or w.dataset,
+    message:
+        "Split {wildcards.dataset} for {wildcards.task}, number {wildcards.split}"
+    script:
+        "../workflow_scripts/split.py"

@@ -1,0 +1,92 @@
+# Where the results come from, and what the repository shows of a whole run.
+
+import shlex
+
+
+localrules:
+    provenance,
+    reference,
+    readme,
+
+
+# In the environment and not in params: the same results from another command are still the same results.
+os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+
+
+def shown():
+    """Everything that a run makes for people to read."""
+    return [*tables(), *figures(), *audit(), *costs(), *PLAN.files("bias")]
+
+
+# Last, so that the other rules' costs are known.
+rule provenance:
+    input:
+        results=shown(),
+        metrics=[path for task in TASKS for path in PLAN.outputs("metrics.json", task)],
+        code=code("provenance"),
+    output:
+        json=report(
+            results("provenance.json"),
+            caption="report/provenance.rst",
+            category="Provenance",
+            labels={"provenance": "Where the results come from", "format": "JSON"},
+        ),
+        html=report(
+            results("provenance.html"),
+            caption="report/provenance.rst",
+            category="Provenance",
+            labels={"provenance": "Where the results come from", "format": "HTML"},
+        ),
+    log:
+        results("logs/provenance.log"),
+    benchmark:
+        results("benchmarks/provenance.tsv")
+    conda:
+        ENV
+    params:
+        benchmarks=results("benchmarks"),
+        config={"seed": CONFIG.seed, "splits": CONFIG.splits.count, "selection_rule": CONFIG.selection.rule},
+    message:
+        "Record where the results come from"
+    script:
+        "../workflow_scripts/provenance.py"
+
+
+def published():
+    """What is small enough for version control. Without .html and .png: .md and .svg show the same."""
+    summaries = [path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)]
+    files = [*shown(), *summaries, results("provenance.json")]
+    return [path for path in files if not path.endswith((".html", ".png"))]
+
+
+# Neither this nor `readme` is part of `all`: who publishes, asks for them. It has no output: as one, Snakemake would
+# delete the published folder before the job that may fail to replace it.
+rule reference:
+    input:
+        files=published(),
+        code=code("reference"),
+    log:
+        results("logs/reference.log"),
+    benchmark:
+        results("benchmarks/reference.tsv")
+    conda:
+        ENV
+    params:
+        studies=results("studies"),  # made by runs of their own, which the configuration that publishes knows nothing of
+        folder=results("reference"),
+        readme=None,
+    message:
+        "Collect what is published into {params.folder}"
+    script:
+        "../workflow_scripts/reference.py"
+
+
+use rule reference as readme with:
+    log:
+        results("logs/readme.log"),
+    benchmark:
+        results("benchmarks/readme.tsv")
+    params:
+        readme=str(BASE / "README.md"),
+    message:
+        "Collect what is published into {params.folder}, and update README.md from it"

@@ -1,0 +1,99 @@
+"""The code that a rule runs through, and what tables and figures say of themselves."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from fairgat.errors import ConfigError
+from fairgat.plan import closure, declared, modules
+
+ROOT = Path(__file__).resolve().parents[3]
+
+
+@pytest.fixture
+def package(tmp_path, monkeypatch):
+    """A package of which modules are written as they are needed."""
+    monkeypatch.setattr(modules, "ROOT", tmp_path)
+    monkeypatch.setattr(modules, "PACKAGE", tmp_path / "fairgat")
+    for cached in (declared, modules._parsed, modules._followed):
+        cached.cache_clear()
+
+    def write(**files):
+        for name, text in files.items():
+            path = tmp_path / (name.replace("__", "/").replace("/init/", "__init__") + ".py")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+
+    for folder in ("a", "b"):
+        (tmp_path / "fairgat" / folder).mkdir(parents=True)
+        (tmp_path / "fairgat" / folder / "__init__.py").write_text('"""Only a docstring."""\n')
+    return write
+
+
+def test_imports_are_followed_wherever_they_stand(package):
+    package(
+        workflow_scripts__job="with open('x'):\n    from fairgat.a import one\n",
+        fairgat__a__one="from . import two\nimport fairgat.b.three\nfrom fairgat.errors import ConfigError\n",
+        fairgat__a__two="def f():\n    from fairgat.b.four import x\n",
+        fairgat__a__unused="",
+        fairgat__b__three="import numpy",
+        fairgat__b__four="from fairgat.a.one import f\n",
+        fairgat__errors="class ConfigError(Exception): ...",
+    )
+    names = ["a/one", "a/two", "b/four", "b/three"]
+    assert closure("job") == [f"fairgat/{name}.py" for name in names]
+    assert closure("job", without=("b",)) == [f"fairgat/{name}.py" for name in names[:2]]
+    package(fairgat__b__five="x = 1")
+    assert closure("job", "b/five", without=("a",)) == ["fairgat/b/five.py"]
+
+
+def test_a_folders_code_and_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
+    package(workflow_scripts__job="from fairgat.a.one import f", fairgat__a__one="f = 'facts.yaml'")
+    (tmp_path / "fairgat/a/facts.yaml").write_text("x: 1")
+    (tmp_path / "fairgat/b/page.md.j2").write_text("")
+    assert closure("job") == ["fairgat/a/facts.yaml", "fairgat/a/one.py"]
+    assert closure("job", "b/page.md.j2") == ["fairgat/a/facts.yaml", "fairgat/a/one.py", "fairgat/b/page.md.j2"]
+    package(fairgat__b__three="")
+    (tmp_path / "fairgat/b/__init__.py").write_text("X = 1")
+    modules._parsed.cache_clear()
+    assert closure("b/three") == ["fairgat/b/__init__.py"]
+
+
+def test_what_is_not_there_is_said(package):
+    with pytest.raises(ConfigError, match="no workflow_scripts/jobb"):
+        closure("jobb")
+
+
+def test_a_training_job_runs_through_what_decides_its_scores():
+    code = closure("train", "methods/gat", without=("theory",))
+    assert {"fairgat/methods/gat.py", "fairgat/nn/conv.py", "fairgat/tasks/metrics.py"} <= set(code)
+    assert not [path for path in code if path.startswith(("fairgat/theory", "fairgat/reporting", "fairgat/config"))]
+    assert not {"fairgat/methods/fairgnn.py", "fairgat/data/download.py", "fairgat/data/__init__.py"} & set(code)
+    assert "fairgat/methods/fairgat.py" in closure("train", "methods/fairgat_variants")
+
+
+def test_debiasing_does_not_depend_on_the_training():
+    assert not [path for path in closure("debias") if path.startswith(("fairgat/tasks", "fairgat/training/job"))]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("READS = ('winers',)", "READS must be a tuple of kinds of files"),
+        ("TASK = None", "it is None"),
+        ("READS = ('runs',)\nTASK = 'nodes'", "TASK must be one of"),
+        ("READS = (", "line 1"),
+    ],
+)
+def test_a_module_must_say_what_it_reads(package, text, message):
+    package(fairgat__reporting__tables__mine=text)
+    with pytest.raises(ConfigError, match=message):
+        declared("tables", "mine")
+
+
+def test_reading_the_rules_imports_nothing_heavy():
+    code = "import fairgat.plan, fairgat.data.datasets, fairgat.reporting.settings, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert not {"torch", "matplotlib", "pandas", "numba", "scipy"} & set(done.stdout.split())

@@ -1,0 +1,71 @@
+"""The runs of a configuration and their files."""
+
+import pytest
+
+from fairgat import config
+from fairgat.errors import ConfigError
+from fairgat.plan import KINDS, Plan, Run
+
+CONTENT = {
+    "results_dir": "out",
+    "datasets": {
+        "social": {"task": "node_classification"},
+        "other": {"task": "node_classification", "enabled": False, "reason": "lost"},
+        "papers": {"task": "link_prediction"},
+    },
+    "splits": {"count": 2},
+    "methods": {
+        "gat": {"tasks": ["node_classification", "link_prediction"]},
+        "fairgat": {"tasks": ["node_classification"], "grid": {"eta": [1, 0.5]}},
+        "edits": {"tasks": ["node_classification"], "debiased": True, "grid": {"threshold": [0.1]}},
+    },
+    "tables": {"comparison": ["gat"], "runtime": ["fairgat"], "theory": ["gat"], "dataset_statistics": []},
+    "figures": ["ablation", "theory"],
+}
+
+
+def plan(**changes) -> Plan:
+    return Plan(config.load(CONTENT | changes))
+
+
+def test_a_run_is_a_cell_on_one_split():
+    runs = plan().runs("node_classification", "social", "fairgat")
+    assert [(run.cell, run.split) for run in runs] == [("eta~1", 0), ("eta~1", 1), ("eta~0.5", 0), ("eta~0.5", 1)]
+    assert runs[0] == Run("node_classification", "social", "fairgat", "eta~1", 0)
+    assert runs[0].folder == "runs/node_classification/social/fairgat/eta~1/split-0"
+    assert {run.dataset for run in plan().runs("node_classification")} == {"social"}
+    assert plan().runs("node_classification", "other") == []
+
+
+def test_files_are_those_of_what_is_run():
+    made = plan()
+    assert made.files("winners", "link_prediction") == ["out/summary/link_prediction/winners.csv"]
+    assert made.files("selection", "link_prediction") == ["out/runs/link_prediction/papers/gat/selection.json"]
+    assert len(made.files("histories")) == 2 * (4 + 1)
+    assert made.files("bias") == [f"out/data/debiased/social/edits/split-{k}.json" for k in range(2)]
+    assert made.files("runtime") == ["out/runtime/social.json"]
+    assert made.files("theory") == ["out/theory/social/gat.csv"]
+    assert made.files("theory", "link_prediction") == []
+    assert made.files("stats") == ["out/data/graphs/social.stats.json", "out/data/graphs/papers.stats.json"]
+    assert all(made.files(kind) for kind in KINDS)
+    with pytest.raises(ConfigError, match="did you mean 'winners'"):
+        made.files("winner")
+
+
+def test_values_are_searched_where_some_grid_has_them():
+    assert plan().searched("eta") == [0.5, 1.0]
+
+
+def test_tables_and_figures_without_anything_to_show_are_left_out():
+    assert plan().tables() == ["comparison", "runtime", "theory", "dataset_statistics"]
+    assert plan().figures() == ["ablation", "theory"]
+    assert plan(only_datasets=["papers"]).tables() == ["comparison", "dataset_statistics"]
+    assert plan(only_datasets=["papers"]).figures() == []
+    assert plan(tables=CONTENT["tables"] | {"ablation": []}).figures() == ["theory"]
+
+
+def test_unknown_names_are_explained():
+    with pytest.raises(ConfigError, match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'"):
+        plan(tables={"comparsion": []})
+    with pytest.raises(ConfigError, match=r"methods.mine: there is no method module fairgat/methods/gatt\.py"):
+        plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
