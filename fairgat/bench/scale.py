@@ -1,17 +1,17 @@
-"""Time and memory of one epoch as a generated graph grows to 20 million directed edges."""
+"""Measure time and memory of one epoch as a generated graph grows to 20 million directed edges."""
 
-import time
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from fairgat import machine
-from fairgat.bench import isolated
-from fairgat.bench.networks import epoch, use_threads
+from fairgat.bench.networks import FAIRGAT, OURS, PYG, Training
+from fairgat.bench.worker import Worker
 from fairgat.data.graph import Graph
-from fairgat.training import memory
 
-NETWORKS = ("FairGAT", "PyG GAT, eager")
+NETWORKS = (FAIRGAT, PYG)
+COUNTED = 3.0  # seconds of epochs, at least one
 
 
 def measure(
@@ -30,18 +30,18 @@ def measure(
     for name in NETWORKS:
         for count in edges:
             row = {"network": name, "edges": count}
+            generate = partial(random_graph, nodes, count, features, seed)
             try:
-                row |= isolated.run(_one, name, nodes, count, features, hidden, threads, seed, limit_gib=limit_gib)
+                with Worker(Training, name, generate, hidden, threads, limit_gib=limit_gib) as worker:
+                    rows.append(row | {"seconds": worker.call("epoch", COUNTED)} | worker.call("facts"))
             except MemoryError:
                 rows.append(row | {"failure": f"needs more than {limit_gib:g} GiB"})
                 break
-            except RuntimeError as error:
-                if name == NETWORKS[0]:
+            except RuntimeError as error:  # a peer that is not installed: what was measured is kept
+                if name in OURS:
                     raise
-                # torch_geometric is not installed: what was measured is kept
-                rows.append(row | {"failure": str(error).partition("\n")[0]})
+                rows.append(row | {"failure": str(error)})
                 break
-            rows.append(row)
     return {
         "nodes": nodes,
         "features": features,
@@ -52,6 +52,21 @@ def measure(
         "lines": {name: per_edge([row for row in rows if row["network"] == name]) for name in NETWORKS},
         "machine": machine.describe(),
     }
+
+
+def random_graph(nodes: int, edges: int, features: int, seed: int = 0) -> Graph:
+    """About `edges` directed edges (both directions of each), neighbours near in the numbering, two random groups."""
+    rng = np.random.default_rng(seed)
+    source = rng.integers(nodes, size=edges // 2)
+    target = (source + rng.geometric(1 / 1000, size=edges // 2)) % nodes
+    source, target = source[source != target], target[source != target]
+    codes = np.unique(np.concatenate([source * nodes + target, target * nodes + source]))
+    return Graph(
+        features=rng.standard_normal((nodes, features), dtype=np.float32),
+        labels=rng.integers(2, size=nodes),
+        sensitive=rng.integers(2, size=nodes),
+        edge_index=np.stack([codes // nodes, codes % nodes]),
+    )
 
 
 def exponent(rows: list[dict[str, Any]]) -> float | None:
@@ -69,33 +84,29 @@ def per_edge(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
     return float(constant), float(slope)
 
 
+def table(result: dict[str, Any]) -> list[str]:
+    """The result as Markdown, readable on a terminal, too."""
+    lines = [
+        f"One training epoch on {result['nodes']:,} nodes, {result['features']} features, {result['hidden']} hidden, "
+        f"{result['threads']} threads.",
+        "",
+        "| network | directed edges | seconds | peak memory of the process (GiB) |",
+        "|:--|--:|--:|--:|",
+    ]
+    for row in result["rows"]:
+        shown = row.get("failure") or f"{row['seconds']:.2f} | {row['peak_gib']:.2f}"
+        lines.append(f"| {row['network']} | {row['edges']:,} | {shown} |" + (" |" if "failure" in row else ""))
+    lines.append("")
+    for name, value in result["exponents"].items():
+        if value is not None:
+            nodes, edge = result["lines"][name]
+            lines.append(
+                f"{name}: time grows as edges^{value:.2f}; on a line, {nodes:.2f} s for the nodes and "
+                f"{1e6 * edge:.3f} s for each million edges."
+            )
+    return lines
+
+
 def _measured(rows: list[dict[str, Any]]) -> np.ndarray:
     """(n, 2) edges and seconds of the rows that were measured, on a graph with edges."""
     return np.array([(row["edges"], row["seconds"]) for row in rows if "seconds" in row and row["edges"]])
-
-
-def random_graph(nodes: int, edges: int, features: int, seed: int) -> Graph:
-    """About `edges` directed edges (both directions of each), neighbours near in the numbering, two random groups."""
-    rng = np.random.default_rng(seed)
-    source = rng.integers(nodes, size=edges // 2)
-    target = (source + rng.geometric(1 / 1000, size=edges // 2)) % nodes
-    source, target = source[source != target], target[source != target]
-    codes = np.unique(np.concatenate([source * nodes + target, target * nodes + source]))
-    edge_index = np.stack([codes // nodes, codes % nodes])
-    return Graph(
-        features=rng.standard_normal((nodes, features), dtype=np.float32),
-        labels=rng.integers(2, size=nodes),
-        sensitive=rng.integers(2, size=nodes),
-        edge_index=edge_index,
-    )
-
-
-def _one(name, nodes, edges, features, hidden, threads, seed) -> dict[str, Any]:
-    use_threads(name, threads)
-    memory.keep_freed()
-    graph = random_graph(nodes, edges, features, seed)
-    run = epoch(name, graph, hidden)
-    run()  # compiles the kernels, fills the caches
-    started = time.perf_counter()
-    run()
-    return {"edges": graph.num_edges, "seconds": time.perf_counter() - started, "memory_gib": isolated.peak_gib()}
