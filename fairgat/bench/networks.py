@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numba
@@ -82,10 +83,11 @@ class Training:
             return _median(partial(self.model, self.features), graph, seconds)
 
     def facts(self) -> dict[str, Any]:
-        """Edges, the layer's version, the peak memory of the process, and what of it came with the first epoch on."""
+        """Say what was timed, the process's peak memory, and how much of it came with the epochs."""
         peak = _peak_gib()
         return {
             "edges": self.edges,
+            "threads_used": torch.get_num_threads(),
             "version": self.version,
             "peak_gib": peak,
             "memory_gib": peak - self.before_gib,
@@ -146,5 +148,11 @@ def _median(run: Callable[..., Any], arguments: Callable[[], tuple], seconds: fl
 
 
 def _peak_gib() -> float:
-    kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    try:
+        kib = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+    except (
+        OSError,
+        IndexError,
+    ):  # no Linux; there, getrusage begins with the peak of the process that started this one
+        kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return kib / 2**20
