@@ -55,7 +55,7 @@ def _draw(path: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None
         )  # fmt: skip
     left.set(xscale="log", xlabel="milliseconds per epoch", ylim=(len(names) - 0.5, -0.5))
     left.set_yticks(range(len(names)), names)
-    for name, look in zip(growth["exponents"], cycle(shown), strict=False):
+    for name, look in zip(growth["lines"], cycle(shown), strict=False):
         measured = [row for row in growth["rows"] if row["network"] == name and "seconds" in row]
         right.plot(
             [row["edges"] for row in measured], [row["seconds"] for row in measured],

@@ -1,75 +1,54 @@
-"""Keep an object in a process of its own, which answers when asked.
-
-Its peak memory is then its own, running out of memory ends nothing else, and it shares no threads and no modules.
-"""
+"""Keep an object in a process of its own: its peak memory is its own, and running out of memory ends nothing else."""
 
 import multiprocessing
 import resource
 from collections.abc import Callable
-from multiprocessing.connection import Connection
-from typing import Any, Self
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
 
-_CONTEXT = multiprocessing.get_context("spawn")
 GIB = 2**30
+_kept: Any = None  # in the worker's process
 
 
-class Worker:
+class Worker(ProcessPoolExecutor):
     """`make(*arguments)` in a fresh process, which ends with the `with` block.
 
     Args:
-        make: importable; its result's methods are called by name.
+        make: importable; what it makes stays in the process, which calls the methods.
         limit_gib: memory that the process may take; None for no limit.
+
+    Errors in the process are raised here.
 
     Raises:
         MemoryError: the process needed more, now or in a call.
-        RuntimeError: it failed otherwise; the text is that of its error.
     """
 
     def __init__(self, make: Callable[..., Any], *arguments: Any, limit_gib: float | None = None) -> None:
-        self._pipe, theirs = _CONTEXT.Pipe()
-        self._process = _CONTEXT.Process(target=_work, args=(theirs, limit_gib, make, arguments), daemon=True)
-        self._process.start()
-        theirs.close()
-        self._answer()
+        super().__init__(max_workers=1, mp_context=multiprocessing.get_context("spawn"))
+        self._result(_make, limit_gib, make, arguments)
 
     def call(self, method: str, *arguments: Any) -> Any:
         """The result of the object's method."""
+        return self._result(_call, method, arguments)
+
+    def _result(self, function: Callable[..., Any], *arguments: Any) -> Any:
         try:
-            self._pipe.send((method, arguments))
-        except OSError:
+            return self.submit(function, *arguments).result()
+        except BrokenProcessPool:
             raise MemoryError("killed") from None
-        return self._answer()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._pipe.close()
-        self._process.join()
-
-    def _answer(self) -> Any:
-        try:
-            error, value = self._pipe.recv()
-        except (EOFError, OSError):  # ended without a word: killed for its memory
-            error, value = MemoryError, "killed"
-        if error:
-            self.__exit__()
-            raise error(value)
-        return value
+        except RuntimeError as error:
+            if "allocate memory" in str(error):  # PyTorch's
+                raise MemoryError(str(error)) from None
+            raise
 
 
-def _work(pipe: Connection, limit_gib: float | None, make: Callable[..., Any], arguments: tuple) -> None:
+def _make(limit_gib: float | None, make: Callable[..., Any], arguments: tuple) -> None:
+    global _kept
     if limit_gib is not None:
         resource.setrlimit(resource.RLIMIT_DATA, (int(limit_gib * GIB), int(limit_gib * GIB)))
-    try:
-        kept = make(*arguments)
-        pipe.send((None, None))
-        while True:
-            method, arguments = pipe.recv()
-            pipe.send((None, getattr(kept, method)(*arguments)))
-    except EOFError:  # no more questions
-        pass
-    except Exception as error:  # whatever it is, the parent says it
-        text = f"{type(error).__name__}: {error}".splitlines()[0]
-        out_of_memory = isinstance(error, MemoryError) or "allocate memory" in text
-        pipe.send((MemoryError if out_of_memory else RuntimeError, text))
+    _kept = make(*arguments)
+
+
+def _call(method: str, arguments: tuple) -> Any:
+    return getattr(_kept, method)(*arguments)

@@ -25,7 +25,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     attention.add_argument("--results-dir", help="in place of the configuration's")
     attention.add_argument("--data-mirror", help="in place of the configuration's")
     attention.set_defaults(run=_attention)
-    scale = kinds.add_parser("scale", help="a generated graph that grows: time, memory and exponent")
+    scale = kinds.add_parser("scale", help="a generated graph that grows: time and memory")
     scale.add_argument("--nodes", type=int, default=1_000_000)
     scale.add_argument("--edges", type=float, nargs="+", default=[1, 2, 5, 10, 20], help="millions of directed edges")
     scale.add_argument("--features", type=int, default=64)

@@ -54,7 +54,7 @@ def test_both_benchmarks_and_their_page(folder, monkeypatch, capsys):
     *ours, peer = growth["rows"]
     assert [row["network"] for row in ours] == [FAIRGAT] * 2 and ours[0]["seconds"] > 0
     assert 700 < ours[0]["edges"] <= 1000 < ours[1]["edges"] <= 2000
-    assert peer["failure"] == "ModuleNotFoundError: not here"
+    assert peer["failure"] == "not here"
 
     performance = folder / "performance.md"
     performance.write_text("Above.\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nBelow.\n")
@@ -83,15 +83,10 @@ def test_wrong_arguments_are_explained(folder, capsys, arguments, message):
     assert message in capsys.readouterr().err
 
 
-def test_exponent_and_line_of_the_growth():
-    def rows(seconds):
-        return [{"edges": n, "seconds": seconds(n)} for n in (10, 1000, 5000)]
-
-    assert scale.exponent(rows(lambda n: 3 * n**1.5)) == pytest.approx(1.5)
-    assert scale.per_edge(rows(lambda n: 2 + 3e-6 * n)) == pytest.approx((2, 3e-6))
-    without_edges = [{"edges": 0, "seconds": 1}, {"edges": 0, "seconds": 1}]
-    for too_few in (without_edges, rows(lambda n: n)[:1]):
-        assert scale.exponent(too_few) is None and scale.per_edge(too_few) is None
+def test_a_line_tells_nodes_from_edges():
+    rows = [{"edges": edges, "seconds": 2 + 3e-6 * edges} for edges in (10, 1000, 5000)]
+    assert scale.line(rows) == pytest.approx((2, 3e-6))
+    assert scale.line([*rows[:1], *rows[:1], {"edges": 20, "failure": "needs more"}]) is None
 
 
 def test_generated_graphs_are_graphs():
@@ -115,7 +110,7 @@ def test_what_goes_wrong_ends_only_the_worker():
         assert worker.call("eat", 0) == 0
         with pytest.raises(MemoryError):
             worker.call("eat", 4)
-    with Worker(Hungry) as worker, pytest.raises(RuntimeError, match="ValueError: no good"):
+    with Worker(Hungry) as worker, pytest.raises(ValueError, match="no good"):
         worker.call("fail")
-    with pytest.raises(RuntimeError, match="TypeError"):
+    with pytest.raises(TypeError):
         Worker(bool, 1, 2)
