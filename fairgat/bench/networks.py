@@ -23,7 +23,7 @@ from fairgat.nn import FairGATConv, GATConv
 
 GAT, FAIRGAT, PYG, DGL = "GAT", "FairGAT", "PyG GATConv, eager", "DGL GATConv"
 OURS, PEERS = (GAT, FAIRGAT), (PYG, DGL)
-PEERS_FOLDER = ".bench-peers"  # where `make bench` installs DGL, whose requirements are not ours
+PEERS_FOLDER = ".bench-peers"  # where `make bench` installs DGL, a peer that nothing else needs
 
 
 class Network(nn.Module):
