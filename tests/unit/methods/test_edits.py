@@ -15,6 +15,7 @@ from fairgat.errors import CalledOff
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debiasing, debias
 from fairgat.methods.edits.result import Debiased
+from fairgat.plan import Run
 from fairgat.training import job as training
 
 # steps large enough for clamping and thresholding to bite within a few rounds

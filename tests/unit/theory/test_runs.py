@@ -13,6 +13,7 @@ from fairgat.config import NodeTraining, Splits, load
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.errors import DataError
+from fairgat.plan import Run
 from fairgat.reporting import style
 from fairgat.reporting import theory as reporting
 from fairgat.reporting.render import FORMATS, render

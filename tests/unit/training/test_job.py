@@ -11,6 +11,7 @@ from fairgat.cli import main as cli
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
+from fairgat.plan import Run
 from fairgat.tasks import LinkTask
 from fairgat.training import job as training
 
