@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import pytest
+
 from tests.cluster.conftest import HERE, Repository, Slurm, output_of, until
 
 TABLES = ("comparison", "hyperparameters", "dataset_statistics")

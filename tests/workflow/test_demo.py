@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
-from tests.workflow.conftest import DEMO, RESULTS
 
 from fairgat.cli import main as cli
+from tests.workflow.conftest import DEMO, RESULTS
 
 GOLDEN = Path(__file__).with_name("golden")
 TABLES = ("comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters", "theory")
@@ -22,8 +22,10 @@ def test_its_jobs_are_the_expected_ones(demo):
 
 @pytest.mark.parametrize("task", ["node_classification", "link_prediction"])
 def test_its_scores_are_the_expected_ones(demo, task):
-    """After a deliberate change, summary/{task}/cells.csv of results/demo is the new file. Processors differ in the last
-    digits, which a training may amplify."""
+    """After a deliberate change, summary/{task}/cells.csv of results/demo is the new file.
+
+    Processors differ in the last digits, which a training may amplify.
+    """
 
     def scores(path):
         rows = csv.DictReader(path.open())

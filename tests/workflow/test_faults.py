@@ -12,6 +12,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from tests.workflow.conftest import Workflow
 
 RESULTS = "results/faults"
