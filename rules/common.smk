@@ -180,4 +180,5 @@ def say_what_happened():
     """Say where the tables are and what failed, told from the files."""
     from fairgat.reporting import outcome
 
-    print(outcome.describe(PLAN, since=STARTED), file=sys.stderr)
+    if text := outcome.describe(PLAN, since=STARTED):
+        print(text, file=sys.stderr)

@@ -28,10 +28,10 @@ class Workflow:
     def results(self) -> Path:
         return self.folder / RESULTS
 
-    def snakemake(self, *arguments: str, cores: int = 2, overlays=(DEMO,)) -> subprocess.CompletedProcess:
+    def snakemake(self, *arguments: str, cores: int | None = 2, overlays=(DEMO,)) -> subprocess.CompletedProcess:
         """Run Snakemake on the demo; stdout holds everything that it says."""
-        laid_over = ["--configfile", *overlays] if overlays else []
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *laid_over, *arguments]
+        options = [*(["--cores", str(cores)] if cores else []), *(["--configfile", *overlays] if overlays else [])]
+        command = [sys.executable, "-m", "snakemake", *options, *arguments]
         return subprocess.run(
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )

@@ -146,7 +146,7 @@ def test_a_wrong_configuration_is_explained_before_anything_runs(fresh, setting,
 
 
 def test_unlock_needs_no_cores(fresh):
-    run = fresh.snakemake("--unlock")
+    run = fresh.snakemake("--unlock", cores=None)
     assert run.returncode == 0, run.stdout
 
 
