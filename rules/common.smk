@@ -32,7 +32,6 @@ try:
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-RESULTS = CONFIG.results_dir
 TASKS = fairgat.plan.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
@@ -167,7 +166,10 @@ def in_study(name):
 
 
 def check_methods():
-    """Refuse wrong settings of methods before the first job. Imports torch: not while the rules are read."""
+    """Refuse wrong settings of methods before the first job.
+
+    This imports torch, hence not while the rules are read: a dry run checks all but the methods' settings and grids.
+    """
     import fairgat.methods
 
     try:
