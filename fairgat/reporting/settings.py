@@ -49,7 +49,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
     """What the audit reads: `rule`, `protocol` and `ddof`, `datasets` (title and reason) and `methods` (title) by name,
     and the `decisions` with their current values."""
     settings = _shown(config, None, config.methods)
-    decisions = resources.files("fairgat.reporting.audit").joinpath("decisions.yaml").read_text("utf-8")
+    decisions = resources.files("fairgat.reporting").joinpath("audit/decisions.yaml").read_text("utf-8")
     return settings | {
         "datasets": {entry["name"]: entry for entry in settings["datasets"]},
         "methods": {entry["name"]: entry for entry in settings["methods"]},
