@@ -196,9 +196,7 @@ def _means(
     return ours, theirs
 
 
-def _lowest(
-    subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int
-) -> Check:
+def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int) -> Check:
     """Whether FairGAT's mean (part 0) or deviation (1) is below its rivals' as printed. One rival that is as low
     decides, even where another's is missing."""
     found = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
