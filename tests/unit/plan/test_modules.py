@@ -99,14 +99,14 @@ import sys
 from fairgat import config
 from fairgat.data import datasets
 from fairgat.plan import Plan
-from fairgat.reporting import found, settings
+from fairgat.reporting import settings
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)
 settings.audit_settings(experiment)
 for table in Plan(experiment).tables():
     settings.table_settings(experiment, table)
-    found.about("tables", table)
+    settings.about("tables", table)
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
