@@ -76,7 +76,7 @@ def segment_softmax(
     """
     if not fused(score_source):
         return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep)
-    tptr, _, tedge = _transposed(graph, score_source, score_target)
+    tptr, _, tedge, _ = _transposed(graph, score_source, score_target)
     return torch.ops.fairgat.segment_softmax(
         score_source, score_target, graph.rowptr, graph.middle, graph.source, tptr, tedge, keep, alpha_chi, slope
     )
@@ -88,15 +88,15 @@ def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
         return reference_sum(alpha, x, graph)
     width = x.size(-1)
     padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x
-    tptr, ttarget, tedge = _transposed(graph, alpha, x)
-    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, tptr, ttarget, tedge)
+    transposed = _transposed(graph, alpha, x)
+    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, *transposed)
     return out[..., :width]
 
 
 def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
     """The transposed graph where there will be a backward pass."""
     needed = torch.is_grad_enabled() and any(each.requires_grad for each in tensors)
-    return graph.transposed() if needed else (None, None, None)
+    return graph.transposed() if needed else (None,) * 4
 
 
 # ---------------------------------------------------------------------------------- the operators, float32 on the CPU
@@ -169,44 +169,45 @@ def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, middle, s
 
 
 def _sum_setup(ctx, inputs, output):
-    alpha, x, _, _, tptr, ttarget, tedge = inputs
-    ctx.save_for_backward(alpha, x, tptr, ttarget, tedge)
+    alpha, x, _, _, *transposed = inputs
+    ctx.save_for_backward(alpha, x, *transposed)
 
 
 def _sum_backward(ctx, grad):
-    return *torch.ops.fairgat.sum_of_neighbours_backward(grad, *ctx.saved_tensors), *(None,) * 5
+    return *torch.ops.fairgat.sum_of_neighbours_backward(grad, *ctx.saved_tensors), *(None,) * 6
 
 
 @operator(
     "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor? tptr, Tensor? ttarget,"
-    " Tensor? tedge) -> Tensor",
+    " Tensor? tedge, Tensor? position) -> Tensor",
     lambda alpha, x, rowptr, *_: x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1)),
     _sum_backward,
     _sum_setup,
 )
-def _sum(alpha, x, rowptr, source, tptr, ttarget, tedge):
+def _sum(alpha, x, rowptr, source, *_):
     heads, width = alpha.size(0), x.size(-1)
     out = x.new_empty(rowptr.size(0) - 1, heads, width)
     for head, size, at, to in _blocks(heads, x):
         kernels.launch(
-            kernels.aggregate(size), rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at, _flat(out), to
+            kernels.aggregate, rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at, _flat(out), to, size
         )
     return out
 
 
 @operator(
-    "sum_of_neighbours_backward(Tensor grad, Tensor alpha, Tensor x, Tensor tptr, Tensor ttarget, Tensor tedge)"
-    " -> (Tensor, Tensor)",
+    "sum_of_neighbours_backward(Tensor grad, Tensor alpha, Tensor x, Tensor tptr, Tensor ttarget, Tensor tedge,"
+    " Tensor position) -> (Tensor, Tensor)",
     lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
 )
-def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge):
-    grad_alpha, grad_x = alpha.new_zeros(alpha.shape), x.new_zeros(x.shape)
+def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
+    weight, grad_x = _array(alpha.index_select(1, tedge)), x.new_zeros(x.shape)
+    grad_weight = alpha.new_zeros(alpha.shape)
     for head, size, at, to in _blocks(alpha.size(0), x):
         kernels.launch(
-            kernels.aggregate_gradient(size), tptr.numpy(), _unsigned(ttarget), _unsigned(tedge), _array(alpha)[head],
-            _flat(x), at, _flat(grad), to, _flat(grad_x), grad_alpha.numpy()[head],
+            kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight[head], _flat(x), at, _flat(grad), to,
+            size, _flat(grad_x), grad_weight.numpy()[head],
         )  # fmt: skip
-    return grad_alpha, grad_x
+    return grad_weight.index_select(1, position), grad_x
 
 
 def _blocks(heads: int, x: Tensor):
@@ -215,7 +216,8 @@ def _blocks(heads: int, x: Tensor):
     shared = x.dim() == 2
     for head in range(heads):
         for start, size in kernels.blocks(width):
-            yield head, size, start if shared else head * width + start, head * width + start
+            to = np.uint64(head * width + start)
+            yield head, np.uint64(size), np.uint64(start) if shared else to, to
 
 
 def _array(tensor: Tensor) -> np.ndarray:

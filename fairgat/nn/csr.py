@@ -39,7 +39,7 @@ class CSRGraph:
     middle: Tensor
     source: Tensor
     permutation: Tensor
-    _transposed: list[tuple[Tensor, Tensor, Tensor]] = field(default_factory=list, init=False, repr=False)
+    _transposed: list[tuple[Tensor, ...]] = field(default_factory=list, init=False, repr=False)
 
     @classmethod
     def from_edge_index(
@@ -85,12 +85,12 @@ class CSRGraph:
         """(2, E) int64 the edges in the caller's order, with the self-loops that were added last."""
         return self.original_order(torch.stack([self.source.long(), self.target], dim=1)).t().contiguous()
 
-    def transposed(self) -> tuple[Tensor, Tensor, Tensor]:
+    def transposed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
         """The edges by source, built at the first call, which is that of the first backward pass.
 
         Returns:
-            tptr (N + 1,) int64: the edges out of node j are tptr[j] .. tptr[j+1]; their targets (E,) int32; and
-            their positions (E,) int32 in this graph's order.
+            tptr (N + 1,) int64: the edges out of node j are tptr[j] .. tptr[j+1]; their targets (E,) int32; their
+            positions (E,) int32 in this graph's order; and the position (E,) int32 of each edge here among them.
         """
         if not self._transposed:
             arrays = kernels.sort_by_source(self.rowptr.cpu().numpy(), self.source.cpu().numpy(), self.num_nodes)

@@ -8,7 +8,6 @@ Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `so
 """
 
 import os
-from functools import cache
 
 import numba
 import numpy as np
@@ -26,21 +25,25 @@ _SUMS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, which i
 
 _parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 _serial = njit(cache=True, nogil=True, error_model="numpy")
+_rows = njit(nogil=True, error_model="numpy", fastmath=_SUMS)
 _inlined = njit(forceinline=True, error_model="numpy", fastmath=_SUMS)
 
 
 def launch(kernel, *arguments) -> None:
     """Call a parallel kernel on as many threads as PyTorch has."""
-    numba.set_num_threads(min(torch.get_num_threads(), numba.config.NUMBA_NUM_THREADS))
+    threads = torch.get_num_threads()
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    if torch.get_num_threads() != threads:  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
+        torch.set_num_threads(threads)
     kernel(*arguments)
 
 
 @_inlined
 def _first_row(rowptr, part):
-    """The first row of a part."""
+    """The first row of a part; unsigned, as Numba then leaves out the check for negative indices."""
     if part == PARTS:
-        return rowptr.size - 1
-    return np.searchsorted(rowptr, rowptr[-1] * part // PARTS)
+        return np.uint64(rowptr.size - 1)
+    return np.uint64(np.searchsorted(rowptr, rowptr[-1] * part // PARTS))
 
 
 # ------------------------------------------------------------------------------------------- softmax of the scores
@@ -185,60 +188,92 @@ def _stack_array(typingctx, length):
 def blocks(width: int) -> list[tuple[int, int]]:
     """(first column, number of columns) of the blocks that kernels take `width` columns in, a multiple of 16."""
     found, start = [], 0
-    for size in (128, 32, 16):
+    for size in (128, 64, 32, 16):
         while start + size <= width:
             found.append((start, size))
             start += size
     return found
 
 
-@cache
-def aggregate(width: int):
-    """The kernel out[i, to + f] = sum_j weight[e] x[j, at + f] for f < width."""
+def _aggregate_rows(constant: int | None):
+    """`aggregate` for the rows begin .. end, for a constant number of columns, so that sums stay in registers.
 
-    @_parallel
-    def kernel(rowptr, source, weight, x, at, out, to):
-        for part in prange(PARTS):
-            sums = carray(_stack_array(width), (width,))
-            for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
-                for f in range(width):
-                    sums[f] = 0
-                for e in range(rowptr[i], rowptr[i + 1]):
-                    w, row = weight[e], x[source[e], at : at + width]
-                    for f in range(width):
-                        sums[f] += w * row[f]
-                for f in range(width):
-                    out[i, to + f] = sums[f]
-
-    return kernel
-
-
-@cache
-def aggregate_gradient(width: int):
-    """The kernel grad_x[j, at + f] += sum_i weight[e] grad[i, to + f], grad_weight[e] += <grad[i], x[j]>, by source.
-
-    Both from one read of `grad`: 5.7 ms against 3.4 ms for each apart.
+    None: for any number. Loops of 32 are unrolled before they could be vectorised, and take four times as long.
     """
+    length = constant or 64
 
-    @_parallel
-    def kernel(tptr, ttarget, tedge, weight, x, at, grad, to, grad_x, grad_weight):
-        for part in prange(PARTS):
-            values, sums = carray(_stack_array(width), (width,)), carray(_stack_array(width), (width,))
-            for j in range(_first_row(tptr, part), _first_row(tptr, part + 1)):
+    @_rows
+    def kernel(begin, end, rowptr, source, weight, x, at, out, to, columns):
+        sums = carray(_stack_array(length), (length,))
+        width = columns if constant is None else np.uint64(length)
+        for i in range(begin, end):
+            for f in range(width):
+                sums[f] = 0
+            for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
+                w, j = weight[e], source[e]
                 for f in range(width):
-                    values[f] = x[j, at + f]
-                    sums[f] = 0
-                for k in range(tptr[j], tptr[j + 1]):
-                    e, row = tedge[k], grad[ttarget[k], to : to + width]
-                    w, product = weight[e], np.float32(0)
-                    for f in range(width):
-                        product += values[f] * row[f]
-                        sums[f] += w * row[f]
-                    grad_weight[e] += product
-                for f in range(width):
-                    grad_x[j, at + f] += sums[f]
+                    sums[f] += w * x[j, at + f]
+            for f in range(width):
+                out[i, to + f] = sums[f]
 
     return kernel
+
+
+def _gradient_rows(width: int):
+    """`aggregate_gradient` for the sources begin .. end."""
+
+    @_rows
+    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight):
+        sums = carray(_stack_array(width), (width,))
+        for j in range(begin, end):
+            for f in range(np.uint64(width)):
+                sums[f] = 0
+            for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
+                w, i, product = weight[k], ttarget[k], np.float32(0)
+                for f in range(np.uint64(width)):
+                    value = grad[i, to + f]
+                    product += x[j, at + f] * value
+                    sums[f] += w * value
+                grad_weight[k] += product
+            for f in range(np.uint64(width)):
+                grad_x[j, at + f] += sums[f]
+
+    return kernel
+
+
+_aggregate_128, _aggregate_64, _aggregate_few = map(_aggregate_rows, (128, 64, None))
+_gradient_128, _gradient_64, _gradient_32, _gradient_16 = map(_gradient_rows, (128, 64, 32, 16))
+
+
+@_parallel
+def aggregate(rowptr, source, weight, x, at, out, to, columns):
+    """out[i, to + f] = sum_j weight[e] x[j, at + f] for f < columns."""
+    for part in prange(PARTS):
+        begin, end = _first_row(rowptr, part), _first_row(rowptr, part + 1)
+        if columns == 128:
+            _aggregate_128(begin, end, rowptr, source, weight, x, at, out, to, columns)
+        elif columns == 64:
+            _aggregate_64(begin, end, rowptr, source, weight, x, at, out, to, columns)
+        else:
+            _aggregate_few(begin, end, rowptr, source, weight, x, at, out, to, columns)
+
+
+@_parallel
+def aggregate_gradient(tptr, ttarget, weight, x, at, grad, to, columns, grad_x, grad_weight):
+    """grad_x[j, at + f] += sum_i weight[k] grad[i, to + f], and grad_weight[k] += <grad[i], x[j]>, by source.
+
+    Both from one read of `grad`; weights are in the order of the sources, as fetching them one by one takes longer.
+    """
+    for part in prange(PARTS):
+        begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
+        if columns == 128:
+            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        elif columns == 64:
+            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        elif columns == 32:
+            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        else:
+            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
 
 
 # -------------------------------------------------------------------------------------------- counting sorts, E + N
@@ -291,13 +326,16 @@ def _is_inter(groups, i, j):
 
 @_serial
 def sort_by_source(rowptr, source, num_sources):
-    """The transposed graph: tptr (num_sources + 1,), ttarget (E,) and tedge (E,), by target within a source."""
+    """The transposed graph: tptr (num_sources + 1,), ttarget and tedge (E,), by target within a source.
+
+    And `position` (E,), where each edge of the graph is in it.
+    """
     tptr = np.zeros(num_sources + 1, np.int64)
     for e in range(source.size):
         tptr[source[e] + 1] += 1
     tptr = np.cumsum(tptr)
     free = tptr[:-1].copy()
-    ttarget, tedge = np.empty(source.size, np.int32), np.empty(source.size, np.int32)
+    ttarget, tedge, position = np.empty((3, source.size), np.int32)
     for i in range(rowptr.size - 1):
         for e in range(rowptr[i], rowptr[i + 1]):
             j = source[e]
@@ -305,4 +343,5 @@ def sort_by_source(rowptr, source, num_sources):
             free[j] = k + 1
             ttarget[k] = i
             tedge[k] = e
-    return tptr, ttarget, tedge
+            position[e] = k
+    return tptr, ttarget, tedge, position
