@@ -7,16 +7,15 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.data.graph import Graph, alpha_chi
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, set_num_threads
-from fairgat.training.optim import Adam
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 
 OURS = ("GAT", "FairGAT")
 PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")
 
 
 def use_threads(name: str, threads: int) -> None:
-    """Let the process use so many threads, in the way that suits the named network."""
-    (set_num_threads if name in OURS else torch.set_num_threads)(threads)
+    """Let the process use so many threads."""
+    torch.set_num_threads(threads)
 
 
 def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], float]:
@@ -35,7 +34,7 @@ def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], f
     labels = torch.from_numpy(graph.labels).float()
     train = torch.randperm(graph.num_nodes)[: int(0.4 * graph.num_nodes)]
     model, edges = _network(name, graph, hidden)
-    optimizer = Adam(model.parameters(), lr=0.005, weight_decay=0.0005)
+    optimizer = torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=0.0005)
 
     def run() -> float:
         logits = model(features, edges)
@@ -62,11 +61,7 @@ def _network(name: str, graph: Graph, hidden: int) -> tuple[nn.Module, Tensor | 
         return NodeClassifier(layer, graph.num_features, hidden, spectral_norm=True, eta=1.0), csr
     from torch_geometric.nn import GATConv as PyGConv
 
-    class Layer(PyGConv):
-        def forward(self, x: Tensor, edges: Tensor, relu: bool = True) -> Tensor:
-            return super().forward(x, edges).relu()
-
-    model: nn.Module = NodeClassifier(Layer, graph.num_features, hidden)
+    model: nn.Module = NodeClassifier(PyGConv, graph.num_features, hidden)
     if name == "PyG GAT, torch.compile":
         model = torch.compile(model)
     return model, edge_index

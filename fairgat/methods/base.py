@@ -12,7 +12,6 @@ from fairgat.config import Model
 from fairgat.data.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
 from fairgat.tasks import LinkTask, NodeTask
-from fairgat.training.optim import Adam
 
 
 class Method(ABC):
@@ -88,10 +87,10 @@ class Method(ABC):
         self.optimizer.step()
         return {"loss": loss.item()}
 
-    def adam(self, parameters) -> Adam:
+    def adam(self, parameters) -> torch.optim.Adam:
         """Adam with the protocol's learning rate and weight decay."""
         training = self.task.training
-        return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
+        return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
 class NodeMethod(Method):

@@ -189,7 +189,15 @@ def _sum(alpha, x, rowptr, source, *_):
     out = x.new_empty(rowptr.size(0) - 1, heads, width)
     for head, size, at, to in _blocks(heads, x):
         kernels.launch(
-            kernels.aggregate, rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at, _flat(out), to, size
+            kernels.aggregate,
+            rowptr.numpy(),
+            _unsigned(source),
+            _array(alpha)[head],
+            _flat(x),
+            at,
+            _flat(out),
+            to,
+            size,
         )
     return out
 

@@ -136,10 +136,21 @@ class GATConv(nn.Module):
 
     # ----------------------------------------------------------------------------------------- how they are taken
 
-    def aggregate(self, x: Tensor, graph: CSRGraph, keep: Tensor | None = None) -> tuple[Tensor, Tensor]:
-        """Take the three steps for x (N, F_in): the layer's output less residual, and alpha (H, E) after dropout."""
+    def aggregate(
+        self, x: Tensor, graph: CSRGraph, keep: Tensor | None = None, rows: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Take the three steps for x (N, F_in).
+
+        Args:
+            x, graph, keep: as for `forward`.
+            rows: (M,) node of each row, for a graph that has some nodes' rows only; None where row i is node i.
+
+        Returns:
+            the output without residual, (M, H * C) or (M, C), and alpha (H, E) after dropout.
+        """
         c = self.normalise(self.transform(x))
-        alpha = self.attend(*self.scores(c), graph, keep)
+        source, target = self.scores(c)
+        alpha = self.attend(source, target if rows is None else target.index_select(1, rows), graph, keep)
         alpha = torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
         z = self.normalise(z if self.concat else z.averaged())

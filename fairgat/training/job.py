@@ -23,7 +23,6 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.errors import CalledOff, FairGATError
 from fairgat.methods.base import Method
-from fairgat.nn.threads import set_num_threads
 from fairgat.revision import revision
 from fairgat.tasks import PARTS, LinkTask, NodeTask
 from fairgat.training import memory
@@ -163,7 +162,7 @@ def run(
         module: the method's module in fairgat/methods.
         settings: the method's settings with the cell's hyperparameters.
         training: the task's protocol.
-        threads: CPU threads; results may differ in the last digits between numbers of threads, without AVX-512.
+        threads: CPU threads; results may differ in the last digits between numbers of threads.
         seed: the experiment's seed.
         graph, split: the files made by the workflow.
         directory: where to write.
@@ -175,7 +174,7 @@ def run(
     Returns:
         The content of metrics.json.
     """
-    set_num_threads(threads)
+    torch.set_num_threads(threads)
     memory.keep_freed()
     started = time.perf_counter()
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[cell.task](**training)
@@ -206,8 +205,6 @@ def run(
         _check_finite(metrics)
     except (CalledOff, Diverged) as error:
         metrics |= {"failure": str(error)}
-    except torch.linalg.LinAlgError as error:  # of a weight that is no longer finite, where Numba is not there
-        metrics |= {"failure": f"a weight matrix was no longer finite: {error}"}
     if "failure" in metrics:
         metrics = {name: value for name, value in metrics.items() if name in ("failure", "seed", *vars(cell))}
     metrics |= {"settings": settings, "training": training, "experiment": {"seed": seed, "threads": threads}}
