@@ -31,14 +31,12 @@ def reference_softmax(
     score = torch.nn.functional.leaky_relu(score_source[:, source] + score_target[:, target], slope)
     kept = torch.ones_like(inter) if keep is None else keep
     score = score.masked_fill(~kept, -torch.inf)
-    empty = score.new_zeros(len(score), 2 * rows)
-    top = empty.fill_(-torch.inf).scatter_reduce(1, segment, score.detach(), "amax")
+    top = score.new_full((len(score), 2 * rows), -torch.inf).scatter_reduce(1, segment, score.detach(), "amax")
     weight = (score - top.gather(1, segment).where(kept, 0)).exp()
-    total = torch.zeros_like(top).scatter_add(1, segment, weight).gather(1, segment)
-    count = torch.zeros(2 * rows, device=target.device).index_add(0, segment[0], kept.float()).view(rows, 2)
+    total = torch.zeros_like(top).scatter_add(1, segment, weight)
     share = score.new_tensor([1 - alpha_chi, alpha_chi])[inter.long()]
-    mass = share.where((count > 0).all(1)[target], 1)
-    return mass * weight / total.where(kept, 1)
+    mass = share.where((total.view(-1, rows, 2) > 0).all(2)[:, target], 1)
+    return mass * weight / total.gather(1, segment).where(kept, 1)
 
 
 def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
@@ -208,14 +206,17 @@ def _sum(alpha, x, rowptr, source, *_):
     lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
 )
 def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
-    weight, grad_x = _array(alpha.index_select(1, tedge)), x.new_zeros(x.shape)
+    grad_x, grad_alpha = x.new_zeros(x.shape), alpha.new_empty(alpha.shape)
+    weight = torch.stack([row.index_select(0, tedge) for row in alpha])  # by source, in which order they are read
     grad_weight = alpha.new_zeros(alpha.shape)
     for head, size, at, to in _blocks(alpha.size(0), x):
         kernels.launch(
-            kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight[head], _flat(x), at, _flat(grad), to,
-            size, _flat(grad_x), grad_weight.numpy()[head],
+            kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight.numpy()[head], _flat(x), at,
+            _flat(grad), to, size, _flat(grad_x), grad_weight.numpy()[head],
         )  # fmt: skip
-    return grad_weight.index_select(1, position), grad_x
+    for row, out in zip(grad_weight, grad_alpha, strict=True):
+        torch.index_select(row, 0, position, out=out)
+    return grad_alpha, grad_x
 
 
 def _blocks(heads: int, x: Tensor):
