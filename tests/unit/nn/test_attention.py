@@ -1,0 +1,182 @@
+"""The operators against the reference in float64, and what PyTorch asks of operators."""
+
+import numpy as np
+import pytest
+import torch
+from graphs import random_graph
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from fairgat.nn import CSRGraph, attention, kernels
+from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax, sum_of_neighbours
+
+
+def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=True):
+    edge_index, sensitive = random_graph(nodes, edges, groups, seed)
+    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, loops)
+    generator = torch.Generator().manual_seed(seed)
+    scores = 3 * torch.randn(2, heads, nodes, generator=generator)
+    x = torch.randn(*((nodes, width) if shared else (nodes, heads, width)), generator=generator)
+    return graph, *(each.clone() for each in scores), x
+
+
+@settings(max_examples=40, deadline=None)
+@given(
+    nodes=st.integers(6, 40),
+    edges=st.integers(0, 200),
+    heads=st.integers(1, 3),
+    width=st.sampled_from([1, 7, 16, 33, 64, 128, 200]),
+    shared=st.booleans(),
+    groups=st.integers(1, 3),
+    loops=st.booleans(),
+    alpha_chi=st.sampled_from([0.0, 0.3, 1.0]),
+    drop=st.booleans(),
+    seed=st.integers(0, 1000),
+)
+def test_operators_equal_the_reference(nodes, edges, heads, width, shared, groups, loops, alpha_chi, drop, seed):
+    """Values and gradients, isolated nodes, duplicated edges and dropped ones among them."""
+    graph, source, target, x = inputs(nodes, edges, heads, width, shared, groups, seed, loops)
+    keep = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(seed)) < 0.7 if drop else None
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        given = [each.to(dtype, copy=True).requires_grad_() for each in (source, target, x)]
+        alpha = segment_softmax(given[0], given[1], graph, alpha_chi, 0.2, keep)
+        out = sum_of_neighbours(alpha, given[2], graph)
+        weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
+        ((out * weights.to(dtype)).sum() + alpha.square().sum()).backward()
+        results.append([alpha, out, *(each.grad for each in given)])
+    for fused, exact in zip(*results, strict=True):
+        size = float(exact.detach().abs().amax()) if exact.numel() else 0.0
+        torch.testing.assert_close(fused.double(), exact, rtol=1e-4, atol=1e-5 * max(size, 1.0))
+
+
+def test_the_reference_is_the_equations():
+    """A row with both kinds of neighbours, one with one kind, and one without any, by hand."""
+    edge_index = torch.tensor([[0, 1, 2, 0], [1, 1, 1, 2]])
+    graph = CSRGraph.from_edge_index(edge_index, 4, torch.tensor([1, 0, 0, 0]), add_self_loops=False)
+    source, target = torch.tensor([[0.5, -1.0, 2.0, 0.0]]).double(), torch.tensor([[0.0, -0.7, 1.0, 0.0]]).double()
+    alpha = graph.original_order(reference_softmax(source, target, graph, 0.3, 0.2, None)[0])
+    one, two = np.exp(0.2 * -1.7), np.exp(1.3)
+    torch.testing.assert_close(
+        alpha, torch.tensor([0.3, 0.7 * one / (one + two), 0.7 * two / (one + two), 1.0]).double()
+    )
+    x = torch.tensor([[1.0], [10.0], [100.0], [1000.0]]).double()
+    expected = torch.tensor([0.0, 0.3 + 10 * alpha[1] + 100 * alpha[2], 1.0, 0.0]).double()
+    torch.testing.assert_close(reference_sum(alpha[graph.permutation][None], x, graph)[:, 0, 0], expected)
+
+
+def test_gradcheck_of_the_reference():
+    graph, source, target, x = (
+        each.double() if isinstance(each, torch.Tensor) else each for each in inputs(6, 15, 2, 3)
+    )
+    keep = torch.rand(graph.num_edges) < 0.8
+
+    def function(s, t, values):
+        return sum_of_neighbours(segment_softmax(s, t, graph, 0.3, 0.2, keep), values, graph)
+
+    given = [each.requires_grad_() for each in (source, target, x)]
+    assert torch.autograd.gradcheck(function, given)
+    assert torch.autograd.gradgradcheck(function, given)
+
+
+@pytest.mark.parametrize("drop", [False, True])
+def test_opcheck(drop):
+    graph, source, target, x = inputs(12, 40, 2, 16)
+    keep = torch.rand(graph.num_edges) < 0.8 if drop else None
+    tptr, ttarget, tedge, position = graph.transposed()
+    rows = graph.rowptr, graph.middle, graph.source
+    source.requires_grad_(), target.requires_grad_(), x.requires_grad_()
+    torch.library.opcheck(
+        torch.ops.fairgat.segment_softmax.default, (source, target, *rows, tptr, tedge, keep, 0.3, 0.2)
+    )
+    alpha = segment_softmax(source, target, graph, 0.3, 0.2, keep).detach()
+    given = alpha.clone().requires_grad_(), x, graph.rowptr, graph.source
+    torch.library.opcheck(torch.ops.fairgat.sum_of_neighbours.default, (*given, *graph.transposed()))
+    plain = [each.detach() for each in (source, target)]
+    torch.library.opcheck(
+        torch.ops.fairgat.segment_softmax_backward.default, (alpha, alpha, *plain, *rows, tptr, tedge, 0.2)
+    )
+    grad = torch.randn(12, 2, 16)
+    torch.library.opcheck(
+        torch.ops.fairgat.sum_of_neighbours_backward.default,
+        (grad, alpha, x.detach(), tptr, ttarget, tedge, position),
+    )
+
+
+def test_scores_of_any_size_and_nan():
+    """Scores too large for exp() alone; and NaN is not lost on the way."""
+    graph, source, target, x = inputs(20, 60, 1, 16)
+    big = [1e4 * each for each in (source, target)]
+    expected = segment_softmax(*(each.double() for each in big), graph, 0.3)
+    torch.testing.assert_close(segment_softmax(*big, graph, 0.3).double(), expected, rtol=1e-4, atol=1e-6)
+    source[0, 3] = torch.nan
+    found, exact = (
+        segment_softmax(source.to(d), target.to(d), graph, 0.3).isnan() for d in (torch.float, torch.double)
+    )
+    assert torch.equal(found, exact) and found.any() and not found.all()
+
+
+def test_the_exponential():
+    """Through softmax rows of two edges, whose shares are exp(-d) / (1 + exp(-d))."""
+    d = torch.linspace(0, 86, 4001)
+    n = len(d)
+    edge_index = torch.stack([torch.arange(2 * n), torch.arange(n).repeat_interleave(2) + 2 * n])
+    graph = CSRGraph.from_edge_index(edge_index, 3 * n, add_self_loops=False)
+    source = torch.zeros(1, 3 * n)
+    source[0, 1 : 2 * n : 2] = -d
+    alpha = segment_softmax(source, torch.zeros(1, 3 * n), graph, slope=1.0)[0].view(-1, 2)
+    torch.testing.assert_close(alpha[:, 1].double(), torch.sigmoid(-d.double()), rtol=1e-6, atol=0)
+
+
+def test_a_second_derivative_is_refused():
+    graph, source, target, x = inputs(12, 40, 1, 16)
+    source.requires_grad_()
+    out = sum_of_neighbours(segment_softmax(source, target, graph, 0.3), x, graph)
+    (first,) = torch.autograd.grad(out.square().sum(), source, create_graph=True)
+    with pytest.raises(RuntimeError, match="once_differentiable"):
+        first.sum().backward()
+
+
+def test_the_same_bits_whatever_the_number_of_threads(threads):
+    """Rows are summed up by one thread each."""
+    results = []
+    for count in (1, 2, 2, 3):
+        threads(count)
+        graph, *given = inputs(3000, 40_000, 2, 48)
+        given = [each.requires_grad_() for each in given]
+        out = sum_of_neighbours(segment_softmax(given[0], given[1], graph, 0.3), given[2], graph)
+        out.square().sum().backward()
+        assert torch.get_num_threads() == count
+        results.append([out.detach(), *(each.grad for each in given)])
+    for other in results[1:]:
+        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
+
+
+def test_a_backward_pass_alone_needs_the_transposed_graph(monkeypatch):
+    graph, source, target, x = inputs(12, 40, 1, 16)
+    calls = []
+    original = kernels.sort_by_source
+    monkeypatch.setattr(kernels, "sort_by_source", lambda *a: calls.append(1) or original(*a))
+    for _ in range(2):
+        sum_of_neighbours(segment_softmax(source, target, graph), x, graph)
+    assert not calls
+    for _ in range(2):
+        sum_of_neighbours(segment_softmax(source, target, graph), x.requires_grad_(), graph).sum().backward()
+    assert calls == [1]
+
+
+def test_who_takes_the_reference():
+    x = torch.zeros(2, 2)
+    assert attention.fused(x)
+    assert not attention.fused(x.double()) and not attention.fused(x.bfloat16()) and not attention.fused(x.to("meta"))
+
+
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+def test_the_reference_on_a_gpu():
+    edge_index, sensitive = random_graph()
+    from fairgat.nn import FairGATConv
+
+    layer, x = FairGATConv(5, 8), torch.randn(30, 5)
+    expected = layer(x, edge_index, sensitive)
+    found = layer.cuda()(x.cuda(), edge_index.cuda(), sensitive.cuda())
+    torch.testing.assert_close(found.cpu(), expected, rtol=1e-4, atol=1e-5)
