@@ -5,8 +5,8 @@ r"""Attention over a CSR graph whose rows are cut into two segments, intra-edges
     \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
-A row with both kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest; a row with one kind
-gives that kind all. GAT is the case of intra-edges only.
+A row with both kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest; a row with one
+kind gives that kind all. GAT is the case of intra-edges only.
 
 The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Where
 features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which don't.

@@ -47,9 +47,9 @@ class _Linear(torch.autograd.Function):
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """`linear` without bias. Of constant features that are mostly zeros, as bags of words are, only the others are read.
+    """`linear` without bias, which reads the non-zeros alone of constant features that are mostly zeros.
 
-    On Citeseer that is a quarter of the time of an epoch.
+    Such are bags of words: on Citeseer an epoch takes a quarter of the time.
     """
     narrows = x.size(1) > weight.size(0)
     if narrows and not x.requires_grad and fused(x) and not torch.compiler.is_compiling():
@@ -60,7 +60,7 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
 
 
 def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
-    """The non-zeros of x (N, F) as edges from words to texts, and their values (1, E); None where there are too many."""
+    """The non-zeros of x (N, F) as edges from words to texts, and their values (1, E); None for too many of them."""
     sample = x[:: max(1, len(x) // _SAMPLE)]
     if x.is_inference() or any(part.count_nonzero() > _DENSE * part.numel() for part in (sample, x)):
         return None

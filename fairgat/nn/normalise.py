@@ -90,8 +90,8 @@ def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
 class Features:
     """Features (N, H, C) as a product, scale * (values @ weight^T), of which each factor may be worked on alone.
 
-    A weighted sum over neighbours acts on `values`, S3 on `scale`, and neither needs the product. So a layer that widens
-    its input sums the narrow features, and a layer that doesn't starts with `values` that are transformed already.
+    A weighted sum over neighbours acts on `values`, S3 on `scale`, and neither needs the product. So a layer that
+    widens its input sums the narrow features; one that doesn't starts with `values` that are transformed already.
 
     Attributes:
         values: (N, H, K), or (N, K) where all heads have the same ones.
@@ -130,7 +130,7 @@ class Features:
         return replace(self, scale=factor if self.scale is None else self.scale * factor)
 
     def centred(self, eta: float) -> "Features":
-        """S3, the mean taken out first, so that everything is multiplied out; for values that all heads share, or W = None."""
+        """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""
         values = self.values
         if self.weight is not None:
             values = linear(values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])

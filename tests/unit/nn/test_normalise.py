@@ -30,9 +30,8 @@ def test_singular_vectors(double, values, tall):
 
 def test_spectral_norm_in_single_precision():
     weight = torch.randn(128, 300, generator=torch.Generator().manual_seed(0))
-    torch.testing.assert_close(
-        torch.linalg.matrix_norm(SpectralNorm()(weight).double(), 2).item(), 1.0, rtol=1e-6, atol=0
-    )
+    norm = torch.linalg.matrix_norm(SpectralNorm()(weight).double(), 2)
+    torch.testing.assert_close(norm.item(), 1.0, rtol=1e-6, atol=0)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -106,9 +105,6 @@ def test_large_products(bias):
     for function, dtype in ((linear, torch.float32), (plain_linear, torch.float64)):
         given = [None if each is None else each.to(dtype, copy=True).requires_grad_() for each in (x, weight, shift)]
         out = function(*given)
-        assert (type(out.grad_fn).__name__ == "_LinearBackward") == (
-            dtype == torch.float32 and module._onednn is not None
-        )
         out.backward(grad.to(dtype))
         results.append([out, *(each.grad for each in given if each is not None)])
     for ours, exact in zip(*results, strict=True):

@@ -108,7 +108,6 @@ print(len({{line.split()[-1] for line in open("/proc/self/maps") if "libgomp" in
 
 
 def test_the_users_choice_of_a_threading_layer_is_left_alone():
-    out, error = start(
-        STEP + "import numba\nprint(numba.threading_layer())", NUMBA_THREADING_LAYER="workqueue"
-    ).communicate()
+    code = STEP + "import numba\nprint(numba.threading_layer())"
+    out, error = start(code, NUMBA_THREADING_LAYER="workqueue").communicate()
     assert out.splitlines()[-1] == "workqueue", out + error
