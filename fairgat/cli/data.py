@@ -6,8 +6,8 @@ from pathlib import Path
 from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import download
-from fairgat.data.sources import files_of
-from fairgat.data.sources._source import File
+from fairgat.data.datasets import files_of
+from fairgat.data.source import File
 from fairgat.errors import DataError, nearest
 from fairgat.files import sha256_of
 
@@ -114,7 +114,7 @@ def _state(file: File, folder: Path) -> str:
     path = folder / file.basename
     if not path.exists():
         return "missing"
-    expected = file.sha256 or download.recorded(path)
+    expected = file.sha256 or file.recorded_checksum(folder)
     return "here" if sha256_of(path) == expected else "altered"
 
 

@@ -4,10 +4,10 @@ import argparse
 import shutil
 
 import pytest
+from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
-from fairgat.data import datasets
 from fairgat.errors import DataError
 
 
@@ -36,16 +36,14 @@ def test_files_from_any_folder_are_taken_by_their_checksum(setting, data_mirror,
     lines = commands.add(experiment, tmp_path / "Downloads")
     assert len(lines) == 8
     raw = tmp_path / "results/data/raw/cora"
-    datasets.acquire("cora", experiment.datasets["cora"], raw)
-    assert datasets.prepare("cora", experiment.datasets["cora"], raw).num_nodes == 2708
+    assert obtain("cora", experiment.datasets["cora"], raw).num_nodes == 2708
     assert sum("[here]" in line for line in commands.where(experiment)) == 8
 
 
 @pytest.mark.real_data
 def test_a_mirror_is_filled_in_its_layout(setting, data_mirror, tmp_path):
     commands.add(setting("cora"), data_mirror / "planetoid", mirror=tmp_path / "mirror")
-    datasets.acquire("cora", setting("cora").datasets["cora"], tmp_path / "raw", tmp_path / "mirror")
-    assert (tmp_path / "raw/manifest.json").exists()
+    obtain("cora", setting("cora").datasets["cora"], tmp_path / "raw", tmp_path / "mirror")
 
 
 def test_altered_files_are_refused_and_the_others_taken(setting, tmp_path):
