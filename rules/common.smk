@@ -21,7 +21,6 @@ import fairgat.config
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
-import fairgat.reporting.found
 import fairgat.reporting.settings
 
 try:
