@@ -8,6 +8,9 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 GIB = 2**30
+# One process imports PyTorch, and each worker is a fork of it that has computed nothing yet.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["fairgat.bench.networks", "torch._dynamo"])  # the latter for Adam
 _kept: Any = None  # in the worker's process
 
 
@@ -25,7 +28,7 @@ class Worker(ProcessPoolExecutor):
     """
 
     def __init__(self, make: Callable[..., Any], *arguments: Any, limit_gib: float | None = None) -> None:
-        super().__init__(max_workers=1, mp_context=multiprocessing.get_context("spawn"))
+        super().__init__(max_workers=1, mp_context=_FORKS)
         self._result(_make, limit_gib, make, arguments)
 
     def call(self, method: str, *arguments: Any) -> Any:
