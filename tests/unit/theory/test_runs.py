@@ -70,7 +70,7 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
         run = folder / "runs" / name / METHODS[name][1] / f"split-{k}"
         logits = np.load(run / "predictions.npz")["logits"].astype(float)
         logit, probability = rows[4 * k + 2 : 4 * k + 4]
-        # A pass in training rounds otherwise than one that predicts (`fairgat.nn.head`).
+        # A pass in training rounds otherwise than one that predicts.
         near = {"rel": 1e-6, "abs": 1e-7}
         assert logit["delta_out"] == pytest.approx(theory.disparity(logits, sensitive), **near)
         assert probability["delta_out"] == pytest.approx(theory.disparity(1 / (1 + np.exp(-logits)), sensitive), **near)
