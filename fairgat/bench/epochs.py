@@ -1,4 +1,4 @@
-"""Seconds per epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
+"""Time an epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
 
 import time
 from collections.abc import Mapping

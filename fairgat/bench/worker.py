@@ -1,4 +1,4 @@
-"""Keep an object in a process of its own: its peak memory is its own, and running out of memory ends nothing else."""
+"""Keep an object in its own process, whose peak memory is its own and which may run out of memory alone."""
 
 import multiprocessing
 import resource
@@ -32,7 +32,7 @@ class Worker(ProcessPoolExecutor):
         self._result(_make, limit_gib, make, arguments)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """The result of the object's method."""
+        """Call a method of the object and return its result."""
         return self._result(_call, method, arguments)
 
     def _result(self, function: Callable[..., Any], *arguments: Any) -> Any:

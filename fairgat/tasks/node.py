@@ -40,11 +40,11 @@ class NodeTask(Task):
         return Score((metrics["accuracy"], -metrics["statistical_parity"] - metrics["equal_opportunity"]), metrics)
 
     def evaluate(self, logits: Tensor) -> dict[str, dict[str, float]]:
-        """Validation and test metrics of the selected epoch's logits."""
+        """Compute validation and test metrics of the selected epoch's logits."""
         return {part: self._metrics(logits, part) for part in PARTS}
 
     def predictions(self, logits: Tensor) -> dict[str, np.ndarray]:
-        """What predictions.npz holds: `logits` (N,) in the data set's own order."""
+        """Collect what predictions.npz holds: `logits` (N,) in the data set's own order."""
         return {"logits": logits.numpy()[self.rank]}
 
     def _metrics(self, logits: Tensor, part: str) -> dict[str, float]:
