@@ -90,7 +90,7 @@ def sha256_of(path: str | Path) -> str:
 
 
 def git_blob_of(path: str | Path) -> str:
-    """Git's id of a file's bytes, by which a repository's tree names them: SHA-1 of `blob {size}`, a zero and the bytes."""
+    """Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
     header = b"blob %d\0" % os.path.getsize(path)
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False))

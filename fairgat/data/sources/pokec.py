@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, github, scaled
+from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, github, induced, largest_component, scaled
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -128,19 +128,10 @@ def _users(name: str, folder: Path) -> _Users:
 
 def _component(users: _Users, folder: Path, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """Find the rows of the graph's users, and the (2, E) edge index among them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    count = len(users.frame)
-    edges = edges_from_pairs(users.pairs, count, f"{users.where.removesuffix('.csv')}_relationship.txt", options.drop)
+    ties = f"{users.where.removesuffix('.csv')}_relationship.txt"
+    edges = edges_from_pairs(users.pairs, len(users.frame), ties, options.drop)
     labelled = users.labels >= 0
-    edges = edges[:, labelled[edges].all(axis=0)]
-    adjacency = coo_array((np.ones(edges.shape[1], dtype=np.int8), (edges[0], edges[1])), shape=(count, count))
-    _, component = connected_components(adjacency, directed=False)
     if not labelled.any():
         raise DataError(f"{users.where}: no user is labelled")
-    kept = np.flatnonzero(labelled & (component == np.bincount(component[labelled]).argmax()))
-    position = np.full(count, -1)
-    position[kept] = np.arange(len(kept))
-    edges = position[edges]
-    return kept, edges[:, (edges >= 0).all(axis=0)]
+    kept = largest_component(edges, labelled)
+    return np.flatnonzero(kept), induced(edges, kept)
