@@ -61,7 +61,12 @@ lint: env ## Check style, the direction of imports and the workflow's form
 	$(BIN)/lint-imports
 	$(BIN)/snakemake --lint
 
-bench: env ## Time the attention layers and write docs/performance.md (about ten minutes, with the machine to itself)
+# DGL is a peer of the benchmark alone: it stays out of .venv, in a folder that only its own process reads.
+.bench-peers: | env
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ dgl==1.1.3 || \
+	    echo "DGL cannot be installed for this Python; its row will say so."
+
+bench: env .bench-peers ## Time the attention layers and write docs/performance.md (about ten minutes, with the machine to itself)
 	$(BIN)/fairgat bench attention $(ARGS) --output results/bench/attention.json
 	$(BIN)/fairgat bench scale --output results/bench/scale.json
 	$(BIN)/python -m fairgat.bench.page docs/performance.md results/bench/attention.json results/bench/scale.json

@@ -22,7 +22,7 @@ def shown():
 rule provenance:
     input:
         results=shown(),
-        metrics=[path for task in TASKS for path in PLAN.outputs("metrics.json", task)],
+        selections=PLAN.files("selection"),
         code=code("provenance"),
     output:
         json=report(

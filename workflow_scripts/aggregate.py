@@ -1,26 +1,15 @@
-"""Average one task's metrics over the splits: the winners', and every cell's."""
+"""Average one task's scores over the splits: every cell's, and the winners'."""
 
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.files import read_json, write_text
+    from fairgat.files import read_json
     from fairgat.reporting.paper import means
-    from fairgat.scores import summary as aggregation
-    from fairgat.scores.runs import read_all
+    from fairgat.scores import runs, summary
 
-    records = read_all(snakemake.input.metrics)
-    rows = aggregation.summarise(
-        map(read_json, snakemake.input.selections),
-        records,
-        ddof=snakemake.params.ddof,
-        published=means(snakemake.wildcards.task),
-    )
-    chosen = [row for row in rows if row["rule"] == snakemake.params.rule]
-    cells = aggregation.summarise_cells(records, ddof=snakemake.params.ddof)
-    for path, content, columns in (
-        (snakemake.output.summary, chosen, aggregation.COLUMNS),
-        (snakemake.output.by_rule, rows, aggregation.COLUMNS_BY_RULE),
-        (snakemake.output.cells, cells, aggregation.COLUMNS_OF_CELLS),
-        (snakemake.output.splits, aggregation.by_split(records), aggregation.COLUMNS_OF_SPLITS),
-    ):
-        write_text(path, aggregation.to_csv(content, columns))
+    scores = summary.scores_alone(runs.read(*snakemake.input.runs))
+    cells = summary.cells(scores, snakemake.params.ddof)
+    winners = summary.winners(map(read_json, snakemake.input.selections), cells, means(snakemake.wildcards.task))
+    runs.write(snakemake.output.runs, scores)
+    runs.write(snakemake.output.cells, cells)
+    runs.write(snakemake.output.winners, winners)

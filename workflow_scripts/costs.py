@@ -8,13 +8,11 @@ with logged(snakemake):
     from fairgat.files import read_json, write_text
     from fairgat.reporting import costs, paper
     from fairgat.reporting.render import render
+    from fairgat.scores.runs import read
 
-    debiasing = {}
-    for path in map(Path, snakemake.input.debiasing):
-        *_, dataset, method, _ = path.parts
-        debiasing.setdefault((dataset, method), []).append(read_json(path)["seconds"])
-    frame = costs.collect(map(read_json, snakemake.input.metrics), debiasing, paper.load()["runtime"])
-    write_text(snakemake.output.csv, frame.to_csv(index=False, float_format="%.4g", lineterminator="\n"))
-    table = costs.page(frame, snakemake.params.titles)
-    write_text(snakemake.output.md, render(table, "md"))
-    write_text(snakemake.output.html, render(table, "html"))
+    bias = map(read_json, snakemake.input.bias)
+    frame = costs.collect(read(*snakemake.input.runs), bias, paper.load()["runtime"])
+    texts = {form: render(costs.page(frame, snakemake.params.titles), form) for form in ("md", "html")}
+    texts["csv"] = frame.to_csv(index=False, float_format="%.4g", lineterminator="\n")
+    for path in snakemake.output:
+        write_text(path, texts[Path(path).suffix[1:]])

@@ -3,10 +3,8 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.reporting import figures, style
+    from fairgat.reporting import found, style
 
-    sources = {name: files for name, files in snakemake.input.items() if name != "package"}
-    style.save(
-        figures.draw(snakemake.params.settings, sources),
-        {form: snakemake.output[form] for form in style.FORMATS},
-    )
+    module = found.module("figures", snakemake.wildcards.figure)
+    figure = module.draw(snakemake.params.settings, dict(snakemake.input.items()))
+    style.save(figure, {form: snakemake.output[form] for form in style.FORMATS})

@@ -19,7 +19,7 @@ with logged(snakemake):
         snakemake.params.config,
         benchmarks,
         [path.relative_to(benchmarks) for path in benchmarks.rglob("*.tsv")],
-        snakemake.input.metrics,
+        snakemake.input.selections,
     )
     write_json(snakemake.output.json, content)
     write_text(snakemake.output.html, render(provenance.page(content), "html"))

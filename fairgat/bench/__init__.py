@@ -1,1 +1,5 @@
-"""Benchmarks of the attention layers: `fairgat bench attention` and `fairgat bench scale`."""
+"""Time the attention layers beside their peers: `fairgat bench attention`, `fairgat bench scale`, and a method's epoch.
+
+A graph goes in, a JSON document with every measured second comes out, and `page` turns two of these documents into
+docs/performance.md. Begin with `networks`: what is timed. `worker` gives each network a process of its own.
+"""

@@ -1,72 +1,158 @@
-"""The networks that are timed: two attention layers of equal width and a linear layer, ours and PyTorch Geometric's."""
+"""Train two attention layers with ReLU and a linear layer, as users would write them.
 
+The layers are bare, the optimiser is `torch.optim.Adam`, the nodes keep the file's order, and the environment sets
+nothing.
+"""
+
+import os
+import resource
+import statistics
+import sys
+import time
 from collections.abc import Callable
 from functools import partial
+from pathlib import Path
+from typing import Any
 
+import numba
 import torch
 from torch import Tensor, nn
 
-from fairgat.data.graph import Graph, alpha_chi
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, set_num_threads
-from fairgat.training.optim import Adam
+from fairgat.data.graph import Graph
+from fairgat.nn import FairGATConv, GATConv
 
-OURS = ("GAT", "FairGAT")
-PEERS = ("PyG GAT, eager", "PyG GAT, torch.compile")
-
-
-def use_threads(name: str, threads: int) -> None:
-    """Let the process use so many threads, in the way that suits the named network."""
-    (set_num_threads if name in OURS else torch.set_num_threads)(threads)
+GAT, FAIRGAT, PYG, DGL = "GAT", "FairGAT", "PyG GATConv, eager", "DGL GATConv"
+OURS, PEERS = (GAT, FAIRGAT), (PYG, DGL)
+PEERS_FOLDER = ".bench-peers"  # where `make bench` installs DGL, a peer that nothing else needs
 
 
-def epoch(name: str, graph: Graph, hidden: int, seed: int = 0) -> Callable[[], float]:
-    """A function that trains the named network for one epoch (forward, backward, Adam) and returns the loss.
+class Network(nn.Module):
+    """Logits of a stack of two attention layers; `layer` makes one from its input and output width."""
+
+    def __init__(self, layer: Callable[[int, int], nn.Module], features: int, hidden: int) -> None:
+        super().__init__()
+        self.conv1 = layer(features, hidden)
+        self.conv2 = layer(hidden, hidden)
+        self.linear = nn.Linear(hidden, 1)
+
+    def forward(self, x: Tensor, *graph: Any) -> Tensor:
+        """(N,) logits of features x (N, F); `graph` is what the layer takes beside them."""
+        h = self.conv1(x, *graph).relu()
+        h = self.conv2(h, *graph).relu()
+        return self.linear(h).squeeze(1)
+
+
+class Training:
+    """A network in training on one graph; 40 % of the nodes carry the loss.
 
     Args:
         name: one of `OURS` or `PEERS`.
-        graph: what to train on; 40 % of the nodes carry the loss.
+        make_graph: loads or generates the graph.
         hidden: width of both layers.
+        threads: CPU threads.
 
     Raises:
-        ImportError: torch_geometric is needed and not installed.
+        ImportError: the peer is not installed.
     """
-    torch.manual_seed(seed)
-    features = torch.from_numpy(graph.features)
-    labels = torch.from_numpy(graph.labels).float()
-    train = torch.randperm(graph.num_nodes)[: int(0.4 * graph.num_nodes)]
-    model, edges = _network(name, graph, hidden)
-    optimizer = Adam(model.parameters(), lr=0.005, weight_decay=0.0005)
 
-    def run() -> float:
-        logits = model(features, edges)
-        known, right = logits.index_select(0, train), labels.index_select(0, train)
-        loss = nn.functional.binary_cross_entropy_with_logits(known, right)
-        optimizer.zero_grad()
+    def __init__(self, name: str, make_graph: Callable[[], Graph], hidden: int, threads: int) -> None:
+        torch.set_num_threads(threads)
+        torch.manual_seed(0)
+        graph = make_graph()
+        self.edges = graph.num_edges
+        self.features = torch.from_numpy(graph.features)
+        self.labels = torch.from_numpy(graph.labels).float()
+        self.train = torch.randperm(graph.num_nodes)[: int(0.4 * graph.num_nodes)]
+        layer, self.graph, self.version = _layer(name, graph, threads)
+        self.model = Network(layer, graph.num_features, hidden)
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=0.005, weight_decay=0.0005)
+        self.before_gib = _peak_gib()
+
+    def epoch(self, seconds: float) -> float:
+        """Seconds of a training epoch (forward, backward, Adam); see `_median` for the argument."""
+        return _median(self._epoch, tuple, seconds)
+
+    def forward(self, seconds: float, new: bool) -> float:
+        """Seconds of a forward pass; a `new` edge_index at every call is what mini-batches bring."""
+        edge_index, *rest = self.graph
+
+        def graph() -> tuple[Any, ...]:
+            return (edge_index.clone() if new else edge_index, *rest)
+
+        with torch.no_grad():
+            return _median(partial(self.model, self.features), graph, seconds)
+
+    def facts(self) -> dict[str, Any]:
+        """Say what was timed, the process's peak memory, and how much of it came with the epochs."""
+        peak = _peak_gib()
+        return {
+            "edges": self.edges,
+            "threads_used": torch.get_num_threads(),
+            "version": self.version,
+            "peak_gib": peak,
+            "memory_gib": peak - self.before_gib,
+        }
+
+    def _epoch(self) -> None:
+        logits = self.model(self.features, *self.graph)
+        loss = nn.functional.binary_cross_entropy_with_logits(logits[self.train], self.labels[self.train])
+        self.optimizer.zero_grad()
         loss.backward()
-        optimizer.step()
-        return loss.item()
-
-    return run
+        self.optimizer.step()
 
 
-def _network(name: str, graph: Graph, hidden: int) -> tuple[nn.Module, Tensor | CSRGraph]:
-    edge_index = torch.from_numpy(graph.edge_index)
-    if name == "GAT":
-        return NodeClassifier(GATConv, graph.num_features, hidden), CSRGraph.from_edge_index(
-            edge_index, graph.num_nodes
-        )
-    if name == "FairGAT":  # all three steps
-        layer = partial(FairGATConv, alpha_chi=alpha_chi(graph.r_chi(), 0.75), eta=1.0)
-        sensitive = torch.from_numpy(graph.sensitive)
-        csr = CSRGraph.from_edge_index(edge_index, graph.num_nodes, sensitive)
-        return NodeClassifier(layer, graph.num_features, hidden, spectral_norm=True, eta=1.0), csr
-    from torch_geometric.nn import GATConv as PyGConv
+def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
+    """Find what makes a layer, what the layer takes beside features, and the version of what computes it."""
+    edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
+    if name == GAT:
+        return GATConv, (edge_index,), ours
+    if name == FAIRGAT:  # all three steps
+        return partial(FairGATConv, alpha_chi=0.5, eta=1.0), (edge_index, torch.from_numpy(graph.sensitive)), ours
+    if name == PYG:
+        import torch_geometric
+        from torch_geometric.nn import GATConv as PyGConv
 
-    class Layer(PyGConv):
-        def forward(self, x: Tensor, edges: Tensor, relu: bool = True) -> Tensor:
-            return super().forward(x, edges).relu()
+        return PyGConv, (edge_index,), f"PyTorch Geometric {torch_geometric.__version__}"
+    return _dgl_layer(edge_index, graph.num_nodes, threads)
 
-    model: nn.Module = NodeClassifier(Layer, graph.num_features, hidden)
-    if name == "PyG GAT, torch.compile":
-        model = torch.compile(model)
-    return model, edge_index
+
+def _dgl_layer(edge_index: Tensor, nodes: int, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
+    os.environ["DGLBACKEND"] = "pytorch"  # it would ask for it, and write into the user's home
+    sys.path.append(PEERS_FOLDER)
+    import dgl
+    from dgl.nn import GATConv as DGLConv
+
+    dgl.utils.set_num_threads(threads)
+
+    class Layer(DGLConv):
+        def forward(self, x: Tensor, graph: Any) -> Tensor:
+            return super().forward(graph, x).flatten(1)  # (N, heads, out) otherwise
+
+    graph = dgl.add_self_loop(dgl.graph((edge_index[0], edge_index[1]), num_nodes=nodes))
+    return partial(Layer, num_heads=1), (graph,), f"DGL {dgl.__version__}"
+
+
+def _median(run: Callable[..., Any], arguments: Callable[[], tuple], seconds: float) -> float:
+    """Median time of `run(*arguments())`, which runs as often as fits into `seconds`, and at least once.
+
+    A first time does not count: in training, too, a pass follows one of its own, whose arrays the caches hold.
+    """
+    taken: list[float] = []
+    run(*arguments())
+    while not taken or sum(taken) < seconds:
+        given = arguments()
+        started = time.perf_counter()
+        run(*given)
+        taken.append(time.perf_counter() - started)
+    return statistics.median(taken)
+
+
+def _peak_gib() -> float:
+    try:
+        kib = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
+    except (
+        OSError,
+        IndexError,
+    ):  # no Linux; there, getrusage begins with the peak of the process that started this one
+        kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
+    return kib / 2**20

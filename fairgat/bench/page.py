@@ -6,48 +6,46 @@ from pathlib import Path
 from typing import Any
 
 from fairgat import files
-from fairgat.bench import tables
+from fairgat.bench import attention, scale
 
 _BEGIN, _END = "<!-- measured: begin -->", "<!-- measured: end -->"
 
 
-def write(page: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
+def write(page: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None:
     """Put the measured part between the page's two marks, and draw `performance.svg` beside it."""
     text = page.read_text(encoding="utf-8")
     before, _, rest = text.partition(_BEGIN)
     _, _, after = rest.partition(_END)
-    machine = attention["machine"]
-    described = (
-        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
-        f"{machine['system']}; Python {machine['python']}, PyTorch {machine['torch']}."
-    )
+    machine = one_graph["machine"]
+    versions = {row["version"]: None for row in one_graph["rows"] if "failure" not in row}
     measured = [
         _BEGIN,
-        described,
+        f"Machine: {machine['processor']}, {machine['cores']} cores, {machine['memory_gib']} GiB; "
+        f"{machine['system']}; Python {machine['python']}, PyTorch {machine['torch']}, {', '.join(versions)}.",
         "",
-        "## One graph, beside PyTorch Geometric",
+        "## One graph, beside PyTorch Geometric and DGL",
         "",
-        *tables.attention(attention),
+        *attention.table(one_graph),
         "",
         "## Growth",
         "",
-        *tables.scale(scale),
+        *scale.table(growth),
         "",
         "![Milliseconds per epoch, and seconds against edges](performance.svg)",
         _END,
     ]
     files.write_text(page, before + "\n".join(measured) + after)
-    _draw(page.with_suffix(".svg"), attention, scale)
+    _draw(page.with_suffix(".svg"), one_graph, growth)
 
 
-def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
+def _draw(path: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
     from fairgat.reporting.style import WIDTH, looks, plt, save
 
     shown = list(looks({"name": name, "title": name} for name in ("fairgat", "gat")).values())
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
-    rows = [row for row in attention["rows"] if "milliseconds" in row]
+    rows = [row for row in one_graph["rows"] if "milliseconds" in row]
     names = list(dict.fromkeys(row["network"] for row in rows))
     for threads, look in zip(sorted({row["threads"] for row in rows}), cycle(shown), strict=False):
         timed = {row["network"]: row["milliseconds"] for row in rows if row["threads"] == threads}
@@ -57,8 +55,8 @@ def _draw(path: Path, attention: dict[str, Any], scale: dict[str, Any]) -> None:
         )  # fmt: skip
     left.set(xscale="log", xlabel="milliseconds per epoch", ylim=(len(names) - 0.5, -0.5))
     left.set_yticks(range(len(names)), names)
-    for name, look in zip(scale["exponents"], cycle(shown), strict=False):
-        measured = [row for row in scale["rows"] if row["network"] == name and "seconds" in row]
+    for name, look in zip(growth["lines"], cycle(shown), strict=False):
+        measured = [row for row in growth["rows"] if row["network"] == name and "seconds" in row]
         right.plot(
             [row["edges"] for row in measured], [row["seconds"] for row in measured],
             color=look.colour, marker=look.marker, label=name,

@@ -1,4 +1,4 @@
-"""`fairgat bench`: the attention layers against PyTorch Geometric's, and how they grow."""
+"""`fairgat bench`: the attention layers beside PyTorch Geometric's and DGL's, and how their cost grows."""
 
 import argparse
 import json
@@ -8,26 +8,24 @@ from pathlib import Path
 from typing import Any
 
 from fairgat import config, files
-from fairgat.bench import tables
-from fairgat.cli.graphs import make_graph
+from fairgat.data import sources as datasets
 from fairgat.errors import FairGATError, nearest
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
     """Declare `bench attention` and `bench scale`."""
-    parser = subparsers.add_parser("bench", help="time the attention layers against PyTorch Geometric's")
+    parser = subparsers.add_parser("bench", help="time the attention layers beside PyTorch Geometric's and DGL's")
     kinds = parser.add_subparsers(dest="kind", required=True)
-    attention = kinds.add_parser("attention", help="one graph: time and memory of an epoch beside torch_geometric's")
+    attention = kinds.add_parser("attention", help="one graph: time and memory of an epoch beside the peers'")
     attention.add_argument("--dataset", default="recidivism", help="whose graph (default: recidivism)")
     attention.add_argument("--hidden", type=int, default=128)
     attention.add_argument("--threads", type=int, nargs="+", default=[1, 2])
     attention.add_argument("--pairs", type=int, default=9, help="turns of which the median counts (default: 9)")
-    attention.add_argument("--eager-only", action="store_true", help="leave torch.compile out: it takes a minute")
     attention.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
     attention.add_argument("--results-dir", help="in place of the configuration's")
     attention.add_argument("--data-mirror", help="in place of the configuration's")
     attention.set_defaults(run=_attention)
-    scale = kinds.add_parser("scale", help="a generated graph that grows: time, memory and exponent")
+    scale = kinds.add_parser("scale", help="a generated graph that grows: time and memory")
     scale.add_argument("--nodes", type=int, default=1_000_000)
     scale.add_argument("--edges", type=float, nargs="+", default=[1, 2, 5, 10, 20], help="millions of directed edges")
     scale.add_argument("--features", type=int, default=64)
@@ -52,15 +50,12 @@ def _attention(arguments: argparse.Namespace) -> None:
             f"--dataset {arguments.dataset!r} is unknown; {nearest(arguments.dataset, settings.datasets)}"
         )
     results = Path(arguments.results_dir or settings.results_dir)
-    graph = results / "data" / "graphs" / f"{arguments.dataset}.npz"
-    if not graph.exists():
-        make_graph(settings, arguments.dataset, results, arguments.data_mirror)
-    peers = [attention.EAGER] if arguments.eager_only else attention.PEERS
+    graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
     try:
-        result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs, peers)
+        result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs)
     except MemoryError as error:
         raise FairGATError(f"the memory does not suffice for --hidden {arguments.hidden} ({error})") from None
-    _say(arguments, result, tables.attention)
+    _say(arguments, result, attention.table)
 
 
 def _scale(arguments: argparse.Namespace) -> None:
@@ -77,7 +72,7 @@ def _scale(arguments: argparse.Namespace) -> None:
     result = scale.measure(
         arguments.nodes, edges, arguments.features, arguments.hidden, arguments.threads, arguments.limit_gib
     )
-    _say(arguments, result, tables.scale)
+    _say(arguments, result, scale.table)
 
 
 def _check_output(arguments: argparse.Namespace) -> None:

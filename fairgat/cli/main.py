@@ -13,7 +13,7 @@ COMMANDS = {
     "train": ("fairgat.cli.train", "train one cell on one split, with a progress bar"),
     "evaluate": ("fairgat.cli.evaluate", "compute a finished run's metrics again from its predictions"),
     "audit": ("fairgat.cli.audit", "compare results with the published numbers and claims"),
-    "bench": ("fairgat.cli.bench", "time the attention layers against PyTorch Geometric's"),
+    "bench": ("fairgat.cli.bench", "time the attention layers beside PyTorch Geometric's and DGL's"),
     "data": ("fairgat.cli.data", "where the raw data files come from, and how to supply them by hand"),
 }
 
@@ -21,8 +21,6 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status. Errors for people are printed without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    # Before torch is imported: threads that wait for the next matrix product shall leave the cores to our kernels.
-    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
     parser = argparse.ArgumentParser(prog="fairgat", description=__doc__.partition("\n")[0])
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")

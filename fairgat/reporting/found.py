@@ -1,7 +1,9 @@
 """Tables and figures, found by the names of their modules."""
 
+import ast
 import importlib
 import pkgutil
+from pathlib import Path
 from types import ModuleType
 
 from fairgat.errors import ConfigError, nearest
@@ -22,3 +24,9 @@ def module(kind: str, name: str) -> ModuleType:
     if name not in names(kind):
         raise ConfigError(f"there is no {kind.removesuffix('s')} {name!r}; {nearest(name, names(kind))}")
     return importlib.import_module(f"fairgat.reporting.{kind}.{name}")
+
+
+def about(kind: str, name: str) -> str:
+    """What the docstring of its module says, for the report; read, not imported."""
+    path = Path(__file__).parent / kind / f"{name}.py"
+    return ast.get_docstring(ast.parse(path.read_bytes())) or ""

@@ -80,7 +80,8 @@ def _with_failures(rows: pd.DataFrame, runs: pd.DataFrame) -> pd.DataFrame:
     lost = runs[runs["metric"] == FAILURE]
     lost = lost.assign(text="split " + lost["split"].astype(str) + ": " + lost["reason"])
     why = lost.groupby(["run_on", "method"])["text"].agg("; ".join).to_dict()
-    why |= dict.fromkeys(set(zip(rows["run_on"], rows["method"], strict=True)) - set(zip(runs["run_on"], runs["method"], strict=True)), "not run")  # fmt: skip
+    wanted, run = (set(zip(frame["run_on"], frame["method"], strict=True)) for frame in (rows, runs))
+    why |= dict.fromkeys(wanted - run, "not run")
     own = [why.get((row.run_on, row.method)) for row in rows.itertuples()]
     bases = [why.get((row.dataset, row.of)) for row in rows.itertuples()]
     failure = [

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgat import config, methods
+from fairgat import config
 from fairgat.bench import epochs as timing
 from fairgat.config import NodeTraining, Runtime, Splits
 from fairgat.data import splits

@@ -12,9 +12,9 @@ from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
-from fairgat.data.sources._source import File, InWheel
 
 from fairgat.data import download
+from fairgat.data.source import File, InWheel
 from fairgat.errors import DataError
 
 CONTENT = bytes(range(256)) * 4000  # about a megabyte: several chunks
@@ -54,7 +54,7 @@ def address():
 
 @pytest.fixture(autouse=True)
 def quick(monkeypatch):
-    monkeypatch.setattr(download, "BACK_OFF", 0.01)
+    monkeypatch.setattr("pooch.core.time.sleep", lambda seconds: None)
     monkeypatch.setenv("NO_PROXY", "127.0.0.1")
     Handler.asked.clear()
 
@@ -76,7 +76,7 @@ def test_a_file_comes_with_its_checksum_and_the_manifest(address, tmp_path):
     assert manifest == {"dataset": "web", "files": [entry]}
     if shutil.which("sha256sum"):
         subprocess.run(["sha256sum", "--check", "--quiet", "file.bin.sha256"], cwd=tmp_path, check=True)
-    download.verify([pinned()], tmp_path)
+    pinned().verify(tmp_path)
 
 
 def test_a_file_that_is_already_there_is_not_fetched_again(address, tmp_path):
@@ -115,8 +115,8 @@ def test_what_may_pass_is_tried_again(address, tmp_path, path, tries):
     ("path", "sha256", "reason", "tries"),
     [
         ("gone", SHA256, "the server answered 404 Not Found", 1),
-        ("cut", SHA256, r"the connection broke off before the file was whole \(tried 4 times\)", 4),
-        ("cut", None, r"the connection broke off before the file was whole \(tried 4 times\)", 4),
+        ("cut", SHA256, r"the connection broke off before the file was complete \(tried 4 times\)", 4),
+        ("cut", None, r"the connection broke off before the file was complete \(tried 4 times\)", 4),
         ("page", SHA256, "it gave a web page with SHA-256 [0-9a-f]{64} instead of " + SHA256, 1),
         ("page", None, "it gave a web page instead of the file", 1),
         ("other", SHA256, "it gave 1000 bytes with SHA-256 [0-9a-f]{64} instead of", 1),
@@ -169,29 +169,29 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
     files = [pinned(f"{address}/good")]
     download.acquire("web", files, tmp_path)
     (tmp_path / "file.bin").write_bytes(CONTENT[:-1] + b"!")
-    with pytest.raises(DataError, match=r"file\.bin is not the file it was.*Delete .*manifest\.json"):
-        download.verify(files, tmp_path)
+    with pytest.raises(DataError, match=r"file\.bin has changed.*Delete .*manifest\.json"):
+        files[0].verify(tmp_path)
     download.acquire("web", files, tmp_path)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
-    assert "its checksum is wrong; fetching it anew" in capsys.readouterr().err
+    assert "its checksum is wrong; fetching it again" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_named(tmp_path):
     with pytest.raises(DataError, match=r"file\.bin is missing"):
-        download.verify([pinned()], tmp_path)
+        pinned().verify(tmp_path)
 
 
 def test_an_unknown_checksum_is_recorded_and_then_binding(address, tmp_path, capsys):
     files = [pinned(f"{address}/good", sha256=None)]
     download.acquire("web", files, tmp_path)
     assert f"recorded {SHA256}" in capsys.readouterr().err
-    download.verify(files, tmp_path)
+    files[0].verify(tmp_path)
     (tmp_path / "manifest.json").unlink()
     download.acquire("web", files, tmp_path)
     assert Handler.asked["good"] == 1
     (tmp_path / "file.bin").write_bytes(b"something else")
-    with pytest.raises(DataError, match="is not the file it was"):
-        download.verify(files, tmp_path)
+    with pytest.raises(DataError, match="has changed"):
+        files[0].verify(tmp_path)
     with pytest.raises(DataError, match=f"instead of {SHA256}"):  # the place gives another file today
         download.acquire("web", [pinned(f"{address}/other", sha256=None)], tmp_path)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from fairgat.data.graph import Graph, alpha_chi, load_npz, r_chi, save_npz, symmetrise
-from fairgat.errors import DataError
+from fairgat.errors import DataError, NotDefined
 
 
 def graph(**changed):
@@ -34,6 +34,12 @@ def test_alpha_chi_is_bounded(limit, expected):
 def test_alpha_chi_follows_the_closed_form():
     assert alpha_chi({0: 1.0, 1: 1.0}, 0.75) == 0.5
     assert alpha_chi({0: 0.0, 1: 0.0}, 0.75) == 0.75
+
+
+@pytest.mark.parametrize("groups", [1, 3])
+def test_the_closed_form_is_for_two_groups(groups):
+    with pytest.raises(NotDefined, match=f"for two sensitive groups; there are {groups}"):
+        alpha_chi(dict.fromkeys(range(groups), 0.5), 0.75)
 
 
 def test_symmetrise_drops_self_loops_and_duplicates_and_sorts():

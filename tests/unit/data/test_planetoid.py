@@ -61,7 +61,7 @@ def test_a_pickle_that_calls_code_never_runs(tmp_path, part):
     if part == "x":  # its nodes are those of allx: it is verified, and never opened
         load(tmp_path)
     else:
-        with pytest.raises(DataError, match=r"is not read: it asks for posix.system"):
+        with pytest.raises(DataError, match=r"was not read: it asks for posix.system"):
             load(tmp_path)
     assert not (tmp_path / "ran").exists()
 
@@ -69,7 +69,7 @@ def test_a_pickle_that_calls_code_never_runs(tmp_path, part):
 def test_an_admitted_name_leads_nowhere_else(tmp_path):
     for text in (b"cnumpy\nndarray.tofile\n.", b"\x80\x04\x8c\x05numpy\x8c\x10ndarray.__base__\x93."):
         (tmp_path / "file").write_bytes(text)
-        with pytest.raises(DataError, match="is not read"):
+        with pytest.raises(DataError, match="was not read"):
             planetoid._unpickle(tmp_path / "file")
 
 

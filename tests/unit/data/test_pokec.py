@@ -82,8 +82,8 @@ def test_the_statistics_show_both_counts(tmp_path):
         ({20: "20,1,1.0,1,0.0,1.5,0"}, r"must hold whole numbers from -1"),
         ({20: "20,1,x,1,0.0,3,0"}, r"line 3: column 'gender' holds 'x', which is not a number"),
         ({20: "20,1,1.0,1,0.0,-1,0", 50: "50,1,x,1,40.0,2,1"}, r"line 6: column 'gender' holds 'x'"),
-        ({20: "10,1,1.0,1,0.0,3,0"}, r"line 3: the id '10' is an earlier row's"),
-        ({80: "80,1,0.0"}, r"line 9: 3 cells instead of the header's 7. Was the file cut off\?"),
+        ({20: "10,1,1.0,1,0.0,3,0"}, r"line 3: the id '10' already belongs to an earlier row"),
+        ({80: "80,1,0.0"}, r"line 9: 3 cells instead of the header's 7. Is the file cut off\?"),
     ],
 )
 def test_a_malformed_table_is_named_by_its_line(tmp_path, users, expected):

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from obtain import obtain
 
 from fairgat.config import Dataset, Splits
 from fairgat.data import datasets, statistics
@@ -26,8 +27,7 @@ def real(data_mirror, tmp_path_factory):
     def make(name):
         settings = Dataset(task="link_prediction" if name in LINK else "node_classification")
         raw = tmp_path_factory.mktemp("raw") / name
-        datasets.acquire(name, settings, raw, data_mirror)
-        graph = datasets.prepare(name, settings, raw)
+        graph = obtain(name, settings, raw, data_mirror)
         published = paper.load()["statistics"][datasets.counterpart(name, settings)]
         return graph, statistics.describe(graph, name, settings.task, published, splits=Splits(), seed=0)
 
@@ -51,8 +51,7 @@ def test_recidivism_holds_a_feature_that_states_the_label(real, data_mirror, tmp
     time = graph.features[:, 15] > -1  # TIME, above its minimum of 0 months
     assert (time == graph.labels).sum() == 18_762
     settings = Dataset(task="node_classification", options={"exclude": ["TIME"]})
-    datasets.acquire("recidivism", settings, tmp_path, data_mirror)
-    assert datasets.prepare("recidivism", settings, tmp_path).num_features == 16
+    assert obtain("recidivism", settings, tmp_path, data_mirror).num_features == 16
     wrong = Dataset(task="node_classification", options={"exclude": ["TIMES"]})
     with pytest.raises(DataError, match=r"bail\.csv has no column 'TIMES'; did you mean 'TIME'\?"):
         datasets.prepare("recidivism", wrong, tmp_path)

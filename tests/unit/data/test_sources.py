@@ -9,7 +9,7 @@ import pytest
 
 from fairgat import config
 from fairgat.config import Dataset
-from fairgat.data import datasets
+from fairgat.data import datasets, sources
 from fairgat.errors import ConfigError, DataError
 
 REPOSITORY = Path(__file__).resolve().parents[3]
@@ -20,7 +20,7 @@ def check(**entries):
 
 
 def test_every_data_set_of_the_paper_has_a_source():
-    names = {name for module in datasets.sources().values() for name in getattr(module, "NAMES", ())}
+    names = {name for module in datasets.known_sources().values() for name in getattr(module, "NAMES", ())}
     assert names == {
         "recidivism", "cora", "citeseer", "pubmed", "pokec-z", "pokec-n", "pokec-z-structural", "pokec-n-structural",
         "demo-social", "demo-citation",
@@ -30,8 +30,8 @@ def test_every_data_set_of_the_paper_has_a_source():
 def test_reading_the_configuration_imports_nothing_slow():
     code = """
         import sys
-        from fairgat import datasets
-        datasets.sources()
+        from fairgat.data import datasets
+        datasets.known_sources()
         print(sorted({"torch", "pandas", "scipy.sparse", "torch_geometric", "pooch"} & set(sys.modules)))
     """
     run = subprocess.run(
@@ -55,7 +55,7 @@ def test_a_wrong_entry_is_named_by_its_path(entry, expected):
 
 
 def test_an_unknown_data_set_without_a_source_names_the_nearest():
-    with pytest.raises(ConfigError, match=r"datasets\.recidivsm: .* did you mean 'recidivism'\? For data of your own"):
+    with pytest.raises(ConfigError, match=r"datasets\.recidivsm: .* did you mean 'recidivism'\? For your own data set"):
         check(recidivsm={"task": "node_classification"})
 
 
@@ -74,16 +74,15 @@ def test_all_problems_are_reported_at_once():
 )
 def test_a_broken_module_is_named(monkeypatch, tmp_path, text, expected):
     (tmp_path / "broken.py").write_text(text)
-    monkeypatch.setattr(datasets, "__path__", [*datasets.__path__, str(tmp_path)])
+    monkeypatch.setattr(sources, "__path__", [*sources.__path__, str(tmp_path)])
     monkeypatch.delitem(sys.modules, "fairgat.data.sources.broken", raising=False)
     with pytest.raises(ConfigError, match=rf"broken\.py {expected}"):
-        datasets.sources()
+        datasets.known_sources()
 
 
 @pytest.mark.parametrize("name", ["demo-social", "demo-citation"])
 def test_generated_graphs_follow_from_the_seed(tmp_path, name):
     settings = Dataset(task="node_classification" if name == "demo-social" else "link_prediction")
-    datasets.acquire(name, settings, tmp_path)
     first, again, other = (datasets.prepare(name, settings, tmp_path, seed) for seed in (0, 0, 1))
     assert (first.features == again.features).all() and (first.edge_index == again.edge_index).all()
     assert first.features.shape == other.features.shape and (first.features != other.features).any()
@@ -93,6 +92,12 @@ def test_generated_graphs_follow_from_the_seed(tmp_path, name):
         assert (first.labels[first.sensitive == 1].mean() - first.labels[first.sensitive == 0].mean()) > 0.2
 
 
-def test_a_graph_must_suit_its_task(tmp_path):
-    with pytest.raises(DataError, match="demo-citation: node classification needs two sensitive groups"):
-        datasets.prepare("demo-citation", Dataset(task="node_classification"), tmp_path)
+@pytest.mark.parametrize(
+    ("task", "classes", "expected"),
+    [("node_classification", 3, r"needs the labels 0 and 1; found \[0, 1, 2\]"),
+     ("node_classification", 2, "the labels are the sensitive groups themselves"),
+     ("link_prediction", 1, "at least two sensitive groups; found 1")],
+)  # fmt: skip
+def test_a_graph_must_suit_its_task(tmp_path, task, classes, expected):
+    with pytest.raises(DataError, match=f"demo-citation: .*{expected}"):
+        datasets.prepare("demo-citation", Dataset(task=task, options={"classes": classes}), tmp_path)

@@ -106,7 +106,7 @@ def test_a_split_reads_back(graph, tmp_path):
 
 def test_a_part_without_one_of_the_groups_is_refused():
     graph = Graph(np.ones((40, 1)), np.arange(40) % 2, (np.arange(40) < 2).astype(int), np.zeros((2, 0), int))
-    with pytest.raises(DataError, match="x: no node of group 1 is among the 12 test nodes of split 0"):
+    with pytest.raises(DataError, match="x: none of the 12 test nodes of split 0 is in group 1"):
         splits.make(graph, "node_classification", SHARES, 0, "x", 0)
     splits.make(
         graph.with_edges(symmetrise(np.arange(80).reshape(2, 40) % 39, 40)), "link_prediction", SHARES, 0, "x", 0

@@ -19,6 +19,13 @@ def describe(graph, task="node_classification", published=(), **more):
     return statistics.describe(graph, "x", task, dict(published), splits=Splits(), seed=0, **more)
 
 
+def test_three_groups_are_counted_and_have_no_closed_form_of_alpha_chi():
+    graph = social()
+    counts = statistics.counts(Graph(graph.features, graph.labels, np.array([0, 0, 1, 1, 2]), graph.edge_index), [0.5])
+    assert (counts["groups"], counts["s0"], counts["s1"], counts["s2"]) == (3, 2, 2, 1)
+    assert set(counts["r_chi"]) == {"0", "1", "2"} and counts["alpha_chi"] == {}
+
+
 def test_counts():
     assert statistics.counts(social(), [0.25, 1.0]) == {
         "nodes": 5, "features": 2, "groups": 2, "s0": 2, "s1": 3, "labels": {"0": 2, "1": 3},

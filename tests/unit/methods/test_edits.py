@@ -15,6 +15,7 @@ from fairgat.errors import CalledOff
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debiasing, debias
 from fairgat.methods.edits.result import Debiased
+from fairgat.plan import Run
 from fairgat.training import job as training
 
 # steps large enough for clamping and thresholding to bite within a few rounds
@@ -194,7 +195,7 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     splits.save(tmp_path / "split.npz", splits.make(graph, "node_classification", Splits(), 0, "test", 0))
     finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(tmp_path / "debiased.npz")
     metrics = training.run(
-        training.Cell("node_classification", "test", "edits", "threshold~0.001", 0),
+        Run("node_classification", "test", "edits", "threshold~0.001", 0),
         module="edits",
         settings={"threshold": 0.001},
         training=NODE.model_dump(),

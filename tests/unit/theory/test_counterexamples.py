@@ -10,6 +10,7 @@ from scipy.sparse import csr_matrix
 
 from fairgat import theory
 from fairgat.data.graph import alpha_chi, r_chi, symmetrise
+from fairgat.errors import NotDefined
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
 from fairgat.tasks.metrics import node_metrics
 

@@ -11,7 +11,7 @@ from fairgat import methods, theory
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, alpha_chi, symmetrise
-from fairgat.errors import DataError
+from fairgat.errors import DataError, NotDefined
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
 from fairgat.training import job as training
 

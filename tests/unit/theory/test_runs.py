@@ -13,6 +13,7 @@ from fairgat.config import NodeTraining, Splits, load
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.errors import DataError
+from fairgat.plan import Run
 from fairgat.reporting import style
 from fairgat.reporting import theory as reporting
 from fairgat.reporting.render import FORMATS, render
@@ -47,7 +48,7 @@ def train(folder, name, k, into, **options):
     module, cell, settings = METHODS[name]
     settings = settings | ({"alpha_chi_max": 0.5} if "~" in cell else {})
     return training.run(
-        training.Cell("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
+        Run("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
         folder / "graph.npz", folder / f"split-{k}.npz", into / "runs" / name / cell / f"split-{k}", **options,
     )  # fmt: skip
 

@@ -11,6 +11,7 @@ from fairgat.cli import main as cli
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
+from fairgat.plan import Run
 from fairgat.tasks import LinkTask
 from fairgat.training import job as training
 
@@ -127,7 +128,7 @@ def test_a_link_job_reports_both_protocols(graph, tmp_path):
     metrics = {}
     for protocol in ("validation", "fairdrop"):
         metrics[protocol] = training.run(
-            training.Cell("link_prediction", "test", "gat", "default", 0),
+            Run("link_prediction", "test", "gat", "default", 0),
             module="gat", settings={}, training=LINK.model_dump() | {"protocol": protocol}, threads=1, seed=0,
             graph=tmp_path / "graph.npz", split=tmp_path / "split.npz", directory=tmp_path / protocol,
         )  # fmt: skip
@@ -150,7 +151,7 @@ def test_links_that_overflow_on_test_alone_have_diverged(graph, tmp_path, monkey
         lambda task, z, part: probabilities(task, z, part) * (1 if part != "test" else np.nan),
     )
     metrics = training.run(
-        training.Cell("link_prediction", "test", "gat", "default", 0),
+        Run("link_prediction", "test", "gat", "default", 0),
         module="gat", settings={}, training=LINK.model_dump(), threads=1, seed=0, graph=tmp_path / "graph.npz",
         split=tmp_path / "split.npz", directory=tmp_path / "run",
     )  # fmt: skip
@@ -165,7 +166,7 @@ def job(graph, tmp_path):
 
     def run(name, **changes):
         arguments = {
-            "cell": training.Cell("node_classification", "test", "fairgat", "eta~1.0", 0),
+            "cell": Run("node_classification", "test", "fairgat", "eta~1.0", 0),
             "module": "fairgat",
             "settings": {"eta": 1.0},
             "training": NODE.model_dump(),

@@ -1,0 +1,56 @@
+# From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
+
+
+localrules:
+    aggregate,
+
+
+rule collect:
+    input:
+        metrics=lambda w: PLAN.outputs("metrics.json", w.task, w.dataset, w.method),
+        code=code("collect"),
+    output:
+        runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
+        selection=results("runs/{task}/{dataset}/{method}/selection.json"),
+    log:
+        results("logs/collect/{task}/{dataset}/{method}.log"),
+    benchmark:
+        results("benchmarks/collect/{task}/{dataset}/{method}.tsv")
+    conda:
+        ENV
+    resources:
+        mem_mb=growing(1000),  # with Snakemake's own, which is in the job, too
+        runtime=growing(10),
+    params:
+        protocol=CONFIG.training.link_prediction.protocol,
+        # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
+        rule=lambda w: CONFIG.selection.rule,
+        tolerance=CONFIG.selection.tolerance,
+        published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
+    message:
+        "Collect the scores of {wildcards.method} on {wildcards.dataset} and choose its cell"
+    script:
+        "../workflow_scripts/collect.py"
+
+
+rule aggregate:
+    input:
+        runs=lambda w: PLAN.shards(w.task),
+        selections=lambda w: PLAN.selections(w.task),
+        code=code("aggregate"),
+    output:
+        runs=results("summary/{task}/runs.csv"),
+        cells=results("summary/{task}/cells.csv"),
+        winners=results("summary/{task}/winners.csv"),
+    log:
+        results("logs/aggregate/{task}.log"),
+    benchmark:
+        results("benchmarks/aggregate/{task}.tsv")
+    conda:
+        ENV
+    params:
+        ddof=CONFIG.aggregation.ddof,
+    message:
+        "Average the scores of {wildcards.task} over the splits"
+    script:
+        "../workflow_scripts/aggregate.py"
