@@ -49,7 +49,7 @@ paper: env ## Run the paper's whole experiment
 	$(call CLOSING,$(call RESULTS,results))
 
 test: env lint ## Check style, then run the unit and workflow tests: about six minutes on two cores
-	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(ARGS)
+	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
 	$(BIN)/pytest tests/cluster $(ARGS)

@@ -1,4 +1,4 @@
-# What every rule file uses: the configuration, the plan, and the code that a rule runs through.
+# What the rules share: the configuration, the plan, and the code that they run through.
 
 import os
 import re
@@ -21,15 +21,16 @@ import fairgat.config
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
+import fairgat.reporting.settings
 
 try:
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
+    STUDY = fairgat.reporting.settings.study_settings(CONFIG) if CONFIG.study else None
     fairgat.data.datasets.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-RESULTS = CONFIG.results_dir
 TASKS = fairgat.plan.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
@@ -54,15 +55,31 @@ def results(path):
     return PLAN.path(path)
 
 
-@cache
-def code(script, *more, without=()):
-    """The package's files that a script runs through, as inputs: editing them re-runs the rule. See `plan.closure`."""
-    return [str(ROOT / path) for path in fairgat.plan.closure(script, *more, without=without)]
+def reported(path, caption, category, labels, subcategory=None):
+    """A result that is part of the report. With a table or a figure, `labels` may be `title_of`."""
+    if not callable(labels):
+        labels = labels | {"format": path.rpartition(".")[2].upper()}
+    caption = f"report/{caption}.rst"
+    return report(results(path), caption=caption, category=category, subcategory=subcategory, labels=labels)
+
+
+def title_of(wildcards):
+    """What the report calls a table or a figure."""
+    return {kind: name.replace("_", " ").capitalize() for kind, name in wildcards.items()}
 
 
 def growing(amount):
     """A resource that grows with every attempt: what died for want of it gets twice as much, then three times."""
     return lambda wildcards, attempt: amount * attempt
+
+
+# ------------------------------------------------------------------------------ the code that is run, as inputs
+
+
+@cache
+def code(script, *more, without=()):
+    """The package's files that a script runs through: editing one of them runs it again. See `fairgat.plan.closure`."""
+    return [str(ROOT / path) for path in fairgat.plan.closure(script, *more, without=without)]
 
 
 def method_module(wildcards):
@@ -76,9 +93,23 @@ def source_module(wildcards):
     return f"data/sources/{source.__name__.rpartition('.')[-1]}"
 
 
+def training_code(wildcards):
+    """What training runs through: the theory's modules only where it measures their terms."""
+    return code("train", method_module(wildcards), without=() if theory_every(wildcards) else ("theory",))
+
+
+# --------------------------------------------------------------------------------- what jobs read of the configuration
+
+
 def dataset_settings(wildcards):
     """What a data set's graph depends on: not its title, nor whether it is enabled."""
     return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
+
+
+def local_files(wildcards):
+    """The user's own files that the data set is made of."""
+    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    return [str(file.local) for file in files if file.local]
 
 
 def split_shares(task):
@@ -87,8 +118,57 @@ def split_shares(task):
     return CONFIG.splits.model_dump(include=keys[task])
 
 
+def debiased_cells(wildcards):
+    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
+    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
+    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
+
+
+def theory_every(wildcards):
+    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+    return CONFIG.training.theory_every if wildcards.task == "node_classification" else 0
+
+
+# --------------------------------------------------------------------------------------------- what people read
+
+
+def shown():
+    """Everything that a run makes for people to read."""
+    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv"])
+    figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
+    document = rules.all_tables.output if tables else []
+    return [*tables, *document, *figures, *rules.audit.output, *rules.costs.output, *PLAN.files("bias")]
+
+
+def published():
+    """What is small enough for version control. Without .html and .png: .md and .svg show the same."""
+    summaries = [path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)]
+    files = [*shown(), *summaries, results("provenance.json")]
+    return [path for path in files if not path.endswith((".html", ".png"))]
+
+
+def study_shards(wildcards):
+    """The scores of every row of the study."""
+    if STUDY is None:
+        raise WorkflowError("There is no study to make: give one, such as --configfile configs/sensitivity.yaml.")
+    rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
+    return [results(f"runs/{task}/{dataset}/{method}/runs.csv") for task, dataset, method in dict.fromkeys(rows)]
+
+
+def in_study(name):
+    """A file of the study."""
+    study = STUDY["name"] if STUDY else "none"
+    return reported(f"studies/{study}/{name}", "study", "Studies", {"study": study, "file": name})
+
+
+# --------------------------------------------------------------------------------- at the start and at the end
+
+
 def check_methods():
-    """Refuse wrong settings of methods before the first job. Imports torch: not while the rules are read."""
+    """Refuse wrong settings of methods before the first job.
+
+    This imports torch, hence not while the rules are read: a dry run checks all but the methods' settings and grids.
+    """
     import fairgat.methods
 
     try:
@@ -101,4 +181,5 @@ def say_what_happened():
     """Say where the tables are and what failed, told from the files."""
     from fairgat.reporting import outcome
 
-    print(outcome.describe(PLAN, since=STARTED), file=sys.stderr)
+    if text := outcome.describe(PLAN, since=STARTED):
+        print(text, file=sys.stderr)

@@ -8,12 +8,6 @@ localrules:
     split,
 
 
-def local_files(wildcards):
-    """The user's own files that the data set is made of."""
-    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
-    return [str(file.local) for file in files if file.local]
-
-
 # Only the manifest is declared: Snakemake deletes the declared outputs of a failed job, and files that were fetched
 # already must survive it. Where the bytes come from (data_mirror) is no parameter: the checksums are the same from
 # everywhere, so another mirror must not run everything again. For the same reason the downloader is no input.
@@ -78,7 +72,7 @@ rule statistics:
         settings=dataset_settings,
         shares=split_shares("link_prediction"),
         seed=CONFIG.seed,
-        alpha_chi_max=PLAN.searched("alpha_chi_max"),
+        alpha_chi_max=fairgat.reporting.settings.alpha_chi_max_grid(CONFIG),
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"
     script:

@@ -13,11 +13,6 @@ localrules:
 os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
 
 
-def shown():
-    """Everything that a run makes for people to read."""
-    return [*tables(), *figures(), *audit(), *costs(), *PLAN.files("bias")]
-
-
 # Last, so that the other rules' costs are known.
 rule provenance:
     input:
@@ -25,18 +20,8 @@ rule provenance:
         selections=PLAN.files("selection"),
         code=code("provenance"),
     output:
-        json=report(
-            results("provenance.json"),
-            caption="report/provenance.rst",
-            category="Provenance",
-            labels={"provenance": "Where the results come from", "format": "JSON"},
-        ),
-        html=report(
-            results("provenance.html"),
-            caption="report/provenance.rst",
-            category="Provenance",
-            labels={"provenance": "Where the results come from", "format": "HTML"},
-        ),
+        json=reported("provenance.json", "provenance", "Provenance", {"provenance": "Where the results come from"}),
+        html=reported("provenance.html", "provenance", "Provenance", {"provenance": "Where the results come from"}),
     log:
         results("logs/provenance.log"),
     benchmark:
@@ -50,13 +35,6 @@ rule provenance:
         "Record where the results come from"
     script:
         "../workflow_scripts/provenance.py"
-
-
-def published():
-    """What is small enough for version control. Without .html and .png: .md and .svg show the same."""
-    summaries = [path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)]
-    files = [*shown(), *summaries, results("provenance.json")]
-    return [path for path in files if not path.endswith((".html", ".png"))]
 
 
 # Neither this nor `readme` is part of `all`: who publishes, asks for them. It has no output: as one, Snakemake would

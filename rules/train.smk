@@ -32,12 +32,6 @@ rule debias:
         "../workflow_scripts/debias.py"
 
 
-def debiased_cells(wildcards):
-    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
-    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
-    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
-
-
 rule bias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
@@ -62,17 +56,6 @@ rule bias:
         "Measure the bias of {wildcards.dataset} before and after debiasing, split {wildcards.split}"
     script:
         "../workflow_scripts/bias.py"
-
-
-def theory_every(wildcards):
-    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
-    return CONFIG.training.theory_every if wildcards.task == "node_classification" else 0
-
-
-def training_code(wildcards):
-    """The theory's modules are inputs only where training measures its terms."""
-    without = () if theory_every(wildcards) else ("theory",)
-    return code("train", method_module(wildcards), without=without)
 
 
 rule train:
@@ -109,23 +92,13 @@ rule train:
         "../workflow_scripts/train.py"
 
 
-def timed_methods(wildcards):
-    """Module and cells of each method in the runtime table, in the order to try: the first that trains is timed."""
-    return {method: CONFIG.cells_to_time(method, wildcards.dataset) for method in PLAN.timed()}
-
-
-def timed_debiased(wildcards):
-    """The debiased graph of each timed method that needs one; its folder is the method's name."""
-    return [path for method in PLAN.timed() for path in PLAN.debiased(wildcards.dataset, method, 0)]
-
-
 # Seconds per epoch. `benchmark:` would count start-up and imports, so the clock is inside the process.
 rule runtime:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-0.npz"),
-        debiased=timed_debiased,
-        debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in timed_debiased(w)],
+        debiased=lambda w: PLAN.timed_debiased(w.dataset),
+        debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset)],
         code=code("runtime", *(fairgat.plan.method_path(CONFIG.module(method)) for method in PLAN.timed())),
     output:
         runtime=results("runtime/{dataset}.json"),
@@ -141,7 +114,8 @@ rule runtime:
         mem_mb=growing(6000),
         runtime=growing(60),
     params:
-        methods=timed_methods,
+        # In the order to try: the first cell that trains is timed.
+        methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed()},
         training=CONFIG.training.node_classification.model_dump(),
         settings=CONFIG.runtime.model_dump(),
         seed=CONFIG.seed,

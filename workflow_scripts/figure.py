@@ -3,8 +3,10 @@
 from _log import logged
 
 with logged(snakemake):
-    from fairgat.reporting import found, style
+    from importlib import import_module
 
-    module = found.module("figures", snakemake.wildcards.figure)
+    from fairgat.reporting import style
+
+    module = import_module(f"fairgat.reporting.figures.{snakemake.wildcards.figure}")
     figure = module.draw(snakemake.params.settings, dict(snakemake.input.items()))
     style.save(figure, {form: snakemake.output[form] for form in style.FORMATS})

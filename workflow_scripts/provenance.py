@@ -6,19 +6,16 @@ with logged(snakemake):
     import os
     from pathlib import Path
 
-    from fairgat import environment
     from fairgat.files import write_json, write_text
     from fairgat.reporting import provenance
     from fairgat.reporting.render import render
 
-    benchmarks = Path(snakemake.params.benchmarks)
+    params = snakemake.params
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         Path(snakemake.scriptdir).parent,
-        environment.machine(),
-        snakemake.params.config,
-        benchmarks,
-        [path.relative_to(benchmarks) for path in benchmarks.rglob("*.tsv")],
+        params.config,
+        params.benchmarks,
         snakemake.input.selections,
     )
     write_json(snakemake.output.json, content)

@@ -1,4 +1,4 @@
-"""Collect what is published of a run; for the rule `readme`, update README.md from it."""
+"""Collect what is published of a run; for the rule `readme`, update README.md and docs/ from it."""
 
 from _log import logged
 
@@ -7,11 +7,14 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import write_text
-    from fairgat.reporting.reference import collect, insert, summary
+    from fairgat.reporting.reference import collect, quoted
 
-    folder = Path(snakemake.params.folder)
-    collect([*snakemake.input.files, *snakemake.params.study], folder.parent, folder)
-    if snakemake.params.readme:
-        readme = Path(snakemake.params.readme)
-        link = Path(os.path.relpath(folder, readme.parent)).as_posix()
-        write_text(readme, insert(readme.read_text(encoding="utf-8"), summary(folder, link)))
+    params = snakemake.params
+    folder = Path(params.folder)
+    collect(snakemake.input.files, params.studies, folder.parent, folder)
+    if params.readme:
+        for page in [Path(params.readme), *sorted(Path(params.readme).parent.glob("docs/*.md"))]:
+            link = Path(os.path.relpath(folder, page.parent)).as_posix()
+            text = page.read_text(encoding="utf-8")
+            if (fresh := quoted(text, folder, link)) != text:
+                write_text(page, fresh)

@@ -11,9 +11,9 @@ with logged(snakemake):
 
     settings, output = snakemake.params.settings, snakemake.output
     frame = study.compare(settings, runs.read(*snakemake.input.runs))
-    runs.write(output.differences, frame)
+    runs.write(output.differences, frame[list(study.COLUMNS)])
     for path in output.table:
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
-    for task in study.tasks(settings):
+    for task in study.tasks(frame):
         paths = {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == task}
-        style.save(study.figure(settings, frame, task), paths)
+        style.save(study.figure(frame, task), paths)

@@ -3,11 +3,12 @@
 from _log import logged
 
 with logged(snakemake):
+    from importlib import import_module
+
     from fairgat.files import write_text
-    from fairgat.reporting import found
     from fairgat.reporting.render import FORMATS, render
 
-    module = found.module("tables", snakemake.wildcards.table)
+    module = import_module(f"fairgat.reporting.tables.{snakemake.wildcards.table}")
     table = module.build(snakemake.params.settings, dict(snakemake.input.items()))
     for form in FORMATS:
         write_text(snakemake.output[form], render(table, form))

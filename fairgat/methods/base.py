@@ -13,7 +13,6 @@ from fairgat.data.graph import Graph
 from fairgat.nn import GATConv, LinkEncoder
 from fairgat.tasks.link import LinkTask
 from fairgat.tasks.node import NodeTask
-from fairgat.training.optim import Adam
 
 
 class Method(ABC):
@@ -91,10 +90,10 @@ class Method(ABC):
         self.optimizer.step()
         return {"loss": loss.item()}
 
-    def adam(self, parameters) -> Adam:
+    def adam(self, parameters) -> torch.optim.Adam:
         """Make an Adam with the protocol's learning rate and weight decay."""
         training = self.task.training
-        return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
+        return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
 class NodeMethod(Method):

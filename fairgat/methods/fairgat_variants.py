@@ -4,10 +4,10 @@ Everything else is that of fairgat.py, which does not know of them. `center: tru
 of FairGAT itself.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
-import torch
 from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm
@@ -16,7 +16,7 @@ from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 from fairgat.methods import fairgat as original
 from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv
-from fairgat.nn.scored import attend_scored
+from fairgat.nn.normalise import Features
 
 
 class Settings(original.Settings):
@@ -47,50 +47,21 @@ class Settings(original.Settings):
 class OneSidedShare(FairGATConv):
     """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
 
-    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, *finish):
-        share = self._share(x, graph, alpha_chi)
-        out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
-        return out, alpha * share
-
-    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, *finish):
-        share = self._share(c, graph, alpha_chi)
-        out, alpha = super()._aggregate(c, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
-        return out, alpha * share
-
-    def _share(self, x: Tensor, graph: CSRGraph, alpha_chi: float) -> Tensor:
-        """(H, E) what each edge's whole attention is multiplied by: 1 in rows with both kinds of edges."""
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        """S1, times (E,) what the whole attention of each edge's row is to be: 1 for rows with both kinds."""
         begin, end = graph.rowptr[:-1], graph.rowptr[1:]
-        share = x.new_ones(graph.num_nodes)
-        share[graph.middle == end] = 1 - alpha_chi  # no inter-edges
-        share[graph.middle == begin] = alpha_chi  # no intra-edges
-        return share.repeat_interleave(end - begin).expand(self.heads, -1)
-
-
-def _times(share: Tensor, factor: Tensor | None) -> Tensor:
-    return share if factor is None else share * factor
+        share = source.new_ones(len(begin))
+        share[graph.middle == end] = 1 - self.alpha_chi  # no inter-edges
+        share[graph.middle == begin] = self.alpha_chi  # no intra-edges
+        return super().attend(source, target, graph, keep) * share[graph.target]
 
 
 class UnscaledScores(FairGATConv):
-    """A layer whose attention scores are those of C = X W^T before S3; the scaling of C then cancels in Z's.
+    """A layer whose attention scores are those of C = X W^T before S3."""
 
-    Transforms before it aggregates, whatever the widths.
-
-    Raises:
-        NotImplementedError: the heads are to be averaged, which needs each scaled C.
-    """
-
-    def _transform_first(self, x, *arguments):
-        return self._aggregate(self.lin(x), *arguments)
-
-    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
-        if not self.concat:
-            raise NotImplementedError("scores of the unscaled C are there for concatenated heads")
-        c = c.view(-1, self.heads, self.out_channels)
-        att = torch.cat([self.att_src, self.att_dst])
-        z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
-        return self._finish(z.flatten(1), eta, None, relu, head), alpha
-
-    _aggregate_first = _transform_first
+    def scores(self, c: Features) -> tuple[Tensor, Tensor]:
+        """Scores (H, N) of every node as a source, and as a target."""
+        return super().scores(replace(c, scale=None))
 
 
 class _Variant:

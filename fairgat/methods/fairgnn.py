@@ -17,10 +17,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import GATConv, NodeClassifier
-from fairgat.nn.conv import glorot_
-from fairgat.nn.linear import linear
 from fairgat.tasks.node import NodeTask
-from fairgat.training.optim import Adam
 
 
 class Settings(Model):
@@ -90,7 +87,7 @@ class NodeClassification(NodeMethod):
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
         )
-        optimizer = Adam(
+        optimizer = torch.optim.Adam(
             estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
         )
         for _ in range(settings.estimator_epochs):
@@ -125,12 +122,12 @@ class SensitiveEstimator(nn.Module):
         self.conv2 = nn.Linear(hidden, hidden)
         self.linear = nn.Linear(hidden, 1)
         for conv in (self.conv1, self.conv2):
-            glorot_(conv.weight)
+            nn.init.xavier_uniform_(conv.weight)
             nn.init.zeros_(conv.bias)
 
     def forward(self) -> Tensor:
         """(N,) logits of the sensitive attribute."""
-        h = linear(self.aggregated, self.conv1.weight, self.conv1.bias, relu=True)
+        h = self.conv1(self.aggregated).relu()
         weight = self.linear.weight @ self.conv2.weight  # (1, hidden)
         if self.training and self.dropout:
             h = h * torch.rand_like(h).ge_(self.dropout)  # a quarter of the time of torch.dropout's draws

@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 
-from fairgat import cells
 from fairgat.config import Config, Task
 from fairgat.errors import ConfigError, nearest
 from fairgat.plan.modules import KINDS, TASKS, Declared, check_modules, declared
@@ -33,8 +32,9 @@ class Plan:
 
     def __init__(self, config: Config) -> None:
         self.config = config
-        self._tables = {name: declared("tables", name) for name in config.tables}
-        self._figures = {name: declared("figures", name) for name in config.figures}
+        for folder, names in (("tables", config.tables), ("figures", config.figures)):
+            for name in names:
+                declared(folder, name)
         check_modules({name: config.module(name) for name in config.methods})
 
     def path(self, relative: str) -> str:
@@ -60,12 +60,6 @@ class Plan:
     def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
         """A file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
-
-    def searched(self, hyperparameter: str) -> list[float]:
-        """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
-        cells_of = [self.config.cells(m, d) for m in self.config.methods for d in self.config.datasets]
-        found = {cells.from_path(cell).get(hyperparameter) for each in cells_of for cell in each}
-        return sorted({float(value) for value in found if value is not None})
 
     # ------------------------------------------------------------------------------------------- what a run needs
 
@@ -130,6 +124,10 @@ class Plan:
         known = self.config.methods_of("node_classification")
         return [method for method in self.config.tables.get("runtime", []) if method in known]
 
+    def timed_debiased(self, dataset: str) -> list[str]:
+        """The debiased graph of each timed method that needs one; its folder is the method's name."""
+        return [path for method in self.timed() for path in self.debiased(dataset, method, 0)]
+
     def runtimes(self) -> list[str]:
         """The seconds per epoch on every data set."""
         datasets = self.config.datasets_of("node_classification") if self.timed() else []
@@ -144,7 +142,7 @@ class Plan:
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""
-        return [name for name, table in self._tables.items() if self._readable(table)]
+        return [name for name in self.config.tables if self._readable("tables", name)]
 
     def figures(self) -> list[str]:
         """The figures that this run has files for and, where one is named after a table, a method of that table."""
@@ -156,11 +154,14 @@ class Plan:
             rows = self.config.tables.get(figure.name, known)
             return bool(self.config.datasets_of(figure.task)) and any(method in known for method in rows)
 
-        return [name for name, figure in self._figures.items() if drawn(figure) and self._readable(figure)]
+        return [
+            name for name in self.config.figures if drawn(declared("figures", name)) and self._readable("figures", name)
+        ]
 
-    def sources(self, declaration: Declared) -> dict[str, list[str]]:
-        """The files that a table or a figure reads, by kind."""
+    def sources(self, folder: str, name: str) -> dict[str, list[str]]:
+        """The files that a table (in the folder `tables`) or a figure (in `figures`) reads, by kind."""
+        declaration = declared(folder, name)
         return {kind: self.files(kind, declaration.task) for kind in declaration.reads}
 
-    def _readable(self, declaration: Declared) -> bool:
-        return any(self.sources(declaration).values())
+    def _readable(self, folder: str, name: str) -> bool:
+        return any(self.sources(folder, name).values())

@@ -15,7 +15,7 @@ _HEADER = ["", "jobs", "epochs", "hours", "debiasing (h)", "paper's (h)", "ratio
 def collect(
     runs: pd.DataFrame, bias: Iterable[Mapping[str, Any]], published: Mapping[str, Mapping[str, float]]
 ) -> pd.DataFrame:
-    """One row per data set and method, in order of appearance, with the columns COLUMNS.
+    """Add up a row per data set and method, in order of appearance, with the columns COLUMNS.
 
     Args:
         runs: shards of scores, as `fairgat.scores.runs.read` gives them. Runs that failed are left out.
@@ -51,7 +51,7 @@ def _papers_epoch(times: Mapping[str, float], method: str) -> float:
 
 
 def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
-    """The costs as a table, a block per data set with its sum last.
+    """Show the costs, a block per data set with its sum last.
 
     Args:
         frame: as `collect` gives it.
@@ -59,11 +59,10 @@ def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
     """
     blocks = []
     for dataset, group in frame.groupby("dataset", sort=False):
-        rows = [_row(titles.get(line.method, line.method), line) for line in group.itertuples()]
-        rows.append(_row("all", _sum(group), 1))
-        blocks.append(Block(titles.get(dataset, dataset), rows))
+        rows = [_row(titles.get(name, name), group[group["method"] == name]) for name in group["method"]]
+        blocks.append(Block(titles.get(dataset, dataset), [*rows, _row("all", group, 1)]))
     if len(blocks) > 1:
-        blocks.append(Block("All data sets", [_row("all", _sum(frame))]))
+        blocks.append(Block("All data sets", [_row("all", frame)]))
     return Table(
         name="costs",
         caption="What the training cost",
@@ -79,20 +78,14 @@ def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
     )
 
 
-def _sum(group: pd.DataFrame) -> pd.Series:
-    """The sums of a group; `compared` are the hours of those for which the paper has a time."""
-    total = group[list(COLUMNS[2:])].sum(min_count=1)
-    total["compared"] = group.loc[group["paper_hours"].notna(), "hours"].sum()
-    return total
-
-
-def _row(title: str, line: Any, group: int = 0) -> Row:
-    compared = getattr(line, "compared", line.hours)
-    ratio = line.paper_hours / compared if pd.notna(line.paper_hours) and compared else None
+def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
+    """The sums of some lines; the ratio is of those for which the paper has a time."""
+    total = lines[list(COLUMNS[2:])].sum(min_count=1)
+    compared = lines.loc[lines["paper_hours"].notna(), "hours"].sum()
     numbers = [
-        f"{line.jobs:.0f}",
-        f"{line.epochs:.0f}",
-        *("–" if pd.isna(hours) else f"{hours:.2f}" for hours in (line.hours, line.debias_hours, line.paper_hours)),
-        "–" if ratio is None else f"{ratio:.1f}",
+        f"{total['jobs']:.0f}",
+        f"{total['epochs']:.0f}",
+        *("–" if pd.isna(hours) else f"{hours:.2f}" for hours in total[["hours", "debias_hours", "paper_hours"]]),
+        f"{total['paper_hours'] / compared:.1f}" if compared else "–",
     ]
     return Row([Cell(title), *map(Cell, numbers)], group=group)

@@ -3,67 +3,27 @@
 import re
 import unicodedata
 
-_TEX = {
+_ASCII = dict(zip("{}$&#%_", [rf"\{sign}" for sign in "{}$&#%_"], strict=True)) | {
     "\\": r"\textbackslash{}",
-    "{": r"\{",
-    "}": r"\}",
-    "$": r"\$",
-    "&": r"\&",
-    "#": r"\#",
-    "%": r"\%",
-    "_": r"\_",
     "^": r"\textasciicircum{}",
     "~": r"\textasciitilde{}",
-    "<": r"\ensuremath{<}",
-    ">": r"\ensuremath{>}",
-    "|": r"\ensuremath{|}",
     '"': r"\char34{}",
-    "±": r"\ensuremath{\pm}",
-    "−": r"\ensuremath{-}",
-    "×": r"\ensuremath{\times}",
-    "≤": r"\ensuremath{\leq}",
-    "≥": r"\ensuremath{\geq}",
-    "≠": r"\ensuremath{\neq}",
-    "→": r"\ensuremath{\rightarrow}",
-    "√": r"\ensuremath{\surd}",
-    "✓": r"\ensuremath{\surd}",
-    "✗": r"\ensuremath{\times}",
-    "–": "--",
-    "—": "---",
-    "‘": "`",
-    "’": "'",
-    "“": "``",
-    "”": "''",
-    "…": r"\dots{}",
-    "ß": r"\ss{}",
-    "æ": r"\ae{}",
-    "Æ": r"\AE{}",
-    "œ": r"\oe{}",
-    "Œ": r"\OE{}",
-    "ø": r"\o{}",
-    "Ø": r"\O{}",
-    "ł": r"\l{}",
-    "Ł": r"\L{}",
 }
-_SMALL = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
-_GREEK = dict(zip("αβγδεζηθικλμνξπρστφχψω", _SMALL.split(" "), strict=True)) | dict(
-    zip("ΓΔΘΛΞΠΣΦΨΩ", ["Gamma", "Delta", "Theta", "Lambda", "Xi", "Pi", "Sigma", "Phi", "Psi", "Omega"], strict=True)
+_MATHS = {"<": "<", ">": ">", "|": "|", "±": r"\pm", "−": "-", "×": r"\times", "≤": r"\leq", "≥": r"\geq"}
+_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
+_GREEK += " Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
+_MATHS |= dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", (rf"\{name}" for name in _GREEK.split()), strict=True))
+_MATHS |= {"≠": r"\neq", "→": r"\rightarrow", "√": r"\surd", "✓": r"\surd", "✗": r"\times"}
+_WORDS = {"–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\dots{}"}
+_WORDS |= dict(
+    zip("ßæÆœŒøØłŁ", (rf"\{name}{{}}" for name in ("ss", "ae", "AE", "oe", "OE", "o", "O", "l", "L")), strict=True)
 )
-_TEX |= {letter: rf"\ensuremath{{\{name}}}" for letter, name in _GREEK.items()}
-_ACCENTS = {  # combining character → LaTeX's accent, so that no input encoding is needed
-    "\u0300": "`",
-    "\u0301": "'",
-    "\u0302": "^",
-    "\u0303": "~",
-    "\u0308": '"',
-    "\u030a": "r",
-    "\u030c": "v",
-    "\u0327": "c",
-}
+# Combining character → LaTeX's accent, so that no input encoding is needed.
+_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", "`'^~\"rvc", strict=True))
 
 
 def tex(text: str) -> str:
-    """LaTeX that prints this text in any engine with no package loaded.
+    """Escape text for LaTeX, in any engine with no package loaded.
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
@@ -72,8 +32,10 @@ def tex(text: str) -> str:
 
 
 def _tex_character(character: str) -> str:
-    if character in _TEX:
-        return _TEX[character]
+    if known := (_ASCII | _WORDS).get(character):
+        return known
+    if character in _MATHS:
+        return rf"\ensuremath{{{_MATHS[character]}}}"
     if character.isascii():
         return character if character.isprintable() else ""
     parts = unicodedata.normalize("NFD", character)
@@ -83,7 +45,7 @@ def _tex_character(character: str) -> str:
 
 
 def markdown(text: str) -> str:
-    """Markdown that shows this text in a GitHub table: one line, pipes and markup escaped."""
+    """Escape text for a GitHub table: one line, pipes and markup escaped."""
     text = re.sub(r"([\\`*|~$\[\]])", r"\\\1", " ".join(text.split()))
     text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)  # within a word, GitHub leaves _ alone
     return text.replace("&", "&amp;").replace("<", "&lt;") if re.search(r"<|&\w+;", text) else text

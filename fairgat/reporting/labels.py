@@ -22,27 +22,6 @@ PARAMETERS: dict[str, Text] = {
     "similarity_weight": Math("λ", r"$\lambda$"),
     "delta": Math("δ", r"$\delta$"),
 }
-
-# The paper's own names, for what the configuration lacks.
-PAPER = {
-    "pokec-z": "Pokec-z",
-    "pokec-n": "Pokec-n",
-    "recidivism": "Recidivism",
-    "cora": "Cora",
-    "citeseer": "Citeseer",
-    "pubmed": "Pubmed",
-    "gat": "GAT",
-    "fairgnn": "FairGNN",
-    "edits": "EDITS",
-    "nifty": "NIFTY",
-    "fairdrop": "FairDrop",
-    "fairgat": "FairGAT",
-    "fairgat-steps-12": "Steps 1&2",
-    "fairgat-steps-13": "Steps 1&3",
-    "fairgat-steps-23": "Steps 2&3",
-}
-
-
 # What represents a method under each selection rule.
 RULES = {
     "fair": "the fairest cell among those about as accurate as the method's best, on validation",

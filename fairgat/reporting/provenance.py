@@ -9,7 +9,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat.environment import revision
+from fairgat.environment import machine, revision
 from fairgat.files import read_json
 from fairgat.reporting.model import Block, Cell, Panel, Row, Table
 
@@ -21,67 +21,56 @@ PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic",
 def collect(
     command: str,
     source: str | Path,
-    machine: Mapping[str, Any],
     config: Mapping[str, Any],
     benchmarks: str | Path,
-    jobs: Iterable[str],
     selections: Iterable[str | Path],
 ) -> dict[str, Any]:
-    """The content of provenance.json.
+    """Gather the content of provenance.json.
 
     Args:
         command: what the user typed.
         source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
-        machine: as `fairgat.environment.machine` gives it.
         config: the settings that decide results beside the code, such as the seed.
-        benchmarks: the folder of Snakemake's benchmark files, one folder (or file) per rule.
-        jobs: this run's files in that folder; those of other settings may lie beside them.
+        benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
     """
     return {
         "command": command,
         **revision(source, DECIDES),
         "trained_at": trained_at(selections),
-        "machine": dict(machine),
-        "versions": versions(PACKAGES),
+        "machine": machine(),
+        "versions": {"python": platform.python_version()} | dict(_versions()),
         "config": dict(config),
-        "rules": costs(benchmarks, jobs),
+        "rules": costs(benchmarks),
     }
 
 
 def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
-    """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
+    """Add up the `runs` that each `commit` trained and whether it was `modified`, most runs first."""
     found: Counter = Counter()
     for entry in (entry for path in selections for entry in read_json(path)["trained_at"]):
         found[entry["commit"], entry["modified"]] += entry["runs"]
     return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in found.most_common()]
 
 
-def versions(packages: Iterable[str]) -> dict[str, str]:
-    """Python's version and those of the packages that are installed."""
-    found = {"python": platform.python_version()}
-    for name in packages:
+def _versions() -> Iterable[tuple[str, str]]:
+    for name in PACKAGES:
         try:
-            found[name] = importlib.metadata.version(name)
+            yield name, importlib.metadata.version(name)
         except importlib.metadata.PackageNotFoundError:
             continue
-    return found
 
 
-def costs(benchmarks: str | Path, jobs: Iterable[str]) -> dict[str, dict[str, float]]:
+def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
     """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
 
-    `jobs` are the benchmark files to read, as paths in the folder `benchmarks`; those that are missing are left out.
-    Jobs shorter than Snakemake's sampling interval have no memory.
+    The folder has one folder or file per rule. Jobs shorter than Snakemake's sampling interval have no memory.
     """
-    frames = [
-        pd.read_csv(path, sep="\t").assign(rule=Path(job).parts[0].removesuffix(".tsv"))
-        for job in sorted(jobs)
-        if (path := Path(benchmarks, job)).is_file()  # else made elsewhere, or before there were benchmarks
-    ]
-    if not frames:
+    paths = sorted(Path(benchmarks).rglob("*.tsv"))
+    if not paths:
         return {}
-    frame = pd.concat(frames)
+    rules = [path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths]
+    frame = pd.concat([pd.read_csv(path, sep="\t").assign(rule=rule) for path, rule in zip(paths, rules, strict=True)])
     numbers = frame[["s", "cpu_time", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0.0)  # NA: not sampled
     found = numbers.groupby(frame["rule"]).agg(
         jobs=("s", "size"), wall_seconds=("s", "sum"), cpu_seconds=("cpu_time", "sum"), peak_mb=("max_rss", "max")
@@ -97,33 +86,24 @@ def page(content: Mapping[str, Any]) -> Table:
         "Trained at": ", ".join(f"{_commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
         **{key.replace("_", " ").capitalize(): value for key, value in content["config"].items()},
     }
-    cost = [
-        Row(
-            [
-                Cell(rule),
-                *(Cell(f"{entry[key]:g}") for key in ("jobs", "wall_seconds", "cpu_seconds")),
-                Cell(f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else "–"),
-            ]
-        )
+    pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
+    rules = {
+        rule: [f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")]
+        + [f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else "–"]
         for rule, entry in content["rules"].items()
-    ]
+    }
+    header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
     return Table(
         name="provenance",
         caption="Provenance",
         panels=[
-            _pairs("Run", run),
-            _pairs("Machine", content["machine"]),
-            _pairs("Versions", content["versions"]),
-            Panel(
-                "stacked",
-                ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"],
-                [Block("Rule", cost)],
-                align="lrrrr",
-            ),
+            *(_panel(title, ["", ""], {key: [str(value)] for key, value in rows.items()}, "ll")
+              for title, rows in pairs.items()),
+            _panel("Rule", header, rules, "lrrrr"),
         ],
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",
-    )
+    )  # fmt: skip
 
 
 def _commit(code: Mapping[str, Any]) -> str:
@@ -131,10 +111,5 @@ def _commit(code: Mapping[str, Any]) -> str:
     return f"{code['commit'] or 'unknown'}{changed}"
 
 
-def _pairs(title: str, values: Mapping[str, Any]) -> Panel:
-    return Panel(
-        "stacked",
-        ["", ""],
-        [Block(title, [Row([Cell(key), Cell(str(value))]) for key, value in values.items()])],
-        align="ll",
-    )
+def _panel(title: str, header: list[str], rows: Mapping[str, list[str]], align: str) -> Panel:
+    return Panel("stacked", header, [Block(title, [Row([*map(Cell, [k, *v])]) for k, v in rows.items()])], align=align)

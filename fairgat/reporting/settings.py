@@ -3,8 +3,9 @@
 Imports nothing heavy, because the rules call it while Snakemake reads them.
 """
 
+import ast
 from collections.abc import Iterable
-from importlib import resources
+from pathlib import Path
 from typing import Any
 
 import yaml
@@ -49,7 +50,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
     """What the audit reads: `rule`, `protocol` and `ddof`, `datasets` (title and reason) and `methods` (title) by name,
     and the `decisions` with their current values."""
     settings = _shown(config, None, config.methods)
-    decisions = resources.files("fairgat.reporting.audit").joinpath("decisions.yaml").read_text("utf-8")
+    decisions = (Path(__file__).parent / "audit/decisions.yaml").read_text(encoding="utf-8")
     return settings | {
         "datasets": {entry["name"]: entry for entry in settings["datasets"]},
         "methods": {entry["name"]: entry for entry in settings["methods"]},
@@ -104,11 +105,9 @@ def titles(config: Config) -> dict[str, str]:
     return {name: entry.title or name for part in (config.datasets, config.methods) for name, entry in part.items()}
 
 
-def alpha_chi_max_grid(config: Config) -> list[float]:
-    """Every alpha_chi_max that some method searches on some data set, for which the statistics count the attention.
-    As floats: one method's 1 is another's 1.0."""
-    grids = [_grid(config, method, dataset) for method in config.methods for dataset in config.datasets]
-    return sorted({float(value) for grid in grids for value in grid.get("alpha_chi_max", [])})
+def about(folder: str, name: str) -> str:
+    """What the docstring of a table's or a figure's module says, for the report; read, not imported."""
+    return ast.get_docstring(ast.parse((Path(__file__).parent / folder / f"{name}.py").read_bytes())) or ""
 
 
 def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[str, Any]:

@@ -96,9 +96,11 @@ class Repository:
         return process.returncode, said
 
     def tables(self, results: str) -> dict[str, bytes]:
-        """Every table and summary of a run but the runtime table: that one is measured."""
-        files = [path for part in ("tables", "summary") for path in (self.folder / results / part).iterdir()]
-        return {path.name: path.read_bytes() for path in files if path.stem not in ("runtime", "all_tables")}
+        """Every table and every mean of a run but the runtime table: that one is measured, and so are seconds."""
+        folder = self.folder / results
+        files = [*folder.glob("tables/*"), *folder.glob("summary/*/winners.csv")]
+        measured = ("runtime", "all_tables")
+        return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.stem not in measured}
 
 
 @pytest.fixture(scope="session")

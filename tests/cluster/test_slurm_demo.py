@@ -1,17 +1,17 @@
-"""The demo through profiles/slurm: where its jobs ran, how many they were, that they make what a local run makes."""
+"""The demo through profiles/slurm: where its jobs run, how many they are, and that they make what a local run makes."""
 
 import re
 
-from conftest import output_of
+from tests.cluster.conftest import output_of
 
 PROFILE = ("--profile", "profiles/slurm", "--cores", "2", "--slurm-init-seconds-before-status-checks", "5")
 DEMO = ("--configfile", "configs/demo.yaml")
-THREADS = ("--config", "runtime={'threads': 2}")  # not what a job has where nothing asks for processors
+THREADS = ("--config", "runtime={'threads': 2}")
 
 
 def test_the_demo_on_slurm(slurm, repository):
     before = set(slurm.records())
-    status, said = repository.run(*PROFILE, *DEMO, *THREADS, "results_dir=results/slurm")
+    status, said = repository.run(*PROFILE, "--set-threads", "runtime=2", *DEMO, *THREADS, "results_dir=results/slurm")
     assert status == 0, said[-5000:]
 
     records = {job: record for job, record in slurm.records().items() if job not in before}
@@ -24,12 +24,11 @@ def test_the_demo_on_slurm(slurm, repository):
     assert len(set(trained)) == len(cells) == 28  # every cell was trained in some batch
     assert {batch.stem for batch in batches} <= set(records)  # and Slurm knows each batch
     assert len(records) < len(cells)  # so that there are fewer submissions than cells
-    assert not list(repository.folder.glob("results/slurm/runs/**/.finished"))
 
     (timed,) = [path.stem for path in repository.folder.glob("logs/slurm/rule_runtime/*/*.log")]
     job = output_of("scontrol", "show", "job", timed)  # Slurm forgets it an hour after its end: MinJobAge
     assert "OverSubscribe=NO" in job
-    assert "CPUs/Task=2" in job  # runtime: threads:
+    assert "CPUs/Task=2" in job
 
     status, said = repository.run("--cores", "2", *DEMO, *THREADS, "results_dir=results/local")
     assert status == 0, said[-5000:]

@@ -22,8 +22,8 @@ def shipped() -> dict:
 
 
 def test_the_shipped_configurations_are_valid():
-    for files in (["config.yaml"], ["config.yaml", "configs/demo.yaml"], ["config.yaml", "configs/reference.yaml"]):
-        loaded = config.load_files(*(ROOT / name for name in files))
+    for files in ([], ["configs/demo.yaml"], ["configs/reference.yaml"], ["configs/sensitivity.yaml"]):
+        loaded = config.load_files(*(ROOT / name for name in ["config.yaml", *files]))
         methods.check(loaded)
         datasets.check(loaded)
 

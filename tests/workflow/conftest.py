@@ -1,5 +1,6 @@
 """Snakemake on a copy of the repository: tests may edit its files, and a run of the user's is left alone."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -8,11 +9,13 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from filelock import FileLock
 
 ROOT = Path(__file__).resolve().parents[2]
-SHORT = "tests/workflow/short.yaml"
+DEMO = "configs/demo.yaml"
+RESULTS = "results/demo"
 # Not __pycache__: it holds the compiled kernels, which the copies' dates keep valid.
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", ".*_cache", "*.egg-info")
+_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "by-hand", ".*_cache", "*.egg-info")
 
 
 class Workflow:
@@ -21,23 +24,24 @@ class Workflow:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def snakemake(self, *arguments: str, cores: int = 2) -> subprocess.CompletedProcess:
-        """Run Snakemake on the demo, shortened; stdout holds everything that it says."""
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--configfile", "configs/demo.yaml", SHORT]
+    @property
+    def results(self) -> Path:
+        return self.folder / RESULTS
+
+    def snakemake(self, *arguments: str, cores: int | None = 2, overlays=(DEMO,)) -> subprocess.CompletedProcess:
+        """Run Snakemake on the demo; stdout holds everything that it says."""
+        options = [*(["--cores", str(cores)] if cores else []), *(["--configfile", *overlays] if overlays else [])]
+        command = [sys.executable, "-m", "snakemake", *options, *arguments]
         return subprocess.run(
-            [*command, *arguments],
-            cwd=self.folder,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            check=False,
+            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
 
-    def planned(self, *arguments: str) -> list[str]:
-        """The messages of the jobs that a dry run lists."""
-        run = self.snakemake("-n", *arguments)
+    def planned(self, *arguments: str, overlays=(DEMO,)) -> list[str]:
+        """The messages of the jobs that a dry run lists, such as `Train gat (default) on demo-social, split 0`."""
+        run = self.snakemake("-n", "--workflow-profile", "none", *arguments, overlays=overlays)
         assert run.returncode == 0, run.stdout[-5000:]
-        return [line.partition(": ")[2] for line in run.stdout.splitlines() if line.startswith("Job ")]
+        messages = [line.partition(": ")[2] for line in run.stdout.splitlines() if line.startswith("Job ")]
+        return [message for message in messages if message]  # `all` has none
 
     @contextmanager
     def edited(self, path: str) -> Iterator[None]:
@@ -51,22 +55,29 @@ class Workflow:
             module.write_text(before)
 
 
-def copy(folder: Path) -> Workflow:
-    """A fresh copy of the repository."""
-    shutil.copytree(ROOT, folder, ignore=_LEFT_OUT)
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory) -> Workflow:
+    """The demo, run once from start to end for all tests and all of pytest's processes; tests must not change it."""
+    shared = tmp_path_factory.getbasetemp()
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        shared = shared.parent
+    folder, said = shared / "demo", shared / "demo.txt"
+    with FileLock(shared / "demo.lock"):
+        if not said.exists():
+            shutil.copytree(ROOT, folder, ignore=_LEFT_OUT)
+            run = Workflow(folder).snakemake()
+            said.write_text(f"{run.returncode}\n{run.stdout}")
+    assert said.read_text().startswith("0\n"), said.read_text()[-5000:]
     return Workflow(folder)
 
 
-@pytest.fixture(scope="session")
-def finished(tmp_path_factory) -> Workflow:
-    """The demo, run once from start to end."""
-    workflow = copy(tmp_path_factory.mktemp("demo") / "repository")
-    run = workflow.snakemake()
-    assert run.returncode == 0, run.stdout[-5000:]
-    return workflow
+@pytest.fixture
+def finished(demo, tmp_path) -> Workflow:
+    """A copy of the finished demo, to edit and to run again."""
+    return Workflow(shutil.copytree(demo.folder, tmp_path / "repository"))
 
 
 @pytest.fixture
 def fresh(tmp_path) -> Workflow:
     """A copy in which nothing was run."""
-    return copy(tmp_path / "repository")
+    return Workflow(shutil.copytree(ROOT, tmp_path / "repository", ignore=_LEFT_OUT))

@@ -1,30 +1,15 @@
-"""docs/extending.md and docs/layer.md, followed word for word in a copy of the repository."""
+"""The commands and examples of docs/, followed word for word in a copy of the repository."""
 
 import json
 import os
 import re
-import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-REPOSITORY = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
-
-
-@pytest.fixture(scope="module")
-def copy(tmp_path_factory):
-    """The repository as a user has it, without results."""
-    folder = tmp_path_factory.mktemp("repository") / "fairgat"
-    ignored = shutil.ignore_patterns("results", ".*", "*.egg-info", "tests")
-    shutil.copytree(REPOSITORY, folder, ignore=ignored)
-    demo = folder / "configs/demo.yaml"
-    text, found, rest = demo.read_text().partition("nodes: 5000")
-    assert found  # 500 of them, and 20 epochs instead of 500
-    demo.write_text(f"{text}nodes: 500{rest}\ntraining: {{ node_classification: {{ epochs: 20 }} }}\n")
-    return folder
 
 
 def follow(text, folder):
@@ -41,10 +26,11 @@ def follow(text, folder):
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
         elif "insert" in what:
-            path, heading = folder / what["insert"], what["under"] + "\n"
-            before, found, after = path.read_text().partition(heading)
-            assert found, f"{path.name} has no line {what['under']}"
-            path.write_text(before + heading + content + after)
+            path = folder / what["insert"]
+            before = path.read_text()
+            heading = re.search(rf"^{what['under']}.*\n", before, re.MULTILINE)
+            assert heading, f"{path.name} has no line {what['under']}"
+            path.write_text(before[: heading.end()] + content + before[heading.end() :])
         elif language == "console":
             for command in re.findall(r"^\$ (.*)$", content, re.MULTILINE):
                 run = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
@@ -55,28 +41,54 @@ def follow(text, folder):
     return said
 
 
-def test_adding_a_data_set(copy):
+def section(page, heading):
+    """The part of a page from one heading to the next of its level."""
+    text = page.read_text()
+    start = text.index(f"## {heading}\n")
+    return text[start : text.find("\n## ", start) + 1 or None]
+
+
+def test_adding_a_data_set(fresh):
     pytest.importorskip("torch_geometric")
-    follow((copy / "docs/extending.md").read_text().partition("## Add a method")[0], copy)
+    folder = fresh.folder
+    follow(section(folder / "docs/extending.md", "Add a data set"), folder)
     counts = {
-        name: json.loads((copy / f"results/data/graphs/{name}.stats.json").read_text())["counts"]
+        name: json.loads((folder / f"results/data/graphs/{name}.stats.json").read_text())["counts"]
         for name in ("my-network", "my-pyg-graph", "club")
     }
     assert (counts["my-network"]["nodes"], counts["my-network"]["edges"]) == (20, 50)
     assert (counts["my-pyg-graph"]["groups"], counts["my-pyg-graph"]["edges"]) == (3, 120)
     assert (counts["club"]["s0"], counts["club"]["s1"], counts["club"]["edges"]) == (3, 3, 12)
-    assert (copy / "results/runs/node_classification/my-network/gat/default/split-0/metrics.json").exists()
+    assert (folder / "results/runs/node_classification/my-network/gat/default/split-0/metrics.json").exists()
 
 
-def test_adding_a_method(copy):
-    follow("## Add a method" + (copy / "docs/extending.md").read_text().partition("## Add a method")[2], copy)
-    (metrics,) = copy.glob(
-        "results/demo/runs/node_classification/demo-social/covariance/weight~10.0/split-0/metrics.json"
-    )
-    assert json.loads(metrics.read_text())["method"] == "covariance"
+def test_adding_a_method(fresh):
+    follow(section(fresh.folder / "docs/extending.md", "Add a method"), fresh.folder)
+    run = "by-hand/runs/node_classification/demo-social/covariance/weight~10.0/split-0/metrics.json"
+    assert json.loads((fresh.folder / run).read_text())["method"] == "covariance"
 
 
-def test_the_layer_in_a_model_of_ones_own(copy):
+def test_adding_a_table(finished):
+    follow(section(finished.folder / "docs/extending.md", "Add a table"), finished.folder)
+    assert re.search(r"\| FairGAT +\| +\d+ \|", (finished.results / "tables/best_epoch.md").read_text())
+
+
+def test_adding_a_study(finished):
+    follow(section(finished.folder / "docs/extending.md", "Add a study"), finished.folder)
+    assert "gradient cleared" in (finished.results / "studies/nifty/table.md").read_text()
+    assert (finished.results / "studies/nifty/node_classification.svg").exists()
+
+
+def test_the_layer_in_a_model_of_ones_own(fresh):
     pytest.importorskip("torch_geometric")
-    said = follow((copy / "docs/layer.md").read_text(), copy)
+    said = follow((fresh.folder / "docs/layer.md").read_text(), fresh.folder)
     assert re.search(r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+", said)
+
+
+def test_walking_through_the_workflow(finished):
+    """What Snakemake is asked for on the page is planned, the rest done."""
+    text = (finished.folder / "docs/workflow.md").read_text()
+    commands = dict.fromkeys(re.findall(r"^\$ (.*)$", text, re.MULTILINE))
+    planned = [re.sub(r"^snakemake", "snakemake -n", command.partition(" | ")[0]) for command in commands]
+    assert len(planned) > 5
+    follow("\n".join(f"```console\n$ {command}\n```" for command in planned), finished.folder)

@@ -1,4 +1,4 @@
-"""Does the paper hold? Its numbers (`compare`) and its claims (`claims`) against ours, as pages and in a few lines.
+"""Does the paper hold? Its numbers (`compare`) and its claims (`claims`) against ours, as `pages` and in a few lines.
 
 `make` gives every file of results/audit from the summaries and the runtimes. Start with `claims`: one function a claim.
 """
@@ -6,8 +6,10 @@
 from collections.abc import Mapping
 from typing import Any
 
+import pandas as pd
+
 from fairgat.reporting import paper
-from fairgat.reporting.audit import claims, compare, headline, pages
+from fairgat.reporting.audit import claims, compare, pages
 from fairgat.reporting.inputs import Files, by_dataset
 from fairgat.reporting.render import render
 from fairgat.reporting.tables.runtime import medians
@@ -15,35 +17,73 @@ from fairgat.scores.paired import against_reference
 from fairgat.scores.runs import read
 from fairgat.scores.selection import RULES
 
+STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
+
 
 def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
-    """The text of each of the audit's files, by its name.
+    """Write the text of each of the audit's files, by its name.
 
     Args:
         settings: as `fairgat.reporting.settings.audit_settings` gives them.
         files: of the kinds `winners`, `runs` and `runtime`.
     """
-    winners, rule, ddof = read(*files["winners"]), settings["rule"], settings["ddof"]
-    numbers = compare.compare(paper.load(), winners, RULES, settings["protocol"], ddof)
-    protocols = compare.compare_protocols(paper.load(), winners, RULES, ddof)
+    winners, rule, protocol = read(*files["winners"]), settings["rule"], settings["protocol"]
+    numbers = compare.compare(paper.load(), winners, protocol, settings["ddof"])
+    protocols = compare.compare_protocols(paper.load(), winners, settings["ddof"])
     seconds = medians(by_dataset(files["runtime"]))
-    found = {name: claims.ours(winners, name, settings["protocol"], seconds) for name in RULES}
-    counts = headline.counts(numbers, found)
-    paired = against_reference(read(*files["runs"]), winners, rule, settings["protocol"])
+    found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
+    counts = count(numbers, found)
+    paired = against_reference(read(*files["runs"]), winners, rule, protocol)
     shown = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(paper.load(), found, rule),
         "paired": pages.paired(paired, settings),
     }
+    tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
-        "headline.txt": f"{headline.sentences(counts, rule)}\n\n{headline.meaning(numbers, rule)}\n",
-        "paper_vs_reproduced.csv": _csv(numbers),
-        "protocols.csv": _csv(protocols),
-        "paired.csv": _csv(paired),
+        "headline.txt": headline(counts, numbers, rule),
+        **{
+            f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+            for name, frame in tables.items()
+        },
         **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html")},
     }
 
 
-def _csv(frame: Any) -> str:
-    return frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+def count(numbers: pd.DataFrame, found: Mapping[str, claims.Results]) -> pd.DataFrame:
+    """Count each verdict (about `numbers`, then about `claims`) under each selection rule.
+
+    Args:
+        numbers: as `compare.compare` gives them.
+        found: our results by selection rule, as `claims.ours` gives them.
+
+    Returns:
+        One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
+    """
+    rows = []
+    for rule, ours in found.items():
+        verdicts = numbers.loc[numbers["rule"] == rule, "verdict"].tolist()
+        judged = [claim.judge(ours)[0] for claim in claims.CLAIMS.values()]
+        rows += [("numbers", rule, verdict, verdicts.count(verdict)) for verdict in compare.VERDICTS]
+        rows += [("claims", rule, status, judged.count(status)) for status in STATUSES]
+    return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
+
+
+def headline(counts: pd.DataFrame, numbers: pd.DataFrame, rule: str) -> str:
+    """Say in three paragraphs how many numbers are reproduced, how many claims hold, and what `reproduced` can hide."""
+    paragraphs = []
+    for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
+        rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
+        words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
+        paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}: {words}.")
+    same = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == "reproduced")]
+    text = "Reproduced means that no significant difference was shown, not that there is none"
+    if len(same):
+        half = ((same["ci_high"] - same["ci_low"]) / 2).median()
+        text += (
+            f": the 95 % interval of such a difference reaches {half:.2g} percentage points to either side in the "
+            f"median, and {compare.doubtful(same)} of the {len(same)} would count as different if each were tested "
+            "alone"
+        )
+    return "\n\n".join([*paragraphs, f"{text}.\n"])

@@ -1,8 +1,7 @@
 """The paper's eight claims: one function each, whose docstring is the claim and, below it, the rule that it is held to.
 
-A claim is judged on a set of results, the paper's own or ours, and gives a `Finding`: the verdict, and the checks that
-it rests on in words. A check holds, does not hold, or cannot be made because a result is missing. The page of the
-claims and the README are made from CLAIMS; to add a claim, write a function there.
+A function goes through a set of results, the paper's own or ours, and yields its checks. A check holds, does not hold,
+or cannot be made because a result is missing (None). To add a claim, write a function and put it into CLAIMS.
 """
 
 import inspect
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from fairgat.reporting.paper import TASK_OF_RESULTS
 from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY, under
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
@@ -27,32 +25,19 @@ PARITY, OPPORTUNITY = FAIRNESS["node_classification"]
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: on what it was made, the numbers in words, and its outcome (None where a number is missing)."""
+    """One comparison: of what, the numbers in words, and the outcome (None where a number is missing)."""
 
     subject: str
-    numbers: str
-    holds: bool | None
-
-
-@dataclass(frozen=True)
-class Finding:
-    """What was found of a claim."""
-
-    verdict: str
-    checks: list[Check]
+    numbers: str = ""
+    holds: bool | None = None
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper.
-
-    `table` holds the paper's own numbers on it. With `bounds_are_ours` the paper does not print the rule's bounds, so
-    that a check that fails on its own numbers is no oddity of it.
-    """
+    """A claim of the paper, and the paper's table with its own numbers on it."""
 
     function: Callable[[Results], Iterable[Check]]
     table: str
-    bounds_are_ours: bool = False
 
     @property
     def text(self) -> str:
@@ -64,15 +49,15 @@ class Claim:
         """When it counts as supported."""
         return self._paragraphs()[1]
 
-    def judge(self, results: Results) -> Finding:
-        """The verdict on these results: one check that fails decides, missing results leave the claim open."""
+    def judge(self, results: Results) -> tuple[str, list[Check]]:
+        """Judge these results: one check that fails decides, missing results leave the claim open."""
         checks = list(self.function(results))
         outcomes = {check.holds for check in checks}
         if False in outcomes:
-            return Finding(NOT_SUPPORTED, checks)
+            return NOT_SUPPORTED, checks
         if None in outcomes:
-            return Finding(PARTLY if True in outcomes else NOT_RUN, checks)
-        return Finding(SUPPORTED, checks)
+            return PARTLY if True in outcomes else NOT_RUN, checks
+        return SUPPORTED, checks
 
     def _paragraphs(self) -> list[str]:
         return [" ".join(part.split()) for part in inspect.getdoc(self.function).split("\n\n")]
@@ -88,12 +73,12 @@ def improves_fairness(results: Results) -> Iterator[Check]:
         for metric in (PARITY, OPPORTUNITY):
             if (dataset, metric) == ("recidivism", PARITY):
                 continue
-            ours, gat = _means(results, dataset, metric, "fairgat", "gat", digits=None)
+            subject, (ours, gat) = f"{metric} on {dataset}", _means(results, dataset, metric, "gat")
             if ours is None or not gat:
-                yield Check(f"{metric} on {dataset}", "", None)
-                continue
-            gain = round(100 * (gat - ours) / gat)
-            yield Check(f"{metric} on {dataset}", f"{gat:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= 30)
+                yield Check(subject)
+            else:
+                gain = round(100 * (gat - ours) / gat)
+                yield Check(subject, f"{gat:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= 30)
 
 
 def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
@@ -102,8 +87,7 @@ def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
     Its mean is below every other fairness-aware method's.
     """
     for dataset in SOCIAL:
-        found = {name: results.get((dataset, name, OPPORTUNITY)) for name in ("fairgat", *BASELINES)}
-        yield _lowest(f"mean of {OPPORTUNITY} on {dataset}", {name: both and both[0] for name, both in found.items()})
+        yield _lowest(f"mean of {OPPORTUNITY} on {dataset}", results, dataset, OPPORTUNITY, BASELINES, part=0)
 
 
 def lowest_deviations(results: Results) -> Iterator[Check]:
@@ -113,8 +97,7 @@ def lowest_deviations(results: Results) -> Iterator[Check]:
     """
     for dataset in SOCIAL:
         for metric in (PARITY, OPPORTUNITY):
-            found = {name: results.get((dataset, name, metric)) for name in ("fairgat", "gat", *BASELINES)}
-            yield _lowest(f"std of {metric} on {dataset}", {name: both and both[1] for name, both in found.items()})
+            yield _lowest(f"std of {metric} on {dataset}", results, dataset, metric, ("gat", *BASELINES), part=1)
 
 
 def similar_accuracy(results: Results) -> Iterator[Check]:
@@ -133,15 +116,16 @@ def every_step_counts(results: Results) -> Iterator[Check]:
     """
     for dataset in SOCIAL:
         for ablation in ABLATIONS:
-            worse, missing = [], False
-            for metric in (UTILITY, PARITY, OPPORTUNITY):
-                ours, theirs = _means(results, dataset, metric, "fairgat", ablation)
-                if ours is None or theirs is None:
-                    missing = True
-                elif _better(metric, ours, theirs):
+            subject, worse = f"{ablation} on {dataset}", []
+            pairs = {m: _means(results, dataset, m, ablation) for m in (UTILITY, PARITY, OPPORTUNITY)}
+            for metric, (ours, theirs) in pairs.items():
+                if None in (ours, theirs):
+                    continue
+                gain = round(ours, 2) - round(theirs, 2)
+                if gain > 0 if HIGHER_IS_BETTER[metric] else gain < 0:
                     worse.append(f"{metric} {theirs:.2f} against {ours:.2f}")
-            words = "" if missing else "; ".join(worse) or "worse in nothing"
-            yield Check(f"{ablation} on {dataset}", words, None if missing else bool(worse))
+            missing = any(None in pair for pair in pairs.values())
+            yield Check(subject) if missing else Check(subject, "; ".join(worse) or "worse in nothing", bool(worse))
 
 
 def epochs_cost(results: Results) -> Iterator[Check]:
@@ -153,13 +137,12 @@ def epochs_cost(results: Results) -> Iterator[Check]:
     """
     for dataset in SOCIAL:
         for method in ("fairgat", *BASELINES):
-            ours, gat = _means(results, dataset, SECONDS, method, "gat", digits=None)
+            ours, gat = _means(results, dataset, SECONDS, "gat", method)
             if ours is None or gat is None:
-                yield Check(f"{method} on {dataset}", "", None)
-                continue
-            ratio = round(ours / gat, 2)
-            low, high = (0, 1.1) if method == "fairgat" else (2, 4.6)
-            yield Check(f"{method} on {dataset}", f"{ratio:.2f} times", low <= ratio <= high)
+                yield Check(f"{method} on {dataset}")
+            else:
+                ratio, (low, high) = round(ours / gat, 2), (0, 1.1) if method == "fairgat" else (2, 4.6)
+                yield Check(f"{method} on {dataset}", f"{ratio:.2f} times", low <= ratio <= high)
 
 
 def beats_fairdrop(results: Results) -> Iterator[Check]:
@@ -170,12 +153,12 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
     """
     measures = FAIRNESS["link_prediction"]
     for dataset in CITATION:
-        pairs = [_means(results, dataset, metric, "fairgat", "fairdrop") for metric in measures]
+        pairs = [_means(results, dataset, metric, "fairdrop") for metric in measures]
         subject = f"fairness measures on {dataset}"
         if any(None in pair for pair in pairs):
-            yield Check(subject, "", None)
+            yield Check(subject)
         else:
-            wins = sum(ours < theirs for ours, theirs in pairs)
+            wins = sum(round(ours, 2) < round(theirs, 2) for ours, theirs in pairs)
             yield Check(subject, f"lower in {wins} of {len(pairs)}", wins > len(pairs) / 2)
         yield _as_accurate(results, dataset, "fairdrop")
 
@@ -187,11 +170,10 @@ def most_efficient(results: Results) -> Iterator[Check]:
     """
     for dataset in SOCIAL:
         for rival in BASELINES:
-            ours, theirs = _means(results, dataset, SECONDS, "fairgat", rival, digits=None)
-            if ours is None or theirs is None:
-                yield Check(f"{rival} on {dataset}", "", None)
-            else:
-                yield Check(f"{rival} on {dataset}", f"{ours:.3g} s against {theirs:.3g} s", ours < theirs)
+            ours, theirs = _means(results, dataset, SECONDS, rival)
+            known = ours is not None and theirs is not None
+            numbers = f"{ours:.3g} s against {theirs:.3g} s" if known else ""
+            yield Check(f"{rival} on {dataset}", numbers, ours < theirs if known else None)
 
 
 CLAIMS = {
@@ -200,46 +182,40 @@ CLAIMS = {
     3: Claim(lowest_deviations, "comparison"),
     4: Claim(similar_accuracy, "comparison"),
     5: Claim(every_step_counts, "ablation"),
-    6: Claim(epochs_cost, "runtime", bounds_are_ours=True),
+    6: Claim(epochs_cost, "runtime"),
     7: Claim(beats_fairdrop, "link_prediction"),
     8: Claim(most_efficient, "runtime"),
 }
 
 
-# --------------------------------------------------------------------------------------------- parts of the checks
+def _means(
+    results: Results, dataset: str, metric: str, rival: str, method: str = "fairgat"
+) -> tuple[float | None, float | None]:
+    """The means of a method and its rival; None where one is missing."""
+    ours, theirs = (results.get((dataset, name, metric), (None,))[0] for name in (method, rival))
+    return ours, theirs
 
 
-def _means(results: Results, dataset: str, metric: str, *methods: str, digits: int | None = 2) -> list[float | None]:
-    """The means of these methods, rounded as the tables print them; None where one is missing."""
-    found = [results.get((dataset, method, metric)) for method in methods]
-    return [None if both is None else both[0] if digits is None else round(both[0], digits) for both in found]
-
-
-def _lowest(subject: str, values: Mapping[str, float | None]) -> Check:
-    """Whether FairGAT's value is below the others'. One that is not lower decides, even where another is missing."""
-    known = {name: round(value, 2) for name, value in values.items() if value is not None and math.isfinite(value)}
-    own = known.pop("fairgat", None)
-    if own is None or not known:
-        return Check(subject, "", None)
-    rival = min(known, key=known.__getitem__)
-    complete = len(known) == len(values) - 1
-    holds = False if known[rival] <= own else (True if complete else None)
-    return Check(subject, f"{own:.2f} against {known[rival]:.2f} ({rival})", holds)
+def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int) -> Check:
+    """Whether FairGAT's mean (part 0) or deviation (1) is below its rivals' as printed. One rival that is as low
+    decides, even where another's is missing."""
+    found = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
+    known = {name: round(value, 2) for name, value in found.items() if math.isfinite(value)}
+    own = results.get((dataset, "fairgat", metric), (math.nan, math.nan))[part]
+    if not math.isfinite(own) or not known:
+        return Check(subject)
+    best = min(known, key=known.__getitem__)
+    own = round(own, 2)
+    holds = False if known[best] <= own else True if len(known) == len(rivals) else None
+    return Check(subject, f"{own:.2f} against {known[best]:.2f} ({best})", holds)
 
 
 def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
-    ours, theirs = _means(results, dataset, UTILITY, "fairgat", rival, digits=None)
+    ours, theirs = _means(results, dataset, UTILITY, rival)
     if ours is None or theirs is None:
-        return Check(f"{UTILITY} on {dataset}", "", None)
+        return Check(f"{UTILITY} on {dataset}")
     words = f"{ours:.2f} against {theirs:.2f} ({ours - theirs:+.2f})"
     return Check(f"{UTILITY} on {dataset}", words, round(ours - theirs, 2) >= -1)
-
-
-def _better(metric: str, value: float, other: float) -> bool:
-    return value > other if HIGHER_IS_BETTER[metric] else value < other
-
-
-# -------------------------------------------------------------------------------------- the results to be judged on
 
 
 def papers(paper: Mapping, table: str) -> Results:
@@ -265,40 +241,3 @@ def ours(winners: pd.DataFrame, rule: str, protocol: str, seconds: Mapping[str, 
         for row in shown.itertuples()
     }
     return found | {(d, m, SECONDS): (value, 0.0) for d, methods in seconds.items() for m, value in methods.items()}
-
-
-# ------------------------------------------------------------------------------------------- oddities of the paper
-
-
-def inconsistencies(paper: Mapping) -> list[str]:
-    """Results that two of the paper's tables print differently, one sentence per data set and method."""
-    found = []
-    first, second = paper["comparison"], paper["ablation"]
-    for dataset, methods in first.items():
-        for method, metrics in methods.items():
-            other = second.get(dataset, {}).get(method, metrics)
-            if any((value.mean, value.std) != (other[name].mean, other[name].std) for name, value in metrics.items()):
-                rows = [" / ".join(f"{v.mean:.2f} ± {v.std:.2f}" for v in row.values()) for row in (metrics, other)]
-                found.append(
-                    f"The row of {method} on {dataset} differs between the comparison ({rows[0]}) and the ablation "
-                    f"({rows[1]}). The audit compares ours with both."
-                )
-    return found
-
-
-def misplaced_bold(paper: Mapping) -> list[str]:
-    """Places where the paper's bold print is not on the best mean (or not on it alone), one sentence each."""
-    found = []
-    for table in TASK_OF_RESULTS:
-        for dataset, methods in paper[table].items():
-            for metric in next(iter(methods.values())):
-                means = {method: metrics[metric].mean for method, metrics in methods.items()}
-                target = (max if HIGHER_IS_BETTER[metric] else min)(means.values())
-                best = {method for method, mean in means.items() if mean == target}
-                bold = {method for method, metrics in methods.items() if metrics[metric].bold}
-                if bold != best:
-                    found.append(
-                        f"{table}, {dataset}, {metric}: bold is {', '.join(sorted(bold)) or 'nothing'}, "
-                        f"the best is {', '.join(sorted(best))} ({target:.2f})."
-                    )
-    return found

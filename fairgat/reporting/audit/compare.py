@@ -11,7 +11,7 @@ so that the chance of even one false alarm stays below ALPHA. Then
 """
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
@@ -19,6 +19,7 @@ from scipy import stats
 
 from fairgat.reporting.paper import TASK_OF_RESULTS
 from fairgat.scores.runs import HIGHER_IS_BETTER, under
+from fairgat.scores.selection import RULES
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5
@@ -44,26 +45,23 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
     return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
 
 
-def compare(
-    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], protocol: str, ddof: int = 1
-) -> pd.DataFrame:
-    """The verdict on every published result under each selection rule, with the columns COLUMNS.
+def compare(paper: Mapping[str, Any], winners: pd.DataFrame, protocol: str, ddof: int = 1) -> pd.DataFrame:
+    """Judge every published result under each selection rule.
 
     Args:
         paper: as `fairgat.reporting.paper.load` gives it.
         winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
-        rules: the selection rules.
         protocol: of link prediction.
         ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
             the paper doesn't say.
 
     Returns:
-        Means, deviations and differences (ours minus the paper's) in percentage points; `p_holm` is adjusted within
-        one rule.
+        The columns COLUMNS. Means, deviations and differences (ours minus the paper's) are in percentage points;
+        `p_holm` is adjusted within one rule.
     """
     ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
-    frame = pd.DataFrame({"rule": list(rules)}).merge(published(paper), how="cross")
+    frame = pd.DataFrame({"rule": RULES}).merge(published(paper), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
     frame["difference"] = frame["mean"] - frame["paper_mean"]
     found = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
@@ -76,17 +74,15 @@ def compare(
     return frame[list(COLUMNS)]
 
 
-def compare_protocols(
-    paper: Mapping[str, Any], winners: pd.DataFrame, rules: Iterable[str], ddof: int = 1
-) -> pd.DataFrame:
+def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
     that is configured for it.
     """
-    frames, rules = [pd.DataFrame(columns=["protocol", *COLUMNS])], list(rules)
+    frames = [pd.DataFrame(columns=["protocol", *COLUMNS])]
     for protocol in sorted(set(winners["protocol"]) - {""}):
-        frame = compare(paper, winners, rules, protocol, ddof)
+        frame = compare(paper, winners, protocol, ddof)
         frame.insert(0, "protocol", protocol)
         frames.append(frame[frame["table"] == "link_prediction"])
     return pd.concat(frames[1:] or frames)

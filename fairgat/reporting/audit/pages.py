@@ -95,14 +95,14 @@ def _blocks(frame: pd.DataFrame, settings: Mapping[str, Any], line: Any) -> list
     blocks = []
     for dataset, group in frame.groupby("dataset", sort=False):
         entry = settings["datasets"].get(dataset)
-        title = entry["title"] if entry else labels.PAPER[dataset]
+        title = entry["title"] if entry else dataset
         reason = entry["reason"] if entry else "not in this configuration"
         if reason:
             blocks.append(Block(title, reason=reason))
             continue
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            shown = settings["methods"].get(method, {}).get("title") or labels.PAPER[method]
+            shown = settings["methods"].get(method, {}).get("title") or method
             for _, found in lines.groupby(["metric", "table", "paper_mean"], sort=False):
                 rows.append(Row([Cell(shown), *line(found)], group=number))
                 shown = ""
@@ -158,7 +158,7 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
 
 
 def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
-    """Each claim on the paper's own numbers and on ours under every selection rule, the one that is shown first.
+    """Each claim on the paper's own numbers and on ours under every selection rule, `rule` first.
 
     Args:
         paper: as `fairgat.reporting.paper.load` gives it.
@@ -167,39 +167,33 @@ def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule:
     """
     rules = [rule, *(name for name in ours if name != rule)]
     columns = ["Paper's own numbers", *(f"Ours ({name})" for name in rules)]
-    overview, details, unsupported = [], [], []
+    overview, details = [], []
     for number, claim in claiming.CLAIMS.items():
-        own = claim.judge(claiming.papers(paper, claim.table))
-        found = [own, *(claim.judge(ours[name]) for name in rules)]
-        verdicts = [each.verdict for each in found]
+        found = [claim.judge(claiming.papers(paper, claim.table)), *(claim.judge(ours[name]) for name in rules)]
+        verdicts = [verdict for verdict, _ in found]
         bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
         overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
-        said = ", ".join(f"{verdict} ({name})" for name, verdict in zip(rules, verdicts[1:], strict=True))
         rows = [
-            Row([Cell(checks[0].subject), *(Cell(f"{c.numbers} {_MARKS[c.holds]}".strip()) for c in checks)])
-            for checks in zip(*(each.checks for each in found), strict=True)
+            Row([Cell(each[0].subject), *(Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each)])
+            for each in zip(*(checks for _, checks in found), strict=True)
         ]
+        said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
         details.append(
             Panel(
                 "stacked",
                 ["", *columns],
                 [Block("Check", rows)],
                 title=f"Claim {number}: {claim.text}",
-                text=(claim.rule, f"Paper's own numbers: {own.verdict}. Ours: {said}."),
+                text=(claim.rule, f"{said}."),
                 align="l" * (1 + len(columns)),
             )
         )
-        if own.verdict == claiming.NOT_SUPPORTED and not claim.bounds_are_ours:
-            failing = "; ".join(f"{check.subject}: {check.numbers}" for check in own.checks if check.holds is False)
-            unsupported.append(f"Claim {number} doesn't hold everywhere in the paper's own table ({failing}).")
-    misplaced = "The paper's bold print is not on the best mean in: " + " ".join(claiming.misplaced_bold(paper))
-    oddities = (*claiming.inconsistencies(paper), *unsupported, misplaced)
     return Table(
         name="claims",
         caption="The paper's claims",
         panels=[
             Panel("stacked", ["", "Claim", *columns], [Block("#", overview)], align="l" * (2 + len(columns))),
-            Panel("stacked", title="Oddities of the paper", text=oddities),
+            Panel("stacked", title="Oddities of the paper", text=tuple(paper["oddities"])),
             *details,
         ],
         notes=[],

@@ -1,7 +1,7 @@
 """Runtime: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
 
 import statistics
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairgat.reporting import paper
@@ -17,8 +17,6 @@ TASK = "node_classification"
 # What a reader needs to know of the machine, of all that runtime JSON says.
 _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
 
-Seconds = Mapping[str, Mapping[str, float]]  # data set → method → seconds per epoch
-
 
 def build(settings: Settings, files: Files) -> Table:
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
@@ -27,59 +25,35 @@ def build(settings: Settings, files: Files) -> Table:
     debiasing before them, `cells` to the cell that was timed, `failures` some to why that was not their first cell.
     """
     measured, published = by_dataset(files["runtime"]), paper.load()["runtime"]
-    notes = Notes()
-    ours = medians(measured)
-    methods = settings["methods"]
+    notes, ours, methods = Notes(), medians(measured), settings["methods"]
     datasets = [dataset for dataset in settings["datasets"] if not dataset["reason"]] or settings["datasets"]
-    absent = [dataset for dataset in settings["datasets"] if dataset not in datasets]
 
-    titles = {entry["name"]: entry["title"] for entry in (*methods, *datasets)}
+    def rows(entry: Callable[[Mapping, Mapping], Cell]) -> list[Row]:
+        return [Row([Cell(m["title"]), *(entry(d, m) for d in datasets)], group(m["name"])) for m in methods]
 
-    def rows(entry: Callable[[str, str], Cell | None]) -> list[Row]:
-        return [
-            Row(
-                [
-                    Cell(method["title"]),
-                    *(
-                        entry(dataset["name"], method["name"])
-                        or Cell(DASH, mark=_why(dataset, method, measured, notes))
-                        for dataset in datasets
-                    ),
-                ],
-                group=group(method["name"]),
-            )
-            for method in methods
-        ]
+    def seconds(dataset: Mapping, method: Mapping) -> Cell:
+        value, mark = ours.get(dataset["name"], {}).get(method["name"]), _mark(dataset, method, measured, notes)
+        return Cell(DASH if value is None else _three_digits(value), mark=mark)
 
-    def seconds(dataset: str, method: str) -> Cell | None:
-        value = ours.get(dataset, {}).get(method)
-        return None if value is None else Cell(_three_digits(value), mark=later_cell(dataset, method))
+    def relative(dataset: Mapping, method: Mapping) -> Cell:
+        ratio, papers = (_ratio(each.get(dataset["name"], {}), method["name"]) for each in (ours, published))
+        if ratio is None and method["name"] in ours.get(dataset["name"], {}):
+            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {dataset['title']}."))
+        text = DASH if ratio is None else f"{ratio:.2f}" + ("" if papers is None else f" ({papers:.2f})")
+        return Cell(text, mark=_mark(dataset, method, measured, notes))
 
-    def relative(dataset: str, method: str) -> Cell | None:
-        if method not in ours.get(dataset, {}):
-            return None
-        ratio, paper = _ratio(ours, dataset, method), _ratio(published, dataset, method)
-        if ratio is None:
-            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {titles[dataset]}."))
-        text = f"{ratio:.2f}" + ("" if paper is None else f" ({paper:.2f})")
-        return Cell(text, mark=later_cell(dataset, method))
+    def debiasing(dataset: Mapping, method: Mapping) -> Cell:
+        value = measured.get(dataset["name"], {}).get("debias_seconds", {}).get(method["name"])
+        return Cell(DASH if value is None else _three_digits(value))
 
-    def later_cell(dataset: str, method: str) -> str:
-        entry = measured[dataset]
-        failure = entry.get("failures", {}).get(method)
-        if failure is None:
-            return ""
-        where = f"{titles[method]} on {titles[dataset]}"
-        return notes.mark(
-            f"{where}: timed at {in_words(entry['cells'][method])}, the first of its cells to train ({failure})."
-        )
-
-    blocks = [
-        Block("Epoch (sec)", rows(seconds)),
-        Block("Relative to GAT (paper)", rows(relative)),
-    ]
-    if once := _before_training(datasets, methods, measured):
-        blocks.append(Block("Before training, on the first split (sec)", once))
+    blocks = [Block("Epoch (sec)", rows(seconds)), Block("Relative to GAT (paper)", rows(relative))]
+    debiased = {name for entry in measured.values() for name in entry.get("debias_seconds", {})}
+    methods = [m | {"title": f"{m['title']}: debiasing"} for m in methods if m["name"] in debiased]
+    if methods:
+        blocks.append(Block("Before training, on the first split (sec)", rows(debiasing)))
+    absent = [(d["title"], d["reason"]) for d in settings["datasets"] if d not in datasets]
+    reasons = dict.fromkeys(reason for _, reason in absent)
+    absences = [f"{', '.join(t for t, r in absent if r == reason)}: not run ({reason})." for reason in reasons]
     return Table(
         name="runtime",
         caption="Run-time comparison.",
@@ -88,7 +62,7 @@ def build(settings: Settings, files: Files) -> Table:
             "method does once before its first epoch is not part of them."
         ),
         panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
-        notes=[*notes.all(), *(("", text) for text in (*_conditions(measured), *_absences(absent)))],
+        notes=[*notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absences))],
     )
 
 
@@ -100,55 +74,32 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def _before_training(datasets: list, methods: list, measured: Mapping[str, Any]) -> list[Row]:
-    """The debiasing of each method that has one; the paper leaves it out."""
-    rows = []
-    for method in methods:
-        times = [measured.get(d["name"], {}).get("debias_seconds", {}).get(method["name"]) for d in datasets]
-        if any(time is not None for time in times):
-            cells = [Cell(DASH if time is None else _three_digits(time)) for time in times]
-            rows.append(Row([Cell(f"{method['title']}: debiasing"), *cells]))
-    return rows
-
-
 def _three_digits(value: float) -> str:
     return f"{value:#.3g}".removesuffix(".")
 
 
-def _absences(datasets: Iterable[Mapping[str, Any]]) -> list[str]:
-    """One sentence per reason, naming every data set that it keeps out."""
-    titles: dict[str, list[str]] = {}
-    for dataset in datasets:
-        titles.setdefault(dataset["reason"], []).append(dataset["title"])
-    return [f"{', '.join(names)}: not run ({reason})." for reason, names in titles.items()]
-
-
-def _ratio(seconds: Seconds, dataset: str, method: str) -> float | None:
-    times = seconds.get(dataset, {})
+def _ratio(times: Mapping[str, float], method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
 
 
-def _why(dataset: Mapping[str, Any], method: Mapping[str, Any], measured: Mapping[str, Any], notes: Notes) -> str:
-    if dataset["reason"]:
-        return notes.mark(_absences([dataset])[0])
-    if method["reason"]:
-        return notes.mark(f"{method['title']}: not run ({method['reason']}).")
-    failure = measured.get(dataset["name"], {}).get("failures", {}).get(method["name"])
-    reason = f"not measured ({failure})" if failure else "not measured"
-    return notes.mark(f"{method['title']} on {dataset['title']}: {reason}.")
+def _mark(dataset: Mapping, method: Mapping, measured: Mapping[str, Any], notes: Notes) -> str:
+    """A note on a method that has no time, or not that of its first cell; empty where all is well."""
+    where = f"{method['title']} on {dataset['title']}"
+    entry = measured.get(dataset["name"], {})
+    failure = entry.get("failures", {}).get(method["name"])
+    if entry.get("epoch_seconds", {}).get(method["name"]):
+        timed = failure and in_words(entry["cells"][method["name"]])
+        return notes.mark(f"{where}: timed at {timed}, the first of its cells to train ({failure}).") if timed else ""
+    for title, reason in [(dataset["title"], dataset["reason"]), (method["title"], method["reason"])]:
+        if reason:
+            return notes.mark(f"{title}: not run ({reason}).")
+    return notes.mark(f"{where}: not measured{f' ({failure})' if failure else ''}.")
 
 
-def _conditions(measured: Mapping[str, Any]) -> list[str]:
-    """How and where it was measured: one sentence per distinct way."""
-    texts = []
-    for entry in measured.values():
-        threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
-        text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
-        text += f"; {_machine(entry['machine'])}." if entry.get("machine") else "."
-        if text not in texts:
-            texts.append(text)
-    return texts
-
-
-def _machine(machine: Mapping[str, Any]) -> str:
-    return ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
+def _how(entry: Mapping[str, Any]) -> str:
+    """How and where a data set was measured."""
+    threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
+    machine = entry.get("machine") or {}
+    where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
+    text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
+    return f"{text}; {where}." if where else f"{text}."

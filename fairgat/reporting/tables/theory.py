@@ -1,7 +1,6 @@
 """Theory: the terms and bounds of Theorem 1 and Lemma 1 on trained models."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +9,7 @@ import pandas as pd
 from fairgat.errors import DataError
 from fairgat.reporting import labels
 from fairgat.reporting.inputs import Files, Settings
-from fairgat.reporting.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table
+from fairgat.reporting.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
 
 READS = ("theory",)
 TASK = "node_classification"
@@ -18,7 +17,28 @@ TASK = "node_classification"
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2", "logit": "logit", "probability": "probability"}
 FORMS = ("printed", "", "sharp")  # of the bound; the corrected one has no suffix
 
-Rows = Callable[[str, pd.DataFrame], Iterator[tuple[str, list[Cell]]]]  # of a method's title and measures
+_LAYER_HEADER: list[Text] = [
+    "Data set",
+    "Method",
+    "Layer",
+    Math("δ in", r"$\delta$ in"),
+    Math("δ out", r"$\delta$ out"),
+    Math("σ(W)", r"$\sigma(W)$"),
+    Math("σ(W̃)", r"$\sigma(\tilde W)$"),
+    Math("α_χ", r"$\alpha^{\chi}$"),
+    Math("|a_0 + a_1 − 1|", r"$|a_0 + a_1 - 1|$"),
+    Math("Δ_c", r"$\Delta_c$"),
+    Math("Δ_z", r"$\Delta_z$"),
+    *(Math(f"{name} / δ", rf"{name}$/\delta$") for name in ("printed", "corrected", "sharp")),
+]
+_BOUNDS = ("printed", "corrected", "sharp")
+_NETWORK_HEADER: list[Text] = [
+    "Data set", "Method",
+    Math("δ of logits", r"$\delta$ of logits"), *_BOUNDS,
+    Math("δ of probabilities", r"$\delta$ of probabilities"), *_BOUNDS,
+    Math("ΔSP (%)", r"$\Delta_{SP}$ ($\%$)"),
+]  # fmt: skip
+Rows = Callable[[str, pd.DataFrame, int], Iterator[tuple[str, list[Cell]]]]  # of a method's title, measures and ddof
 
 
 def read(paths: Sequence[str | Path]) -> pd.DataFrame:
@@ -37,12 +57,13 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
 
 def build(settings: Settings, files: Files) -> Table:
     """One panel of terms per layer, one of composed bounds per network; means over the splits."""
-    measures = read(files["theory"])
-    notes = Notes()
-    layer_rows, network_rows = (partial(rows, ddof=settings["ddof"]) for rows in (_layer_rows, _network_rows))
-    layers = [_block(dataset, settings, measures, notes, layer_rows, 12) for dataset in settings["datasets"]]
-    networks = [_block(dataset, settings, measures, notes, network_rows, 9) for dataset in settings["datasets"]]
-    over = [Math(f"{name} / δ", rf"{name}$/\delta$") for name in ("printed", "corrected", "sharp")]
+    measures, notes = read(files["theory"]), Notes()
+
+    def panel(title: str, header: Sequence[Text], rows: Rows, left: int, text: str = "") -> Panel:
+        blocks = [_block(d, settings, measures, notes, rows, len(header) - 2) for d in settings["datasets"]]
+        align = "l" * left + "r" * (len(header) - left)
+        return Panel("multirow", header, blocks, title, (text,) if text else (), align=align)
+
     return Table(
         name="theory",
         caption="Theorem 1 and Lemma 1 on the trained models.",
@@ -53,47 +74,13 @@ def build(settings: Settings, files: Files) -> Table:
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
-            Panel(
-                "multirow",
-                [
-                    "Data set",
-                    "Method",
-                    "Layer",
-                    Math("δ in", r"$\delta$ in"),
-                    Math("δ out", r"$\delta$ out"),
-                    Math("σ(W)", r"$\sigma(W)$"),
-                    Math("σ(W̃)", r"$\sigma(\tilde W)$"),
-                    Math("α_χ", r"$\alpha^{\chi}$"),
-                    Math("|a_0 + a_1 − 1|", r"$|a_0 + a_1 - 1|$"),
-                    Math("Δ_c", r"$\Delta_c$"),
-                    Math("Δ_z", r"$\Delta_z$"),
-                    *over,
-                ],
-                layers,
-                title="Layer by layer",
-                align="lll" + "r" * 11,
-            ),
-            Panel(
-                "multirow",
-                [
-                    "Data set",
-                    "Method",
-                    Math("δ of logits", r"$\delta$ of logits"),
-                    "printed",
-                    "corrected",
-                    "sharp",
-                    Math("δ of probabilities", r"$\delta$ of probabilities"),
-                    "printed",
-                    "corrected",
-                    "sharp",
-                    Math("ΔSP (%)", r"$\Delta_{SP}$ ($\%$)"),
-                ],
-                networks,
-                title="The whole network: bounds composed from the features on",
-                text=(
-                    "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the decisions, over all nodes.",
-                ),
-                align="ll" + "r" * 9,
+            panel("Layer by layer", _LAYER_HEADER, _layer_rows, 3),
+            panel(
+                "The whole network: bounds composed from the features on",
+                _NETWORK_HEADER,
+                _network_rows,
+                2,
+                "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the decisions, over all nodes.",
             ),
         ],
         notes=notes.all(),
@@ -113,7 +100,9 @@ def _block(dataset: Mapping, settings: Settings, measures: pd.DataFrame, notes: 
             mark = notes.mark(f"{method['title']} on {dataset['title']}: not measured ({why}).")
             found.append(Row([Cell(method["title"], mark=mark), *[Cell(DASH)] * width], number))
         else:
-            found += [Row([Cell(text), *cells], number) for text, cells in rows(method["title"], mine)]
+            found += [
+                Row([Cell(text), *cells], number) for text, cells in rows(method["title"], mine, settings["ddof"])
+            ]
     return Block(dataset["title"], found)
 
 
@@ -121,20 +110,18 @@ def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str
     for place, (layer, name) in enumerate(LAYERS.items()):
         lines = mine[mine["layer"] == layer]
         mean = lines.mean(numeric_only=True)
-        looseness = [Cell(_ratio(mean[column("bound", form)], mean["delta_out"])) for form in FORMS]
+        delta, terms = mean["delta_out"], ("factor", "delta_c", "delta_z")
+        bounds = (mean[column("bound", form)] for form in FORMS)
         yield (
             title if place == 0 else "",
             [
                 Cell(name),
                 Cell(_number(mean["delta_in"])),
                 _spread(lines["delta_out"], ddof),
-                Cell(_number(mean["sigma_max"])),
-                Cell(_number(mean["sigma_effective"])),
+                *(Cell(_number(mean[term])) for term in ("sigma_max", "sigma_effective")),
                 Cell(_number(mean["alpha_chi"]), std=_number(mean["alpha_chi_std"], none="")),
-                Cell(_number(mean["factor"])),
-                Cell(_number(mean["delta_c"])),
-                Cell(_number(mean["delta_z"])),
-                *looseness,
+                *(Cell(_number(mean[term])) for term in terms),
+                *(Cell(_number(bound / delta) if delta else DASH) for bound in bounds),
             ],
         )
 
@@ -158,10 +145,6 @@ def _spread(values: pd.Series, ddof: int) -> Cell:
     mean, std = _number(values.mean()), values.std(ddof=ddof)
     decimals = len(str(mean).partition(".")[2])
     return Cell(mean, std=f"{std:.{decimals}f}" if np.isfinite(std) else "")
-
-
-def _ratio(bound: float, measured: float) -> str | Math:
-    return _number(bound / measured) if measured else DASH
 
 
 def _number(value: float, none: str | Math = DASH) -> str | Math:

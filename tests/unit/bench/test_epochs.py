@@ -1,4 +1,4 @@
-"""The runtime measurement and its table."""
+"""The measurement of every method's epoch."""
 
 import numpy as np
 import pytest
@@ -10,8 +10,6 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.errors import CalledOff
 from fairgat.methods import gat
-from fairgat.reporting import runtime, settings
-from fairgat.reporting.paper import load as load_paper
 
 TOO_DENSE = "threshold~0.1: too dense"
 
@@ -53,18 +51,6 @@ def test_the_first_cell_that_trains_is_timed(measured):
     assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
     assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE}
     assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
-
-
-def test_the_table_says_which_cell_was_timed(measured):
-    chosen = settings.table_settings(config.load_files("config.yaml"), "runtime")
-    table = runtime.build(chosen, {"recidivism": measured}, load_paper()["runtime"])
-    notes = [text for _, text in table.notes]
-    mark, note = next((mark, text) for mark, text in table.notes if text.startswith("EDITS on Recidivism"))
-    assert note == f"EDITS on Recidivism: timed at threshold~0.3, the first of its cells to train ({TOO_DENSE})."
-    (row,) = [row for row in table.panels[0].blocks[0].rows if row.cells[0].text == "EDITS"]
-    assert mark in [cell.mark for cell in row.cells]
-    assert not any(text.startswith("EDITS on Recidivism: not measured") for text in notes)
-    assert f"NIFTY on Recidivism: not measured ({TOO_DENSE})." in notes
 
 
 def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():

@@ -5,12 +5,12 @@ import gzip
 import hashlib
 
 import pytest
+from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
 from fairgat.data.sources import pokec
 from fairgat.errors import DataError
-from tests.unit.obtain import obtain
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 import torch
 from dense import NODE, make, small_graph
-from fairgat.methods.edits.settings import Debias
 from scipy.stats import wasserstein_distance
 from torch import nn
 
@@ -13,7 +12,7 @@ from fairgat.config import Splits
 from fairgat.data import splits
 from fairgat.errors import CalledOff
 from fairgat.methods.edits import bias
-from fairgat.methods.edits.fit import Debiasing, debias
+from fairgat.methods.edits.fit import Debias, Debiasing, debias
 from fairgat.methods.edits.result import Debiased
 from fairgat.plan import Run
 from fairgat.training import job as training

@@ -194,7 +194,7 @@ def test_rows_of_a_layer_are_the_layers_rows(double, heads, width):
     results = []
     for compute in (
         lambda x: attend_rows(conv, x[inputs_given], rows, keep[rows.edges]),
-        lambda x: conv(x, csr, keep=keep, relu=True)[nodes],
+        lambda x: conv(x, csr, keep=keep).relu()[nodes],
     ):
         conv.zero_grad()
         inputs = x.clone().requires_grad_()

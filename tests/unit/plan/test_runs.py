@@ -52,10 +52,6 @@ def test_files_are_those_of_what_is_run():
         made.files("winner")
 
 
-def test_values_are_searched_where_some_grid_has_them():
-    assert plan().searched("eta") == [0.5, 1.0]
-
-
 def test_tables_and_figures_without_anything_to_show_are_left_out():
     assert plan().tables() == ["comparison", "runtime", "theory", "dataset_statistics"]
     assert plan().figures() == ["ablation", "theory"]

@@ -14,6 +14,7 @@ from fairgat.data.graph import Graph, alpha_chi, symmetrise
 from fairgat.errors import DataError, NotDefined
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
 from fairgat.training import job as training
+from fairgat.training.loop import fit
 
 SOON = settings(max_examples=60, deadline=None, derandomize=True)
 SEED = st.integers(0, 2**32 - 1)
@@ -252,7 +253,7 @@ def node_method(module="gat", seed=0, **options):
 @pytest.mark.parametrize("module", ["gat", "fairgat", "nifty", "fairgnn"])
 def test_every_node_method_can_be_measured(module):
     method = node_method(module)
-    training.fit(method)
+    fit(method)
     mode, before = method.model.training, {k: v.clone() for k, v in method.model.state_dict().items()}
     measured = theory.measure(method)
     assert [terms.layer for terms in measured] == ["conv1", "conv2", "logit", "probability"]
@@ -268,7 +269,7 @@ def test_every_node_method_can_be_measured(module):
 def test_terms_are_those_of_the_layers_own_output(module):
     """delta_y from the terms, and z computed anew, against the network's logits."""
     method = node_method(module, heads=2)
-    training.fit(method)
+    fit(method)
     *_, logit, probability = theory.measure(method)
     method.model.eval()
     with torch.no_grad():
@@ -314,7 +315,7 @@ def test_attention_that_does_not_sum_to_1_is_refused(module):
     edges = edges[:, edges[1] != 0]  # nobody's attention
     conv = (FairGATConv if module == "fairgat" else GATConv)(x.size(1), 2, add_self_loops=False).double()
     graph = csr(conv, edges, sensitive, add_self_loops=False)
-    with pytest.raises(NotDefined, match="attention sums to 1"):
+    with pytest.raises(NotDefined, match="attention to sum to 1"):
         theory.attention_layer("conv", conv, x, graph, sensitive)
 
 

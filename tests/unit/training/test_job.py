@@ -7,13 +7,14 @@ import pytest
 import torch
 
 from fairgat import methods
-from fairgat.cli import main as cli
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.plan import Run
-from fairgat.tasks import LinkTask
+from fairgat.tasks.base import Score
+from fairgat.tasks.link import LinkTask
 from fairgat.training import job as training
+from fairgat.training.loop import Diverged, Fit, fit
 
 NODE = NodeTraining(epochs=12, hidden=8)
 LINK = LinkTraining(epochs=8, hidden=8)
@@ -36,7 +37,7 @@ def make(graph, protocol=NODE, module="gat", **settings):
 
 def test_the_best_validation_epoch_is_kept(graph):
     method = make(graph)
-    result = training.fit(method)
+    result = fit(method)
     assert [row["epoch"] for row in result.history] == list(range(1, 13))
     keys = [
         (row["validation_accuracy"], -row["validation_statistical_parity"] - row["validation_equal_opportunity"])
@@ -51,18 +52,16 @@ def test_ties_go_to_the_fairer_epoch_then_to_the_earlier(graph, monkeypatch):
     method = make(graph)
     scores = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 8])
     monkeypatch.setattr(method.task, "validate", lambda _: training_score(next(scores)))
-    assert training.fit(method).epoch == 3
+    assert fit(method).epoch == 3
 
 
 def training_score(key):
-    from fairgat.tasks import Score
-
     return Score(key, {"accuracy": key[0]})
 
 
 @pytest.mark.parametrize("module", ["gat", "fairgat"])
 def test_the_loss_falls(graph, module):
-    losses = [row["loss"] for row in training.fit(make(graph, module=module)).history]
+    losses = [row["loss"] for row in fit(make(graph, module=module)).history]
     assert losses[-1] < losses[0]
 
 
@@ -75,7 +74,7 @@ def test_what_is_judged_is_the_model_after_its_updates(graph, dropout):
     method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
     validate = method.task.validate
     method.task.validate = lambda output: judged.append(output.clone()) or validate(output)
-    training.fit(method)
+    fit(method)
     other = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
     for expected in judged[:4]:
         other.update(other.forward())
@@ -93,7 +92,7 @@ def test_all_methods_see_the_same_split(graph):
 
 def test_predictions_are_in_the_data_sets_own_order(graph):
     method = make(graph)
-    result = training.fit(method)
+    result = fit(method)
     logits = method.task.predictions(result.output)["logits"]
     split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
     accuracy = ((logits[split["test"]] > 0) == graph.labels[split["test"]]).mean()
@@ -115,7 +114,7 @@ def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph)
     split = splits.make(graph, "link_prediction", Splits(), 0, "test", 0)
     protocol = LinkTraining(epochs=8, hidden=8, protocol="fairdrop")
     method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
-    result = training.fit(method)
+    result = fit(method)
     assert result.epoch == 8
     metrics = method.task.evaluate(result.output)["test"]
     best = max(method.task._metrics(result.output, "test", cutoff)["accuracy"] for cutoff in protocol.cutoffs)
@@ -166,7 +165,7 @@ def job(graph, tmp_path):
 
     def run(name, **changes):
         arguments = {
-            "cell": Run("node_classification", "test", "fairgat", "eta~1.0", 0),
+            "job": Run("node_classification", "test", "fairgat", "eta~1.0", 0),
             "module": "fairgat",
             "settings": {"eta": 1.0},
             "training": NODE.model_dump(),
@@ -214,7 +213,7 @@ def test_no_parameter_that_is_nan_goes_unnoticed(graph, module):
 
 
 def test_a_training_that_diverges_keeps_its_way_there(graph):
-    method, result = make(graph), training.Fit()
+    method, result = make(graph), Fit()
     update = method.update
 
     def poisoned(output):
@@ -223,8 +222,8 @@ def test_a_training_that_diverges_keeps_its_way_there(graph):
         return update(output)
 
     method.update = poisoned
-    with pytest.raises(training.Diverged, match="after epoch 5 of 12"):
-        training.fit(method, result=result)
+    with pytest.raises(Diverged, match="after epoch 5 of 12"):
+        fit(method, result=result)
     assert [row["epoch"] for row in result.history] == [1, 2, 3, 4]
     assert len(result.seconds) == 5
 
@@ -233,82 +232,5 @@ def test_links_whose_scores_are_no_numbers_have_diverged(graph):
     method = make(graph, LINK)
     method.forward = lambda: 1e25 * torch.randn(90, 8)  # a product is infinity minus infinity
     method.update = lambda output: {}
-    with pytest.raises(training.Diverged, match="validation score"):
-        training.fit(method)
-
-
-CONFIG = """
-datasets:
-  demo-social: {task: node_classification}
-  demo-citation: {task: link_prediction}
-splits: {count: 1}
-training:
-  node_classification: {epochs: 3, hidden: 8}
-  link_prediction: {epochs: 3, hidden: 8}
-methods:
-  gat: {tasks: [node_classification, link_prediction]}
-  fairgat:
-    tasks: [node_classification, link_prediction]
-    grid: {alpha_chi_max: [0.5], eta: [0.75, 1.0]}
-"""
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    return tmp_path
-
-
-@pytest.mark.parametrize("dataset", ["demo-social", "demo-citation"])
-def test_train_and_evaluate_on_the_command_line(project, capsys, dataset):
-    arguments = ["train", "--dataset", dataset, "--method", "fairgat", "--alpha-chi-max", "0.5", "--eta", "1"]
-    assert cli.main(arguments) == 0
-    (metrics,) = project.glob("results/runs/*/*/fairgat/alpha_chi_max~0.5/eta~1.0/split-0/metrics.json")
-    assert cli.main(["evaluate", str(metrics.parent)]) == 0
-    assert "metrics.json says the same" in capsys.readouterr().out
-    content = json.loads(metrics.read_text())
-    content["test"]["accuracy"] += 0.01
-    metrics.write_text(json.dumps(content))
-    assert cli.main(["evaluate", str(metrics.parent)]) == 1
-    assert "test accuracy" in capsys.readouterr().err
-
-
-@pytest.mark.parametrize("option", ["--epochs", "--seed", "--threads"])
-def test_a_run_with_other_settings_stays_out_of_the_workflows_way(project, option):
-    arguments = ["train", "--dataset", "demo-social", "--method", "gat", "--quiet", option, "2"]
-    assert cli.main(arguments) == 0
-    (metrics,) = project.rglob("metrics.json")
-    assert metrics.is_relative_to(project / "results/by-hand" / f"{option.removeprefix('--')}~2")
-    assert json.loads(metrics.read_text())["training"]["epochs"] == (2 if option == "--epochs" else 3)
-    assert cli.main(["evaluate", str(metrics.parent)]) == 0
-
-
-def test_a_split_made_with_other_settings_is_not_trained_on(project, capsys):
-    arguments = ["train", "--dataset", "demo-social", "--method", "gat", "--quiet"]
-    assert cli.main(arguments) == 0
-    (metrics,) = project.rglob("metrics.json")
-    before = metrics.read_bytes()
-    (project / "config.yaml").write_text(CONFIG + "splits: {train: 0.2}\n")
-    assert cli.main(arguments) == 1
-    assert "split-0.npz was made with another seed or other `splits:`" in capsys.readouterr().err
-    assert metrics.read_bytes() == before
-
-
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--dataset", "demo-socail", "--method", "gat"], "did you mean 'demo-social'?"),
-        (["--dataset", "demo-social", "--method", "gta"], "did you mean 'gat'?"),
-        (["--dataset", "demo-social", "--method", "fairgat", "--eta", "1"], "--alpha-chi-max   (0.5)"),
-        (["--dataset", "demo-social", "--method", "gat", "--etta", "1"], "unknown argument '--etta'"),
-        (["--dataset", "demo-social", "--method", "gat", "--split", "-1"], "--split counts from 0"),
-        (
-            ["--dataset", "demo-social", "--method", "fairgat", "--eta", "0", "--alpha-chi-max", "0.5"],
-            "eta: expected greater than 0, got 0",
-        ),
-    ],
-)
-def test_wrong_arguments_are_explained(project, capsys, arguments, message):
-    assert cli.main(["train", *arguments]) == 1
-    assert message in capsys.readouterr().err
+    with pytest.raises(Diverged, match="validation score"):
+        fit(method)
