@@ -163,29 +163,33 @@ def make(options: Options, nodes: Path, edges: Path | Callable[[Table], np.ndarr
     if written.header is not False:
         table = table.with_header()
     groups = columns.groups(table, options.sensitive, options.groups, "unknown_groups" in options.drop)
-    labels = groups.copy()
+    labels = None
     if options.label is not None:
         labels = columns.labels(table, options.label, options.positive, options.negative, options.unlabelled)
     if callable(edges):
         pairs, stand, form = edges(table), None, "computed from the nodes"
     else:
         pairs, stand, form = _pairs(table, edges, options)
-    edge_index = edges_from_pairs(pairs, len(labels), options.edges.file, options.drop, stand)
+    edge_index = edges_from_pairs(pairs, len(groups), options.edges.file, options.drop, stand)
 
     kept = groups >= 0
-    if options.labelled_only:
+    if options.labelled_only and labels is not None:
         kept &= labels != UNLABELLED
     if options.largest_component and kept.any():
         kept = largest_component(edge_index, kept)
-    if len(set(groups[kept].tolist())) < 2:
-        raise table.error(np.ones(len(kept), dtype=bool), "of the nodes that are left, all are in one sensitive group")
+    for what, values in (("sensitive attribute", groups), ("label", labels)):
+        if values is not None and len(set(values[kept].tolist()) - {UNLABELLED}) < 2:
+            raise table.error(
+                np.ones(len(kept), dtype=bool), f"of the nodes that are left, all have one {what}, or none"
+            )
+    sensitive = np.unique(groups[kept], return_inverse=True)[1].astype(np.int64)
     values, encoded = columns.features(
         table, _feature_names(table, options), options.categories, options.missing, options.fill
     )
     graph = Graph(
         features=scaled(values[kept], options.scaling),
-        labels=labels[kept],
-        sensitive=np.unique(groups[kept], return_inverse=True)[1].astype(np.int64),
+        labels=sensitive.copy() if labels is None else labels[kept],
+        sensitive=sensitive,
         edge_index=induced(edge_index, kept),
     )
     return graph, {

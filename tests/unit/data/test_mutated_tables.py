@@ -98,6 +98,7 @@ def test_a_damaged_table_loads_or_is_refused_by_file_and_line(folder, part):
         )
         try:
             graph = source.load("mine", folder, datasets.options_of("mine", settings), 0)
+            datasets._check_task(graph, "node_classification")
         except DataError as error:
             assert re.match(r"(nodes|edges)\.csv, line \d+", str(error)), (number, str(error))
             continue

@@ -85,7 +85,7 @@ def test_nodes_can_be_left_out(make):
         make(nodes=nodes)
     graph, _ = make(nodes=nodes, groups=[1, 0], drop=["unknown_groups"])
     assert graph.sensitive.tolist() == [1, 0, 1, 0]
-    with pytest.raises(DataError, match=r"n\.csv, line 2: of the nodes that are left, all are in one sensitive group"):
+    with pytest.raises(DataError, match=r"n\.csv, line 2: of the nodes that are left, all have one sensitive attr"):
         make(edges="3\t6\n", largest_component=True)
 
 
