@@ -97,7 +97,8 @@ def study_settings(config: Config) -> dict[str, Any]:
     }
     if several:
         raise ConfigError(f"a variant is compared at one cell, but the grid has more for {', '.join(sorted(several))}")
-    return {"name": config.study.name, "title": config.study.title, "blocks": blocks, **_computed(config)}
+    computed = {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
+    return {"name": config.study.name, "title": config.study.title, "blocks": blocks} | computed
 
 
 def titles(config: Config) -> dict[str, str]:
@@ -123,12 +124,9 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[st
         "datasets": [_dataset(config, n) for n, entry in config.datasets.items() if task in (None, entry.task)],
         "methods": [_method(config, name, task) for name in methods],
         "rule": config.selection.rule,
-        **_computed(config),
+        "protocol": config.training.link_prediction.protocol,
+        "ddof": config.aggregation.ddof,
     }
-
-
-def _computed(config: Config) -> dict[str, Any]:
-    return {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
 
 
 def _dataset(config: Config, name: str) -> dict[str, Any]:
