@@ -30,13 +30,11 @@ def double() -> Iterator[None]:
 
 @pytest.fixture
 def threads() -> Iterator[Callable[[int], None]]:
-    """`fairgat.nn.set_num_threads`, undone afterwards."""
+    """`torch.set_num_threads`, undone afterwards."""
     torch = pytest.importorskip("torch")
-    from fairgat.nn import parallel, set_num_threads
-
     before = torch.get_num_threads()
-    yield set_num_threads
-    parallel.share_threads(before, before)
+    yield torch.set_num_threads
+    torch.set_num_threads(before)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgat import config, files
-from fairgat.data import sources as datasets
+from fairgat.cli.graphs import make_graph
 from fairgat.errors import FairGATError, nearest
 
 
@@ -50,7 +50,9 @@ def _attention(arguments: argparse.Namespace) -> None:
             f"--dataset {arguments.dataset!r} is unknown; {nearest(arguments.dataset, settings.datasets)}"
         )
     results = Path(arguments.results_dir or settings.results_dir)
-    graph = datasets.graph_file(settings, arguments.dataset, results, arguments.data_mirror)
+    graph = results / "data" / "graphs" / f"{arguments.dataset}.npz"
+    if not graph.exists():  # never written where the workflow keeps its own
+        graph = make_graph(settings, arguments.dataset, "by-hand", arguments.data_mirror)
     try:
         result = attention.measure(graph, arguments.hidden, arguments.threads, arguments.pairs)
     except MemoryError as error:

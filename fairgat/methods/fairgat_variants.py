@@ -1,13 +1,13 @@
-"""FairGAT with one decision taken otherwise, where the paper leaves it open: configs/sensitivity.yaml trains these.
+"""FairGAT with one decision made differently where the paper leaves it open; configs/sensitivity.yaml trains these.
 
-Everything else is that of fairgat.py, which does not know of them. `center: true` and FairGAT's ablations are settings
+Everything else is that of fairgat.py, which knows nothing of them. `center: true` and FairGAT's ablations are settings
 of FairGAT itself.
 """
 
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
-import torch
 from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm
@@ -16,11 +16,11 @@ from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 from fairgat.methods import fairgat as original
 from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv
-from fairgat.nn.scored import attend_scored
+from fairgat.nn.normalise import Features
 
 
 class Settings(original.Settings):
-    """FairGAT's settings, and the decisions that may be taken otherwise, one at a time; the defaults are FairGAT."""
+    """FairGAT's settings, and the decisions that may differ, one at a time; the defaults are FairGAT."""
 
     self_loops: bool = True
     """Whether a node attends to itself, as by an intra-edge."""
@@ -47,57 +47,28 @@ class Settings(original.Settings):
 class OneSidedShare(FairGATConv):
     """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
 
-    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, *finish):
-        share = self._share(x, graph, alpha_chi)
-        out, alpha = super()._aggregate_first(x, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
-        return out, alpha * share
-
-    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, *finish):
-        share = self._share(c, graph, alpha_chi)
-        out, alpha = super()._aggregate(c, graph, alpha_chi, eta, keep, _times(share, factor), *finish)
-        return out, alpha * share
-
-    def _share(self, x: Tensor, graph: CSRGraph, alpha_chi: float) -> Tensor:
-        """(H, E) what each edge's whole attention is multiplied by: 1 in rows with both kinds of edges."""
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""
         begin, end = graph.rowptr[:-1], graph.rowptr[1:]
-        share = x.new_ones(graph.num_nodes)
-        share[graph.middle == end] = 1 - alpha_chi  # no inter-edges
-        share[graph.middle == begin] = alpha_chi  # no intra-edges
-        return share.repeat_interleave(end - begin).expand(self.heads, -1)
-
-
-def _times(share: Tensor, factor: Tensor | None) -> Tensor:
-    return share if factor is None else share * factor
+        share = source.new_ones(len(begin))
+        share[graph.middle == end] = 1 - self.alpha_chi  # no inter-edges
+        share[graph.middle == begin] = self.alpha_chi  # no intra-edges
+        return super().attend(source, target, graph, keep) * share[graph.target]
 
 
 class UnscaledScores(FairGATConv):
-    """A layer whose attention scores are those of C = X W^T before S3; the scaling of C then cancels in Z's.
+    """A layer whose attention scores are those of C = X W^T before S3."""
 
-    Transforms before it aggregates, whatever the widths.
-
-    Raises:
-        NotImplementedError: the heads are to be averaged, which needs each scaled C.
-    """
-
-    def _transform_first(self, x, *arguments):
-        return self._aggregate(self.lin(x), *arguments)
-
-    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
-        if not self.concat:
-            raise NotImplementedError("scores of the unscaled C are there for concatenated heads")
-        c = c.view(-1, self.heads, self.out_channels)
-        att = torch.cat([self.att_src, self.att_dst])
-        z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
-        return self._finish(z.flatten(1), eta, None, relu, head), alpha
-
-    _aggregate_first = _transform_first
+    def scores(self, c: Features) -> tuple[Tensor, Tensor]:
+        """Scores (H, N) of every node as a source, and as a target."""
+        return super().scores(replace(c, scale=None))
 
 
 class _Variant:
     settings: Settings
 
     def layer(self):
-        """As FairGAT's, with the layer that the variant needs."""
+        """Make a factory of layers as FairGAT does, of the kind that the variant needs."""
         conv = FairGATConv
         if self.settings.one_sided == "share":
             conv = OneSidedShare
@@ -107,7 +78,7 @@ class _Variant:
         return attention_layer(conv, self.task, alpha_chi=share, **self.options())
 
     def build(self) -> nn.Module:
-        """FairGAT's network from the same initial weights, perhaps with PyTorch's spectral norm in place of ours."""
+        """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""
         model = super().build()
         if self.settings.norm == "power_iteration":
             for layer in [part for part in model.modules() if isinstance(part, nn.Linear) and is_parametrized(part)]:

@@ -15,12 +15,8 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import NodeMethod, attention_layer
-from fairgat.nn import GATConv, NodeClassifier
-from fairgat.nn.conv import glorot_
-from fairgat.nn.linear import linear
+from fairgat.methods.base import NodeMethod
 from fairgat.tasks.node import NodeTask
-from fairgat.training.optim import Adam
 
 
 class Settings(Model):
@@ -54,11 +50,6 @@ class NodeClassification(NodeMethod):
         self.adversary_optimizer = self.adam(self.adversary.parameters())
         self.sensitive = self.estimate_sensitive()
 
-    def build(self) -> nn.Module:
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )
-
     def embed(self) -> Tensor:
         self.h = self.model.embed(self.task.features, self.task.plain_csr)
         return self.model.classify(self.h)
@@ -80,7 +71,7 @@ class NodeClassification(NodeMethod):
         return losses | {"adversary_loss": loss.item()}
 
     def estimate_sensitive(self) -> Tensor:
-        """Give the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
+        """Return the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
         sensitive, settings = self.task.sensitive.to(self.task.features.dtype), self.settings
         if settings.sensitive_known == "all":
             return sensitive
@@ -90,7 +81,7 @@ class NodeClassification(NodeMethod):
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
         )
-        optimizer = Adam(
+        optimizer = torch.optim.Adam(
             estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
         )
         for _ in range(settings.estimator_epochs):
@@ -125,12 +116,12 @@ class SensitiveEstimator(nn.Module):
         self.conv2 = nn.Linear(hidden, hidden)
         self.linear = nn.Linear(hidden, 1)
         for conv in (self.conv1, self.conv2):
-            glorot_(conv.weight)
+            nn.init.xavier_uniform_(conv.weight)
             nn.init.zeros_(conv.bias)
 
     def forward(self) -> Tensor:
         """(N,) logits of the sensitive attribute."""
-        h = linear(self.aggregated, self.conv1.weight, self.conv1.bias, relu=True)
+        h = self.conv1(self.aggregated).relu()
         weight = self.linear.weight @ self.conv2.weight  # (1, hidden)
         if self.training and self.dropout:
             h = h * torch.rand_like(h).ge_(self.dropout)  # a quarter of the time of torch.dropout's draws

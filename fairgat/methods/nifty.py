@@ -19,10 +19,6 @@ from torch.nn.utils.parametrizations import spectral_norm
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
-from fairgat.nn.conv import glorot_
-from fairgat.nn.linear import linear
-from fairgat.nn.scaling import scale
-from fairgat.nn.scored import attend_scored
 from fairgat.tasks.node import NodeTask
 
 View = tuple[Tensor, list[Tensor]]  # features (N, 1 + F), and the kept ones of the edges that each layer reads
@@ -64,7 +60,7 @@ class NodeClassification(NodeMethod):
         self.evaluation_layers = layers_of(task.plain_csr, self.validation)
 
     def build(self) -> nn.Module:
-        """Encoder and classifier, spectrally normalised."""
+        """Make encoder and classifier, spectrally normalised."""
         layer = attention_layer(FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None)
         return NodeClassifier(layer, self.task.graph.num_features + 1, self.task.training.hidden, spectral_norm=True)
 
@@ -72,7 +68,7 @@ class NodeClassification(NodeMethod):
         return self.model(self.features, self.task.plain_csr)
 
     def forward(self) -> Tensor:
-        """(N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
+        """Return (N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
         self.model.eval()
         logits = self.features.new_zeros(self.task.graph.num_nodes)
         with torch.no_grad():
@@ -220,22 +216,8 @@ def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
 
 
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:
-    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges, or None for all.
-
-    With one head that does not narrow the features, these are aggregated before they are transformed: rows are fewer
-    than inputs.
-    """
-    factor = None
-    if conv.training and conv.dropout:
-        factor = torch.dropout(x.new_ones(conv.heads, rows.graph.num_edges), conv.dropout, train=True)
-    att, weight = torch.cat([conv.att_src, conv.att_dst]), conv.lin.weight  # (2, H, C), (H * C, F)
-    options = {"negative_slope": conv.negative_slope, "keep": keep, "factor": factor, "targets": rows.nodes}
-    if conv.heads > 1 or conv.in_channels > conv.out_channels:
-        c = linear(x, weight).view(-1, conv.heads, conv.out_channels)
-        z, *_ = attend_scored(c, att, rows.graph, **options)  # (n, H, C)
-        return scale(z.flatten(1), conv.bias, relu=True)
-    s, *_ = attend_scored(x[:, None, :], att @ weight, rows.graph, **options)  # W^T a reads the scores off x; (n, 1, F)
-    return linear(s[:, 0], weight, conv.bias, relu=True)
+    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges, or None for all."""
+    return conv.aggregate(x, rows.graph, keep, rows.nodes)[0].relu()
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:
@@ -244,6 +226,6 @@ def _block(inputs: int, outputs: int) -> list[nn.Module]:
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:
     layer = nn.Linear(inputs, outputs)
-    glorot_(layer.weight)
+    nn.init.xavier_uniform_(layer.weight)
     nn.init.zeros_(layer.bias)
     return spectral_norm(layer)

@@ -1,17 +1,11 @@
-"""Attention layers and the networks built of them."""
+"""Attention layers and the networks built of them.
+
+In come features (N, F) and edges (2, E), out come features. Begin with `attention.py`, which opens with the equations;
+`kernels.py` has them as loops, `conv.py` the layers, and `normalise.py` FairGAT's steps S2 and S3.
+"""
 
 from fairgat.nn.conv import FairGATConv, GATConv
-from fairgat.nn.csr import CSRGraph
+from fairgat.nn.csr import CSRGraph, bandwidth_order
 from fairgat.nn.models import LinkEncoder, NodeClassifier
-from fairgat.nn.reorder import bandwidth_order
-from fairgat.nn.threads import set_num_threads
 
-__all__ = [
-    "CSRGraph",
-    "FairGATConv",
-    "GATConv",
-    "LinkEncoder",
-    "NodeClassifier",
-    "bandwidth_order",
-    "set_num_threads",
-]
+__all__ = ["CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "bandwidth_order"]

@@ -1,215 +1,243 @@
-"""The one operator behind every attention layer: softmax attention over segments of a CSR graph.
+r"""Attention over a CSR graph whose rows are cut into two segments, intra-edges and inter-edges.
 
-For a target i with sources j, per head,
+.. math::
+    e_{ij} = \operatorname{LeakyReLU}(s_j + t_i), \qquad
+    \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
+    z_i = \sum_j \alpha_{ij} c_j
 
-    e_ij     = LeakyReLU(score_source_j + score_target_i)
-    alpha_ij = mass_ij * exp(e_ij) / sum of exp(e_ij') over the j' in j's segment of row i
-    out_i    = sum_j alpha_ij x_j
+A row with both kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest; a row with one
+kind gives that kind all. GAT is the case of intra-edges only.
 
-A row has two segments, intra- and inter-edges, with masses 1 - alpha_chi and alpha_chi (equation fairatt of the
-paper); a row with one of them alone gives it all. GAT is the case without inter-edges.
-
-`segment_attention` is a `torch.library` operator. On the CPU with Numba it runs the kernels of `fairgat.nn.kernels`;
-elsewhere the plain PyTorch form below, which makes an array of size E x F, takes over.
+The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Where
+features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which don't.
 """
 
+import numpy as np
 import torch
 from torch import Tensor
+from torch.autograd.function import once_differentiable
 
-from fairgat.nn.arrays import array, like, number, optional, served, unsigned
+from fairgat.nn import kernels
 from fairgat.nn.csr import CSRGraph
-from fairgat.nn.operator import fake, gradient, operator
-from fairgat.nn.parallel import over_rows
-
-try:
-    from fairgat.nn import kernels
-except ImportError:  # Numba is not there, or does not know this Python
-    kernels = None
 
 
-def attend(
-    x: Tensor,
+def reference_softmax(
+    score_source: Tensor, score_target: Tensor, graph: CSRGraph, alpha_chi: float, slope: float, keep: Tensor | None
+) -> Tensor:
+    """`segment_softmax` in plain PyTorch."""
+    source, target, rows = graph.source.long(), graph.target, graph.middle.numel()
+    inter = torch.arange(graph.num_edges, device=target.device) >= graph.middle[target]
+    segment = (2 * target + inter).expand(len(score_source), -1)  # (H, E); row i has the segments 2i and 2i + 1
+    score = torch.nn.functional.leaky_relu(score_source[:, source] + score_target[:, target], slope)
+    kept = torch.ones_like(inter) if keep is None else keep
+    score = score.masked_fill(~kept, -torch.inf)
+    top = score.new_full((len(score), 2 * rows), -torch.inf).scatter_reduce(1, segment, score.detach(), "amax")
+    weight = (score - top.gather(1, segment).where(kept, 0)).exp()
+    total = torch.zeros_like(top).scatter_add(1, segment, weight)
+    share = score.new_tensor([1 - alpha_chi, alpha_chi])[inter.long()]
+    mass = share.where((total.view(-1, rows, 2) > 0).all(2)[:, target], 1)
+    return mass * weight / total.gather(1, segment).where(kept, 1)
+
+
+def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
+    """`sum_of_neighbours` in plain PyTorch."""
+    shared = x if x.dim() == 3 else x[:, None]
+    message = alpha.t()[:, :, None] * shared[graph.source.long()]
+    return message.new_zeros(graph.middle.numel(), *message.shape[1:]).index_add(0, graph.target, message)
+
+
+def fused(x: Tensor) -> bool:
+    """Whether the operators take the reference's place."""
+    return x.device.type == "cpu" and x.dtype == torch.float32
+
+
+def segment_softmax(
     score_source: Tensor,
     score_target: Tensor,
     graph: CSRGraph,
     alpha_chi: float = 0.0,
-    negative_slope: float = 0.2,
+    slope: float = 0.2,
     keep: Tensor | None = None,
-    factor: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """Segment attention over a CSR graph.
+) -> Tensor:
+    """Attention coefficients.
 
     Args:
-        x: (N, H, C) features to aggregate, or (N, 1, C) shared by all heads.
-        score_source: (H, N) score of each node as a source.
-        score_target: (H, N) score of each node as a target.
-        graph: the graph.
+        score_source: s, (H, N).
+        score_target: t, (H, M), with M rows of the graph, which are its nodes if it is a whole one.
+        graph: whose rows are cut into segments.
         alpha_chi: attention that a row with both kinds of edges gives to its inter-edges.
-        negative_slope: of the LeakyReLU.
-        keep: (E,) bool in the order of the CSR; edges that are False are not there.
-        factor: (H, E) in the order of the CSR; multiplies alpha after the softmax (attention dropout).
+        slope: of the LeakyReLU.
+        keep: (E,) bool in the graph's order; edges that are False are not there.
 
     Returns:
-        out (N, H, C) and alpha (H, E) in the order of the CSR, before `factor`.
+        alpha (H, E) in the graph's order.
     """
-    return segment_attention(x, score_source, score_target, *graph.tensors, keep, factor, alpha_chi, negative_slope)
+    if not fused(score_source):
+        return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep)
+    tptr, _, tedge, _ = _transposed(graph, score_source, score_target)
+    return torch.ops.fairgat.segment_softmax(
+        score_source, score_target, graph.rowptr, graph.middle, graph.source, tptr, tedge, keep, alpha_chi, slope
+    )
 
 
-@operator
-def segment_attention(
-    x: Tensor, score_source: Tensor, score_target: Tensor,
-    rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
-    keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float,
-) -> tuple[Tensor, Tensor]:  # fmt: skip
-    """See `attend`."""
-    if not served(kernels, x):
-        return reference_forward(
-            x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi, negative_slope
+def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
+    """z (M, H, C) for alpha (H, E) and x (N, H, C), or (N, C) where all heads sum the same features."""
+    if not fused(x):
+        return reference_sum(alpha, x, graph)
+    width = x.size(-1)
+    padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x
+    transposed = _transposed(graph, alpha, x)
+    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, *transposed)
+    return out[..., :width]
+
+
+def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
+    """The transposed graph where there will be a backward pass."""
+    needed = torch.is_grad_enabled() and any(each.requires_grad for each in tensors)
+    return graph.transposed() if needed else (None,) * 4
+
+
+# ---------------------------------------------------------------------------------- the operators, float32 on the CPU
+
+
+_library = torch.library.Library("fairgat", "DEF")
+
+
+def operator(schema: str, fake, backward=None, setup=None):
+    """Decorator: make a function the CPU's implementation of the operator `fairgat::schema`.
+
+    Args:
+        schema: name, arguments and results, as `torch.library.define` takes them.
+        fake: gives empty results of the right shapes.
+        backward, setup: the autograd formula, as for `torch.library.register_autograd`; it has no second derivative.
+    """
+    name = "fairgat::" + schema[: schema.index("(")]
+
+    def register(function):
+        _library.define(schema)
+        _library.impl(name, function, "CPU")
+        torch.library.register_fake(name, fake, lib=_library)
+        if backward is not None:
+            torch.library.register_autograd(name, once_differentiable(backward), setup_context=setup, lib=_library)
+        return function
+
+    return register
+
+
+def _softmax_setup(ctx, inputs, output):
+    score_source, score_target, rowptr, middle, source, tptr, tedge, _, _, ctx.slope = inputs
+    ctx.save_for_backward(output, score_source, score_target, rowptr, middle, source, tptr, tedge)
+
+
+def _softmax_backward(ctx, grad):
+    grads = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
+    return *grads, *(None,) * 8
+
+
+@operator(
+    "segment_softmax(Tensor score_source, Tensor score_target, Tensor rowptr, Tensor middle, Tensor source,"
+    " Tensor? tptr, Tensor? tedge, Tensor? keep, float alpha_chi, float slope) -> Tensor",
+    lambda s, t, rowptr, middle, source, *_: s.new_empty(s.size(0), source.size(0)),
+    _softmax_backward,
+    _softmax_setup,
+)
+def _softmax(score_source, score_target, rowptr, middle, source, tptr, tedge, keep, alpha_chi, slope):
+    alpha = score_source.new_zeros(score_source.size(0), source.size(0))
+    kernels.launch(
+        kernels.softmax, rowptr.numpy(), middle.numpy(), _unsigned(source), None if keep is None else _array(keep),
+        _array(score_source), _array(score_target), np.float32(alpha_chi), np.float32(slope), alpha.numpy(),
+    )  # fmt: skip
+    return alpha
+
+
+@operator(
+    "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor rowptr,"
+    " Tensor middle, Tensor source, Tensor tptr, Tensor tedge, float slope) -> (Tensor, Tensor)",
+    lambda grad, alpha, s, t, *_: (s.new_empty(s.shape), t.new_empty(t.shape)),
+)
+def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, middle, source, tptr, tedge, slope):
+    grad_source, grad_target = (each.new_empty(each.shape) for each in (score_source, score_target))
+    grad_score = alpha.new_empty(alpha.shape).numpy()
+    kernels.launch(
+        kernels.softmax_gradient, rowptr.numpy(), middle.numpy(), _unsigned(source), _array(score_source),
+        _array(score_target), np.float32(slope), _array(alpha), _array(grad), grad_score, grad_target.numpy(),
+    )  # fmt: skip
+    kernels.launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_score, grad_source.numpy())
+    return grad_source, grad_target
+
+
+def _sum_setup(ctx, inputs, output):
+    alpha, x, _, _, *transposed = inputs
+    ctx.save_for_backward(alpha, x, *transposed)
+
+
+def _sum_backward(ctx, grad):
+    return *torch.ops.fairgat.sum_of_neighbours_backward(grad, *ctx.saved_tensors), *(None,) * 6
+
+
+@operator(
+    "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor? tptr, Tensor? ttarget,"
+    " Tensor? tedge, Tensor? position) -> Tensor",
+    lambda alpha, x, rowptr, *_: x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1)),
+    _sum_backward,
+    _sum_setup,
+)
+def _sum(alpha, x, rowptr, source, *_):
+    heads, width = alpha.size(0), x.size(-1)
+    out = x.new_empty(rowptr.size(0) - 1, heads, width)
+    for head, size, at, to in _blocks(heads, x):
+        kernels.launch(
+            kernels.aggregate,
+            rowptr.numpy(),
+            _unsigned(source),
+            _array(alpha)[head],
+            _flat(x),
+            at,
+            _flat(out),
+            to,
+            size,
         )
-    heads, width = score_target.size(0), x.size(2)
-    out = x.new_empty(len(rowptr) - 1, heads, width)
-    alpha = x.new_empty(heads, len(source))
-    rows, sources, a = rowptr.numpy(), unsigned(source), alpha.numpy()
-    over_rows(
-        kernels.softmax, rows, heads, rows, middle.numpy(), sources, optional(keep),
-        array(score_source), array(score_target), number(alpha_chi, x), number(negative_slope, x), a,
-    )  # fmt: skip
-    over_rows(kernels.aggregate, rows, heads * width, rows, sources, optional(factor), array(x), a, out.numpy())
-    return out, alpha
+    return out
 
 
-@fake(segment_attention)
-def _(x, score_source, score_target, rowptr, middle, source, *_):
-    heads = score_target.size(0)
-    return x.new_empty(rowptr.size(0) - 1, heads, x.size(2)), x.new_empty(heads, source.size(0))
-
-
-@operator
-def segment_attention_backward(
-    grad: Tensor, extra: Tensor | None, alpha: Tensor, x: Tensor, score_source: Tensor, score_target: Tensor,
-    rowptr: Tensor, middle: Tensor, source: Tensor, tptr: Tensor, ttarget: Tensor, tedge: Tensor,
-    keep: Tensor | None, factor: Tensor | None, alpha_chi: float, negative_slope: float, needs_x: bool,
-) -> tuple[Tensor, Tensor, Tensor]:  # fmt: skip
-    """Gradients of x (empty where not needed), score_source and score_target."""
-    if not served(kernels, x):
-        return reference_backward(
-            grad, extra, alpha, x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi,
-            negative_slope, needs_x,
+@operator(
+    "sum_of_neighbours_backward(Tensor grad, Tensor alpha, Tensor x, Tensor tptr, Tensor ttarget, Tensor tedge,"
+    " Tensor position) -> (Tensor, Tensor)",
+    lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
+)
+def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
+    grad_x, grad_alpha = x.new_zeros(x.shape), alpha.new_empty(alpha.shape)
+    weight = torch.stack([row.index_select(0, tedge) for row in alpha])  # by source, in which order they are read
+    grad_weight = alpha.new_zeros(alpha.shape)
+    for head, size, at, to in _blocks(alpha.size(0), x):
+        kernels.launch(
+            kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight.numpy()[head], _flat(x), at,
+            _flat(grad), to, size, _flat(grad_x), grad_weight.numpy()[head],
         )  # fmt: skip
-    heads, width = grad.size(1), grad.size(2)
-    g, values, s_source, s_target = array(grad), array(x), array(score_source), array(score_target)
-    a, multiplier = alpha.numpy(), optional(factor)
-    rows, sources, columns, edges = rowptr.numpy(), unsigned(source), tptr.numpy(), unsigned(tedge)
-    grad_x = like(x) if needs_x else x.new_empty(0)
-    grad_alpha = torch.empty_like(alpha)
-    grad_source, grad_target = torch.empty_like(score_source), torch.empty_like(score_target)
-    ga = grad_alpha.numpy()
-    if needs_x:
-        over_rows(
-            kernels.backward_features, columns, heads * width, columns, unsigned(ttarget), edges, values, a, multiplier,
-            g, grad_x.numpy(), ga,
-        )  # fmt: skip
-    else:
-        over_rows(kernels.backward_alpha, rows, heads * width, rows, sources, values, g, ga)
-    over_rows(
-        kernels.backward_scores, rows, heads, rows, middle.numpy(), sources, optional(keep),
-        multiplier, s_source, s_target, number(alpha_chi, x), number(negative_slope, x), a,
-        optional(extra), ga, grad_target.numpy(),
-    )  # fmt: skip
-    over_rows(kernels.sum_by_source, columns, heads, columns, edges, ga, grad_source.numpy())
-    return grad_x, grad_source, grad_target
+    for row, out in zip(grad_weight, grad_alpha, strict=True):
+        torch.index_select(row, 0, position, out=out)
+    return grad_alpha, grad_x
 
 
-@fake(segment_attention_backward)
-def _(grad, extra, alpha, x, score_source, score_target, *rest):
-    needs_x = rest[-1]
-    grad_x = like(x) if needs_x else x.new_empty(0)
-    return grad_x, torch.empty_like(score_source), torch.empty_like(score_target)
+def _blocks(heads: int, x: Tensor):
+    """(head, size, first column in x, first column in the sums) of the blocks that kernels take."""
+    width = x.size(-1)
+    shared = x.dim() == 2
+    for head in range(heads):
+        for start, size in kernels.blocks(width):
+            to = np.uint64(head * width + start)
+            yield head, np.uint64(size), np.uint64(start) if shared else to, to
 
 
-def _setup_context(ctx, inputs, output):
-    x, score_source, score_target, *graph, keep, factor, alpha_chi, negative_slope = inputs
-    ctx.save_for_backward(output[1], x, score_source, score_target, *graph, keep, factor)
-    ctx.settings = alpha_chi, negative_slope
-    ctx.set_materialize_grads(False)
+def _array(tensor: Tensor) -> np.ndarray:
+    return tensor.detach().contiguous().numpy()
 
 
-def _backward(ctx, grad, extra):
-    if grad is None and extra is None:
-        return (None,) * 13
-    alpha, x, *rest = ctx.saved_tensors
-    if grad is None:  # only alpha was used further on
-        grad = x.new_zeros(rest[2].size(0) - 1, alpha.size(0), x.size(2))
-    grad_x, grad_source, grad_target = segment_attention_backward(
-        grad, extra, alpha, x, *rest, *ctx.settings, ctx.needs_input_grad[0]
-    )
-    return grad_x if ctx.needs_input_grad[0] else None, grad_source, grad_target, *(None,) * 10
+def _flat(tensor: Tensor) -> np.ndarray:
+    """(N, H * C)."""
+    return _array(tensor.flatten(1))
 
 
-gradient(segment_attention, _backward, _setup_context)
-
-
-def reference_forward(
-    x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi, negative_slope
-):  # fmt: skip
-    """`segment_attention` in plain PyTorch, on any device and in any floating type; O(E x F) memory."""
-    target, segment, mass = _segments(rowptr, middle, keep, alpha_chi, x.dtype)
-    rows = rowptr.size(0) - 1
-    score = score_source[:, source] + score_target[:, target]
-    score = torch.where(score < 0, score * negative_slope, score)
-    if keep is not None:
-        score = score.masked_fill(~keep, -torch.inf)
-    top = score.new_full((score.size(0), 2 * rows), -torch.inf)
-    top = top.scatter_reduce(1, segment.expand_as(score), score, "amax")
-    weight = (score - top[:, segment]).exp()
-    if keep is not None:
-        weight = weight.masked_fill(~keep, 0)  # a segment without kept edges: -inf minus -inf
-    total = torch.zeros_like(top).index_add(1, segment, weight)
-    alpha = mass[segment] * weight / total[:, segment].clamp_min(torch.finfo(x.dtype).tiny)
-    message = (alpha if factor is None else alpha * factor).t()[:, :, None] * x[source]
-    out = x.new_zeros(rows, score.size(0), x.size(2)).index_add(0, target, message)
-    return out, alpha
-
-
-def reference_backward(
-    grad, extra, alpha, x, score_source, score_target, rowptr, middle, source, keep, factor, alpha_chi,
-    negative_slope, needs_x,
-):  # fmt: skip
-    """The gradients of `reference_forward`, in plain PyTorch."""
-    target, segment, mass = _segments(rowptr, middle, keep, alpha_chi, x.dtype)
-    weighted = alpha if factor is None else alpha * factor
-    grad_alpha = (grad[target] * x[source]).sum(-1).t()
-    if factor is not None:
-        grad_alpha = grad_alpha * factor
-    if extra is not None:
-        grad_alpha = grad_alpha + extra
-    mean = alpha.new_zeros(alpha.size(0), mass.size(0)).index_add(1, segment, alpha * grad_alpha)
-    mean = mean / mass.clamp_min(torch.finfo(x.dtype).tiny)
-    grad_score = alpha * (grad_alpha - mean[:, segment])
-    negative = score_source[:, source] + score_target[:, target] < 0
-    grad_score = torch.where(negative, grad_score * negative_slope, grad_score)
-    grad_x = x.new_empty(0)
-    if needs_x:
-        message = weighted.t()[:, :, None] * grad[target]
-        if x.size(1) == 1:
-            message = message.sum(1, keepdim=True)
-        grad_x = torch.zeros_like(x).index_add(0, source, message)
-    return (
-        grad_x,
-        torch.zeros_like(score_source).index_add(1, source, grad_score),
-        torch.zeros_like(score_target).index_add(1, target, grad_score),
-    )
-
-
-def _segments(rowptr, middle, keep, alpha_chi, dtype):
-    """Target (E,) and segment (E,) of each edge, and the mass (2N,) of each segment; segment 2i is i's intra one."""
-    rows = rowptr.size(0) - 1
-    nodes = torch.arange(rows, device=rowptr.device)
-    target = nodes.repeat_interleave(rowptr.diff())
-    edges = torch.arange(target.size(0), device=rowptr.device)
-    segment = 2 * target + (edges >= middle[target])
-    kept = torch.ones_like(edges) if keep is None else keep.long()
-    count = kept.new_zeros(2 * rows).index_add(0, segment, kept).view(rows, 2)
-    both = (count > 0).all(1, keepdim=True)
-    split = torch.tensor([1 - alpha_chi, alpha_chi], dtype=dtype, device=rowptr.device)
-    return target, segment, torch.where(both, split, (count > 0).to(dtype)).flatten()
+def _unsigned(indices: Tensor) -> np.ndarray:
+    """int32 as uint32, of which Numba knows that they aren't negative."""
+    return indices.numpy().view(np.uint32)

@@ -4,18 +4,10 @@ import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
 
-from fairgat.nn import spectral
-from fairgat.nn.cache import csr_of
-from fairgat.nn.constant import features_linear, features_scaled_weight
-from fairgat.nn.constant_attention import attend_features
-from fairgat.nn.covariance import covariance
-from fairgat.nn.csr import CSRGraph
-from fairgat.nn.deviation import scaled_weight
-from fairgat.nn.head import logit_of
-from fairgat.nn.hidden import hidden_linear
-from fairgat.nn.linear import linear
-from fairgat.nn.scaling import EPS, scale
-from fairgat.nn.scored import attend_scored
+from fairgat.nn.attention import segment_softmax, sum_of_neighbours
+from fairgat.nn.csr import CSRGraph, csr_of
+from fairgat.nn.linear import features_linear
+from fairgat.nn.normalise import Features, normalise_weight
 
 
 class GATConv(nn.Module):
@@ -25,8 +17,10 @@ class GATConv(nn.Module):
         h'_i = \sum_{j \in N(i) \cup \{i\}} \alpha_{ij} W h_j, \qquad
         \alpha_{ij} = \operatorname{softmax}_j \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i)
 
-    Where `in_channels` is smaller than `out_channels`, features are aggregated before they are transformed, which
-    is the same sum in fewer operations. Under autocast the layer keeps the precision of its parameters.
+    A pass takes three steps, each a method that a class derived from this one may override: `scores` of the features C
+    = X W^T, `attend`, and `normalise`, which is applied to C and to the sums Z. They are handed `Features`, which may
+    not be multiplied out yet: where `in_channels` is smaller than `out_channels`, features are summed before they are
+    transformed. Under autocast the layer keeps the precision of its parameters.
 
     Args:
         in_channels: F_in. Bipartite graphs (a pair) are not supported.
@@ -37,6 +31,7 @@ class GATConv(nn.Module):
         dropout: probability with which a normalised attention coefficient is dropped in training.
         add_self_loops: give every node exactly one self-loop.
         edge_dim: must be None; edge features are not supported.
+        fill_value: not read; it stands for PyTorch Geometric's features of self-loops.
         bias: add a learned bias.
         residual: add a learned linear map of the input.
 
@@ -87,7 +82,7 @@ class GATConv(nn.Module):
         self.reset_parameters()
 
     def reset_parameters(self) -> None:
-        """Glorot initialisation of the weights, zeros for the bias."""
+        """Draw the weights anew by Glorot's initialisation; the bias becomes 0."""
         lin = self.lin.parametrizations.weight.original if is_parametrized(self.lin) else self.lin.weight
         for weight in (lin, self.att_src, self.att_dst):
             glorot_(weight)
@@ -101,47 +96,80 @@ class GATConv(nn.Module):
         x: Tensor,
         edge_index: Tensor | CSRGraph,
         edge_attr: None = None,
-        size: None = None,
+        size: tuple[int, int] | None = None,
         return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
-        relu: bool = False,
-        head: Tensor | None = None,
-        transformed: bool = False,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer.
 
         Args:
             x: (N, F_in) node features.
-            edge_index: (2, E), sources above targets, in any order; or a `CSRGraph`. A CSR form is kept for as long
-                as the same tensor is passed.
-            edge_attr, size: must be None; they stand for PyTorch Geometric's edge features and bipartite sizes.
+            edge_index: (2, E), sources above targets, in any order; a sparse (N, N) matrix with a row for each target;
+                or a `CSRGraph`. The CSR form is kept for as long as the same tensor is passed.
+            edge_attr: must be None; it stands for PyTorch Geometric's edge features.
+            size: None or (N, N).
             return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
-            relu: apply ReLU to the output, fused with the bias.
-            head: (width of the output,) weights; the result is then ReLU(output) @ head, (N,). Or (m, width of the
-                output): ReLU(output) @ head^T, (N, m). The output itself is not written where it need not be.
-            transformed: x is the product (N, H * C) with the layer's weights already: another layer's result whose
-                `head` they were.
 
         Raises:
             ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes or is cut by group, or
                 bipartite input or edge features are given.
         """
-        graph = self._graph(x, edge_index, None, keep, edge_attr, size, transformed, segmented=False)
-        return self._forward(x, graph, 0.0, None, False, keep, relu, head, transformed, return_attention_weights)
+        graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
+        return self._forward(x, graph, keep, return_attention_weights)
 
-    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, transformed, segmented: bool) -> CSRGraph:
+    # ------------------------------------------------------------------------------------------ the three steps
+
+    def scores(self, c: Features) -> tuple[Tensor, Tensor]:
+        """Scores (H, N) of every node as a source, and as a target; LeakyReLU of their sum goes into the softmax."""
+        source, target = c.dot(torch.cat([self.att_src, self.att_dst]))
+        return source, target
+
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        """Attention coefficients (H, E) in the graph's order, before dropout, from `scores`."""
+        return segment_softmax(source, target, graph, 0.0, self.negative_slope, keep)
+
+    def normalise(self, features: Features) -> Features:
+        """What is done to C before it is attended to, and to Z: nothing."""
+        return features
+
+    # ----------------------------------------------------------------------------------------- how they are taken
+
+    def aggregate(
+        self, x: Tensor, graph: CSRGraph, keep: Tensor | None = None, rows: Tensor | None = None
+    ) -> tuple[Tensor, Tensor]:
+        """Take the three steps for x (N, F_in).
+
+        Args:
+            x, graph, keep: as for `forward`.
+            rows: (M,) node of each row, for a graph that has some nodes' rows only; None where row i is node i.
+
+        Returns:
+            the output without residual, (M, H * C) or (M, C), and alpha (H, E) after dropout.
+        """
+        c = self.normalise(self.transform(x))
+        source, target = self.scores(c)
+        alpha = self.attend(source, target if rows is None else target.index_select(1, rows), graph, keep)
+        alpha = torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
+        z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
+        z = self.normalise(z if self.concat else z.averaged())
+        return z.dense(self.bias), alpha
+
+    def transform(self, x: Tensor) -> Features:
+        """C = X W^T; not multiplied out where it would be wider than X."""
+        if self.in_channels < self.out_channels:
+            return Features(x, self.lin.weight.view(self.heads, self.out_channels, -1))
+        return Features(features_linear(x, self.lin.weight).view(-1, self.heads, self.out_channels))
+
+    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, segmented: bool) -> CSRGraph:
         """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
         if edge_attr is not None:
             raise ValueError("edge_attr must be None: edge features are not supported")
-        if size is not None or isinstance(x, tuple | list):
-            raise ValueError("x must be one matrix and size None: bipartite graphs are not supported")
-        if transformed and self.res is not None:
-            raise ValueError("a layer with a residual needs its input itself, which was transformed")
-        width = self.heads * self.out_channels if transformed else self.in_channels
-        if x.dim() != 2 or x.size(1) != width:
-            raise ValueError(f"x must have shape (N, {width}), got {tuple(x.shape)}")
+        if isinstance(x, tuple | list) or (size is not None and tuple(size) != (len(x), len(x))):
+            raise ValueError("x must be one matrix, and size None or (N, N): bipartite graphs are not supported")
+        if x.dim() != 2 or x.size(1) != self.in_channels:
+            raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if not isinstance(edge_index, CSRGraph):
             graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
         elif edge_index.num_nodes != x.size(0):
@@ -155,92 +183,19 @@ class GATConv(nn.Module):
             raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
         return graph
 
-    def _forward(self, x, *arguments):
+    def _forward(self, x, graph, keep, return_attention_weights):
         if torch.is_autocast_enabled(x.device.type):
-            with torch.autocast(x.device.type, enabled=False):
-                return self._attend(x.to(self.att_src.dtype), *arguments)
-        return self._attend(x, *arguments)
-
-    def _attend(self, x, graph, alpha_chi, eta, center, keep, relu, head, transformed, return_attention_weights):
-        factor = None
-        if self.training and self.dropout > 0:
-            ones = x.new_ones(self.heads, graph.num_edges)
-            factor = torch.dropout(ones, self.dropout, train=True)
-        width = self.heads * self.out_channels if self.concat else self.out_channels
-        if head is not None and (head.dim() not in (1, 2) or head.size(-1) != width):
-            raise ValueError(f"head must have shape ({width},) or (m, {width}), got {tuple(head.shape)}")
-        aggregates_first = self.in_channels < self.out_channels and not transformed
-        relu, fused = relu or head is not None, None
-        if head is not None and self.res is None and not center:
-            one_map = aggregates_first and (self.heads == 1 or not self.concat)  # of the aggregates to the output
-            fused = head if head.dim() == 1 or one_map else None
-        if center:
-            c = x if transformed else features_linear(x, self.lin.weight)
-            out, alpha = self._centred(c, graph, alpha_chi, eta, keep, factor)
-            out = scale(out, self.bias, relu=relu and self.res is None)
-        elif aggregates_first:
-            out, alpha = self._aggregate_first(x, graph, alpha_chi, eta, keep, factor, relu, fused)
-        else:
-            take = self._aggregate if transformed else self._transform_first
-            out, alpha = take(x, graph, alpha_chi, eta, keep, factor, relu, fused)
-        if self.res is not None:
-            out = out + self.res(x)
-            out = out.relu() if relu else out
-        if head is not None and fused is None:
-            out = out @ head if head.dim() == 1 else linear(out, head)
+            x = x.to(self.att_src.dtype)
+        with torch.autocast(x.device.type, enabled=False):
+            out, alpha = self.aggregate(x, graph, keep)
+            if self.res is not None:
+                out = out + self.res(x)
         if return_attention_weights is None:
             return out
-        alpha = alpha if factor is None else alpha * factor
-        edge_index = graph.edge_index.clone()  # the caller's to write to
-        return out, (edge_index, graph.original_order(alpha.t()))
+        return out, (graph.edge_index, graph.original_order(alpha.t()))
 
-    def _transform_first(self, x, *arguments):
-        return self._aggregate(features_linear(x, self.lin.weight), *arguments)
-
-    def _aggregate(self, c, graph, alpha_chi, eta, keep, factor, relu, head):
-        """Z = alpha C for C = X W^T. The scaling of C cancels in the normalised Z; it stays in the scores."""
-        c = c.view(-1, self.heads, self.out_channels)
-        att = torch.cat([self.att_src, self.att_dst])
-        z, alpha, gain = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor, eta)
-        if not self.concat and gain is not None:  # averaging mixes columns that were scaled apart
-            z, gain = z * gain, None
-        z = z.flatten(1) if self.concat else z.mean(1)
-        return self._finish(z, eta, None if gain is None else gain.flatten(), relu, head), alpha
-
-    def _aggregate_first(self, x, graph, alpha_chi, eta, keep, factor, relu, head):
-        """S = alpha X, then Z = S W^T. Both normalisations are factors of W: var(S w) = w^T cov(S) w."""
-        weight = self.lin.weight.view(self.heads, self.out_channels, -1)  # (H, C, F)
-        if eta is not None:
-            weight = features_scaled_weight(x, weight, eta)
-        att = torch.cat([self.att_src, self.att_dst])
-        s, alpha = attend_features(x, weight, att, graph, alpha_chi, self.negative_slope, keep, factor)  # (N, H, F)
-        if not self.concat:  # the mean over heads is one transformation of all heads' aggregates
-            s = s.flatten(1)[:, None, :]
-            weight = weight.transpose(0, 1).reshape(1, self.out_channels, -1) / self.heads
-        if head is not None and head.dim() == 2:
-            return hidden_linear(s.squeeze(1), weight.squeeze(0), self.bias, head, eta), alpha
-        if eta is not None:
-            weight = scaled_weight(weight, covariance(s)[0], eta)
-        relu = relu and self.res is None and head is None
-        bias = [None] * len(weight) if self.bias is None or head is not None else self.bias.view(len(weight), -1)
-        heads = [linear(s[:, h], weight[h], bias[h], relu) for h in range(len(weight))]
-        z = heads[0] if len(heads) == 1 else torch.cat(heads, 1)
-        return z if head is None else logit_of(z, head, self.bias), alpha
-
-    def _finish(self, z, eta, gain, relu, head):
-        if head is not None:
-            return logit_of(z, head, self.bias, eta, gain)
-        return scale(z, self.bias, eta, gain, relu and self.res is None)
-
-    def _centred(self, c, graph, alpha_chi, eta, keep, factor):
-        """`center: true`: the mean is taken out too, so nothing cancels and every step is done as written."""
-        c = _standardise(c, eta).view(-1, self.heads, self.out_channels)
-        att = torch.cat([self.att_src, self.att_dst])
-        z, alpha, _ = attend_scored(c, att, graph, alpha_chi, self.negative_slope, keep, factor)
-        return _standardise(z.flatten(1) if self.concat else z.mean(1), eta), alpha
-
-    def extra_repr(self) -> str:
-        return f"{self.in_channels}, {self.out_channels}, heads={self.heads}"
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{self.extra_repr()})"
 
 
 class FairGATConv(GATConv):
@@ -257,7 +212,7 @@ class FairGATConv(GATConv):
         eta: S3's factor; None leaves S3 out.
         center: subtract the mean in S3, too.
 
-    The other arguments are those of `GATConv`.
+    The other arguments, and the three steps, are those of `GATConv`: `attend` is S1, `normalise` S3.
 
     Raises:
         ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive` is missing where S1 needs it.
@@ -294,7 +249,7 @@ class FairGATConv(GATConv):
         self.eta = eta
         self.center = center and eta is not None
         if spectral_norm:
-            spectral.spectral_norm(self.lin)
+            normalise_weight(self.lin)
 
     def forward(
         self,
@@ -302,13 +257,10 @@ class FairGATConv(GATConv):
         edge_index: Tensor | CSRGraph,
         sensitive: Tensor | None = None,
         edge_attr: None = None,
-        size: None = None,
+        size: tuple[int, int] | None = None,
         return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
-        relu: bool = False,
-        head: Tensor | None = None,
-        transformed: bool = False,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
 
@@ -318,27 +270,29 @@ class FairGATConv(GATConv):
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        if sensitive is not None:
-            sensitive = torch.as_tensor(sensitive)
-        groups = sensitive if fair else None
-        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, transformed, segmented=fair)
-        if fair and sensitive is not None and graph is edge_index:
+        groups = torch.as_tensor(sensitive) if fair and sensitive is not None else None
+        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, segmented=fair)
+        if groups is not None and graph is edge_index:
             raise ValueError("`sensitive` is part of the CSRGraph: pass either it, or edge_index and `sensitive`")
-        alpha_chi = self.alpha_chi if fair else 0.0
-        return self._forward(
-            x, graph, alpha_chi, self.eta, self.center, keep, relu, head, transformed, return_attention_weights
-        )
+        return self._forward(x, graph, keep, return_attention_weights)
+
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
+        return segment_softmax(source, target, graph, self.alpha_chi or 0.0, self.negative_slope, keep)
+
+    def normalise(self, features: Features) -> Features:
+        """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""
+        if self.eta is None:
+            return features
+        if not self.center:
+            return features.standardised(self.eta)
+        return features.centred(self.eta)
 
     def extra_repr(self) -> str:
-        return f"{super().extra_repr()}, alpha_chi={self.alpha_chi}, eta={self.eta}"
+        return f", alpha_chi={self.alpha_chi}, eta={self.eta}"
 
 
 def glorot_(weight: Tensor) -> Tensor:
-    """Glorot's uniform initialisation over the last two dimensions, as PyTorch Geometric does it."""
+    """Initialise by Glorot's uniform distribution over the last two dimensions, as PyTorch Geometric does."""
     bound = (6 / (weight.size(-2) + weight.size(-1))) ** 0.5
     return nn.init.uniform_(weight, -bound, bound)
-
-
-def _standardise(values: Tensor, eta: float) -> Tensor:
-    variance, mean = torch.var_mean(values, 0, correction=0)
-    return (values - mean) * (eta * torch.rsqrt(variance + EPS))

@@ -1,401 +1,347 @@
-"""Numba kernels of segment attention: forward and backward over a CSR graph, no array of size E x F.
+"""All Numba code of the layers: attention over a CSR graph in float32, and the sorting that builds one.
 
-Each kernel handles the rows begin .. end and writes nothing outside them. The sums of a row's features stay in
-registers while its edges go by (`fairgat.nn.simd`); where there are more features than registers, in several passes.
-What a softmax takes is done step by step for a block of rows: within one row, each step would wait for the one before.
+Plain loops, which LLVM turns into AVX2, AVX-512 or NEON. Threads are OpenMP's, of the pool that PyTorch has loaded: two
+pools would spin against each other (57 against 35 ms for an epoch on Recidivism with two threads).
 
-Shapes: N targets and sources, E edges, H heads, C features per head. `x` is (N, H, C), or (N, 1, C) where all heads
-aggregate the same features; scores are (H, N) and attention is (H, E). `keep` (E,), `factor` (H, E) and `extra`
-(H, E) may be None, for which Numba compiles a version without them. See `fairgat.nn.attention` for the equations.
+Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `source` (E,) are the graph by target,
+`tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same edges by source; see `fairgat.nn.csr`.
 """
 
+import os
+
+import numba
 import numpy as np
-from llvmlite.binding import get_host_cpu_features
-from numba import njit
+import torch
+from llvmlite import ir
+from numba import carray, njit, prange, types
+from numba.core import cgutils
+from numba.extending import intrinsic
 
-from fairgat.nn.exponential import exp
-from fairgat.nn.simd import (
-    ORDERED,
-    dot,
-    first,
-    larger,
-    largest,
-    load,
-    negative,
-    prefetch,
-    store,
-    take,
-    total,
-    true_at,
-    where,
-    zeros,
-)
+if not {"NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"} & os.environ.keys():
+    numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
-# What Numba's cache on disk shall notice: simd.py and exponential.py have the digest: c12e933bc091
-_EDGES = 16  # of a row, handled together
-_WIDE = 128 if get_host_cpu_features().get("avx512f") else 64  # features of a pass: in float32, 8 registers
-_NARROW = 32  # features of a pass over what is left of them, masked
-_AHEAD = 8  # edges from the one whose features are read to the one whose features are fetched
-_ROWS = 64  # whose edges stay in the first cache from one step of a softmax to the next
-_RUN = 64  # edges whose exponentials are taken together
+PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
+_SUMS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, which is what lets LLVM vectorise them
 
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath=ORDERED)
-# One that is not inlined is a symbol of the whole process, in the form that was compiled, or loaded, first.
-_inlined = njit(nogil=True, error_model="numpy", fastmath=ORDERED, forceinline=True)
+_parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+_serial = njit(cache=True, nogil=True, error_model="numpy")
+_rows = njit(nogil=True, error_model="numpy", fastmath=_SUMS)
+_inlined = njit(forceinline=True, error_model="numpy", fastmath=_SUMS)
+
+
+def launch(kernel, *arguments) -> None:
+    """Call a parallel kernel on as many threads as PyTorch has."""
+    threads = torch.get_num_threads()
+    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+    if torch.get_num_threads() != threads:  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
+        torch.set_num_threads(threads)
+    kernel(*arguments)
 
 
 @_inlined
-def _any(lo, hi, keep):
+def _first_row(rowptr, part):
+    """The first row of a part; unsigned, as Numba then leaves out the check for negative indices."""
+    if part == PARTS:
+        return np.uint64(rowptr.size - 1)
+    return np.uint64(np.searchsorted(rowptr, rowptr[-1] * part // PARTS))
+
+
+# ------------------------------------------------------------------------------------------- softmax of the scores
+
+
+@njit(forceinline=True, error_model="numpy", fastmath={"contract"})
+def _exp(x):
+    """exp(x) in float32 for x <= 0, to 1e-7; 0 below -87. LLVM vectorises it, unlike np.exp: a fifth of the time."""
+    whole = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
+    r = (x - whole * np.float32(0.693359375)) + whole * np.float32(2.12194440e-4)
+    p = np.float32(1.9875691500e-4)
+    p = p * r + np.float32(1.3981999507e-3)
+    p = p * r + np.float32(8.3334519073e-3)
+    p = p * r + np.float32(4.1665795894e-2)
+    p = p * r + np.float32(1.6666665459e-1)
+    p = p * r + np.float32(5.0000001201e-1)
+    p = p * r * r + r + np.float32(1)
+    power = np.int32((np.int32(whole) + np.int32(127)) << np.int32(23)).view(np.float32)
+    return np.float32(0) if x < np.float32(-87) else p * power
+
+
+@_inlined
+def _score(e, source, score_source, score_target, slope):
+    """The score of edge e before LeakyReLU, and after."""
+    score = score_source[source[e]] + score_target
+    return score, score if score > 0 else score * slope
+
+
+@njit(forceinline=True, error_model="numpy", fastmath=_SUMS | {"nnan"})
+def _larger(a, b):
+    """The larger one; with `nnan`, without which a maximum isn't vectorised, and here alone: NaN passes elsewhere."""
+    return a if a > b else b
+
+
+@_inlined
+def _count(lo, hi, keep):
+    """The number of kept edges."""
     if keep is None:
-        return hi > lo
+        return hi - lo
+    count = 0
     for e in range(lo, hi):
-        if keep[e]:
-            return True
-    return False
+        count += keep[e]
+    return count
 
 
 @_inlined
-def masses(lo, middle, hi, keep, alpha_chi):
-    """Attention of the intra- and the inter-segment: (1 - alpha_chi, alpha_chi), or all of it to the only one."""
-    intra = _any(lo, middle, keep)
-    inter = _any(middle, hi, keep)
-    if intra and inter:
-        return 1 - alpha_chi, alpha_chi
-    return 1.0 * intra, 1.0 * inter
-
-
-@_inlined
-def _scores(lo, mid, hi, source, keep, score_source, score_target, slope, alpha):
-    """alpha[lo:hi] = LeakyReLU(score_source[j] + score_target), less the largest of the segment's kept edges.
-
-    The segments are lo .. mid and mid .. hi, or, where mid is None, the whole row.
-    """
-    nothing = zeros(alpha, first(_EDGES, _EDGES)) + alpha.dtype.type(-np.inf)
-    tops = others = nothing
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        score = take(score_source, load(source, e, inside), inside) + score_target
-        score = where(negative(score), score * slope, score)
-        score = where(inside if keep is None else true_at(keep, e, inside), score, nothing)
-        store(alpha, e, score, inside)
-        if mid is None:
-            tops = larger(tops, score)
-        else:
-            intra = first(mid - e, _EDGES)
-            tops = larger(tops, where(intra, score, nothing))
-            others = larger(others, where(intra, nothing, score))
-    top, other = largest(tops), largest(others)
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        score = load(alpha, e, inside)
-        less = score - top if mid is None else where(first(mid - e, _EDGES), score - top, score - other)
-        store(alpha, e, less, inside)
-
-
-@_inlined
-def _exponentials(lo, hi, alpha):
-    for e in range(lo, hi, _RUN):
-        inside = first(hi - e, _RUN)
-        store(alpha, e, exp(load(alpha, e, inside)), inside)
-
-
-@_inlined
-def _normalise(lo, mid, hi, mass, other_mass, keep, alpha):
-    """alpha[lo:hi] becomes 0 where not kept, and is multiplied so that each segment's sum is its mass."""
-    nothing = zeros(alpha, first(_EDGES, _EDGES))
-    sums = others = nothing
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        value = load(alpha, e, inside)
+def _segment_softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alpha):
+    """alpha[lo:hi] = mass * softmax of the scores of the kept edges."""
+    top = np.float32(-np.inf)
+    for e in range(lo, hi):
+        score = _score(e, source, score_source, score_target, slope)[1]
         if keep is not None:
-            value = where(true_at(keep, e, inside), value, 0)
-            store(alpha, e, value, inside)
-        sums, others = _added(sums, others, value, mid, e, nothing)
-    factor = _share(mass, total(sums), alpha)
-    other = factor if mid is None else _share(other_mass, total(others), alpha)
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        value = load(alpha, e, inside)
-        scaled = value * factor if mid is None else where(first(mid - e, _EDGES), value * factor, value * other)
-        store(alpha, e, scaled, inside)
+            score = score if keep[e] else np.float32(-np.inf)
+        alpha[e] = score
+        top = _larger(top, score)
+    total = np.float32(0)
+    for e in range(lo, hi):
+        weight = _exp(alpha[e] - top)
+        alpha[e] = weight
+        total += weight
+    share = np.float32(mass) / total
+    for e in range(lo, hi):
+        alpha[e] *= share
 
 
-@_inlined
-def _added(sums, others, value, mid, e, nothing):
-    """The sums of both segments, with the values of the edges from e on added to those of their own."""
-    if mid is None:
-        return sums + value, others
-    intra = first(mid - e, _EDGES)
-    return sums + where(intra, value, nothing), others + where(intra, nothing, value)
+@_parallel
+def softmax(rowptr, middle, source, keep, score_source, score_target, alpha_chi, slope, alpha):
+    """alpha (H, E): in each of a row's two segments the softmax of its scores, scaled to the segment's mass.
 
-
-@_inlined
-def _share(mass, whole, alpha):
-    return alpha.dtype.type(mass / whole) if mass > 0 else alpha.dtype.type(0)
-
-
-@_jit
-def softmax(begin, end, rowptr, middle, source, keep, s_source, s_target, alpha_chi, slope, alpha):
-    """alpha[h, e] of every edge, by target: mass * softmax of the scores, within each segment over the kept edges."""
-    for low in range(begin, end, _ROWS):
-        high = min(low + _ROWS, end)
-        for h in range(alpha.shape[0]):
-            scores, weights = s_source[h], alpha[h]
-            for i in range(low, high):
-                lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], s_target[h, i]
-                if mid == hi:
-                    _scores(lo, None, hi, source, keep, scores, target, slope, weights)
-                else:
-                    _scores(lo, mid, hi, source, keep, scores, target, slope, weights)
-            _exponentials(rowptr[low], rowptr[high], weights)
-            for i in range(low, high):
-                lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-                intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-                if mid == hi:
-                    _normalise(lo, None, hi, intra, inter, keep, weights)
-                else:
-                    _normalise(lo, mid, hi, intra, inter, keep, weights)
-
-
-@_jit
-def aggregate(begin, end, rowptr, source, factor, x, alpha, out):
-    """out[i, h] = sum_j alpha[h, e] * factor[h, e] * x[j, h], by target."""
-    for h in range(out.shape[1]):
-        k = h if x.shape[1] > 1 else 0
-        for i in range(begin, end):
-            lo, hi, f = rowptr[i], rowptr[i + 1], 0
-            while f + _WIDE <= x.shape[2]:
-                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f, first(_WIDE, _WIDE))
-                f += _WIDE
-            while f < x.shape[2]:
-                _aggregate(lo, hi, h, k, source, factor, x, alpha[h], out[i, h], f, first(x.shape[2] - f, _NARROW))
-                f += _NARROW
-
-
-@_inlined
-def _aggregate(lo, hi, h, k, source, factor, x, alpha, out, f, inside):
-    last, sums = np.uint64(source.size - 1), zeros(x, inside)
-    for e in range(np.uint64(lo), np.uint64(hi)):  # unsigned: no check for negative indices
-        prefetch(x[source[min(e + np.uint64(_AHEAD), last)], k], f, inside)
-        weight = alpha[e] if factor is None else alpha[e] * factor[h, e]
-        sums = sums + load(x[source[e], k], f, inside) * weight
-    store(out, f, sums, inside)
-
-
-@_jit
-def backward_features(begin, end, tptr, ttarget, tedge, x, alpha, factor, grad, grad_x, grad_alpha):
-    """By source: grad_x[j] = sum_i alpha[e] * grad[i], and grad_alpha[e] = <grad[i], x[j]> from the same reads."""
-    for j in range(begin, end):
-        lo, hi = tptr[j], tptr[j + 1]
-        grad_x[j] = 0
-        for h in range(grad.shape[1]):
-            k = h if x.shape[1] > 1 else 0
-            values, sums, weights, products = x[j, k], grad_x[j, k], alpha[h], grad_alpha[h]
-            edges, f = (lo, hi, h, ttarget, tedge), 0
-            if values.size >= _WIDE:
-                _backward(edges, values, weights, factor, grad, sums, products, None, 0, first(_WIDE, _WIDE))
-                f = _WIDE
-            else:
-                some = first(values.size, _NARROW)
-                _backward(edges, values, weights, factor, grad, sums, products, None, 0, some)
-                f = _NARROW
-            while f + _WIDE <= values.size:
-                _backward(edges, values, weights, factor, grad, sums, products, products, f, first(_WIDE, _WIDE))
-                f += _WIDE
-            while f < values.size:
-                rest = first(values.size - f, _NARROW)
-                _backward(edges, values, weights, factor, grad, sums, products, products, f, rest)
-                f += _NARROW
-
-
-@_inlined
-def _backward(edges, x, alpha, factor, grad, grad_x, products, before, f, inside):
-    """One pass over some features; `before` holds the products of those before, or is None."""
-    lo, hi, h, ttarget, tedge = edges
-    last, values, sums = np.uint64(ttarget.size - 1), load(x, f, inside), load(grad_x, f, inside)
-    for e in range(np.uint64(lo), np.uint64(hi)):
-        ahead = min(e + np.uint64(_AHEAD), last)
-        prefetch(grad[ttarget[ahead], h], f, inside)
-        prefetch(products, tedge[ahead], first(1, 1))
-        prefetch(alpha, tedge[ahead], first(1, 1))
-        t, row = tedge[e], load(grad[ttarget[e], h], f, inside)
-        weight = alpha[t] if factor is None else alpha[t] * factor[h, t]
-        sums = sums + row * weight
-        product = dot(values, row)
-        products[t] = product if before is None else before[t] + product
-    store(grad_x, f, sums, inside)
-
-
-@_jit
-def backward_alpha(begin, end, rowptr, source, x, grad, grad_alpha):
-    """By target: grad_alpha[e] = <grad[i], x[j]>, where the features need no gradient."""
-    for h in range(grad.shape[1]):
-        features = x[:, h if x.shape[1] > 1 else 0]
-        for i in range(begin, end):
-            _row_products(rowptr[i], rowptr[i + 1], source, features, grad[i, h], grad_alpha[h])
-
-
-@_inlined
-def _row_products(lo, hi, source, x, grad, products):
-    """products[lo:hi] = <grad, x[j]>."""
-    if grad.size >= _WIDE:
-        _products(lo, hi, source, x, grad, products, None, 0, first(_WIDE, _WIDE))
-        f = _WIDE
-    else:
-        _products(lo, hi, source, x, grad, products, None, 0, first(grad.size, _NARROW))
-        f = _NARROW
-    while f + _WIDE <= grad.size:
-        _products(lo, hi, source, x, grad, products, products, f, first(_WIDE, _WIDE))
-        f += _WIDE
-    while f < grad.size:
-        _products(lo, hi, source, x, grad, products, products, f, first(grad.size - f, _NARROW))
-        f += _NARROW
-
-
-@_inlined
-def _products(lo, hi, source, x, grad, products, before, f, inside):
-    values = load(grad, f, inside)
-    for e in range(np.uint64(lo), np.uint64(hi)):
-        product = dot(values, load(x[source[e]], f, inside))
-        products[e] = product if before is None else before[e] + product
-
-
-@_inlined
-def _gradient(e, inside, h, factor, extra, grad_alpha):
-    value = load(grad_alpha, e, inside)
-    if factor is not None:
-        value = value * load(factor[h], e, inside)
-    if extra is not None:
-        value = value + load(extra[h], e, inside)
-    return value
-
-
-@_inlined
-def _means(lo, mid, hi, mass, other_mass, h, alpha, factor, extra, grad_alpha):
-    """The mean of alpha's gradient in each segment, weighted by alpha."""
-    nothing = zeros(alpha, first(_EDGES, _EDGES))
-    sums = others = nothing
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        value = load(alpha, e, inside) * _gradient(e, inside, h, factor, extra, grad_alpha)
-        sums, others = _added(sums, others, value, mid, e, nothing)
-    mean = alpha.dtype.type(total(sums) / mass) if mass > 0 else alpha.dtype.type(0)
-    if mid is None:
-        return mean, mean
-    return mean, alpha.dtype.type(total(others) / other_mass) if other_mass > 0 else alpha.dtype.type(0)
-
-
-@_inlined
-def _backward_softmax(
-    lo, mid, hi, mean, other, source, score_source, score_target, slope, h, alpha, factor, extra, grad_alpha
-):  # fmt: skip
-    """grad_alpha[lo:hi] becomes the gradient of the scores before LeakyReLU; returns their sum."""
-    sums = zeros(alpha, first(_EDGES, _EDGES))
-    for e in range(lo, hi, _EDGES):
-        inside = first(hi - e, _EDGES)
-        value = _gradient(e, inside, h, factor, extra, grad_alpha)
-        value = value - mean if mid is None else where(first(mid - e, _EDGES), value - mean, value - other)
-        value = load(alpha, e, inside) * value
-        score = take(score_source, load(source, e, inside), inside) + score_target
-        value = where(negative(score), value * slope, value)
-        store(grad_alpha, e, value, inside)
-        sums = sums + value
-    return total(sums)
-
-
-@_inlined
-def _backward_block(
-    begin, end, rowptr, middle, source, keep, factor, score_source, score_target, alpha_chi, slope, h,
-    alpha, extra, grad_alpha, means, of_target,
-):  # fmt: skip
-    """`backward_scores` of one head and at most `_ROWS` rows; of_target[0] is of row `begin`."""
-    for i in range(begin, end):
-        lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-        intra, inter = masses(lo, mid, hi, keep, alpha_chi)
-        if mid == hi:
-            mean, other = _means(lo, None, hi, intra, inter, h, alpha, factor, extra, grad_alpha)
-        else:
-            mean, other = _means(lo, mid, hi, intra, inter, h, alpha, factor, extra, grad_alpha)
-        means[0, i - begin], means[1, i - begin] = mean, other
-    for i in range(begin, end):
-        lo, mid, hi, target = rowptr[i], middle[i], rowptr[i + 1], score_target[i]
-        mean, other = means[0, i - begin], means[1, i - begin]
-        if mid == hi:
-            of_target[i - begin] = _backward_softmax(
-                lo, None, hi, mean, other, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
-            )
-        else:
-            of_target[i - begin] = _backward_softmax(
-                lo, mid, hi, mean, other, source, score_source, target, slope, h, alpha, factor, extra, grad_alpha
-            )
-
-
-@_jit
-def backward_scores(
-    begin, end, rowptr, middle, source, keep, factor, s_source, s_target, alpha_chi, slope,
-    alpha, extra, grad_alpha, grad_target,
-):  # fmt: skip
-    """By target: turn grad_alpha in place into the gradient of the scores, and sum it up for the targets."""
-    means = np.empty((2, _ROWS), alpha.dtype)
-    for low in range(begin, end, _ROWS):
-        high = min(low + _ROWS, end)
-        for h in range(s_target.shape[0]):
-            _backward_block(
-                low, high, rowptr, middle, source, keep, factor, s_source[h], s_target[h], alpha_chi, slope, h,
-                alpha[h], extra, grad_alpha[h], means, grad_target[h, low:high],
-            )  # fmt: skip
-
-
-@_jit
-def backward_directions(
-    begin, end, bounds, rowptr, middle, source, keep, factor, s_source, s_target, alpha_chi, slope,
-    alpha, extra, x, grad, grad_alpha, parts,
-):  # fmt: skip
-    """By target, for scores <parts[0, h], x[j]> + <parts[1, h], x[i]>: the gradient of both, summed up in parts.
-
-    Part p (2, H, C) of `parts` sums over the rows bounds[p] .. bounds[p + 1]; `grad_alpha` is room to work in.
+    Scores are (H, N) and (H, M); `keep` is (E,) or None. `alpha` must come as zeros.
     """
-    means, of_target = np.empty((2, _ROWS), alpha.dtype), np.empty(_ROWS, alpha.dtype)
-    for p in range(begin, end):
-        for low in range(bounds[p], bounds[p + 1], _ROWS):
-            high = min(low + _ROWS, bounds[p + 1])
-            for h in range(grad.shape[1]):
-                gradient = grad_alpha[h]
-                for i in range(low, high):
-                    _row_products(rowptr[i], rowptr[i + 1], source, x, grad[i, h], gradient)
-                _backward_block(
-                    low, high, rowptr, middle, source, keep, factor, s_source[h], s_target[h], alpha_chi, slope, h,
-                    alpha[h], extra, gradient, means, of_target,
-                )  # fmt: skip
-                sums, f = parts[p, :, h], 0
-                while f + _WIDE <= x.shape[1]:
-                    _add_rows(low, high, rowptr, source, x, gradient, of_target, sums, f, first(_WIDE, _WIDE))
-                    f += _WIDE
-                while f < x.shape[1]:
-                    rest = first(x.shape[1] - f, _NARROW)
-                    _add_rows(low, high, rowptr, source, x, gradient, of_target, sums, f, rest)
-                    f += _NARROW
+    for part in prange(PARTS):
+        for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
+            lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+            intra, inter = _count(lo, mid, keep), _count(mid, hi, keep)
+            both = intra > 0 and inter > 0
+            for h in range(alpha.shape[0]):
+                s, t, a = score_source[h], score_target[h, i], alpha[h]
+                if intra > 0:
+                    _segment_softmax(lo, mid, 1 - alpha_chi if both else 1.0, source, keep, s, t, slope, a)
+                if inter > 0:
+                    _segment_softmax(mid, hi, alpha_chi if both else 1.0, source, keep, s, t, slope, a)
 
 
 @_inlined
-def _add_rows(begin, end, rowptr, source, x, gradient, of_target, sums, f, inside):
-    of_source = load(sums[0], f, inside)
-    for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
-        of_source = of_source + load(x[source[e]], f, inside) * gradient[e]
-    store(sums[0], f, of_source, inside)
-    of_targets = load(sums[1], f, inside)
-    for i in range(begin, end):
-        of_targets = of_targets + load(x[i], f, inside) * of_target[i - begin]
-    store(sums[1], f, of_targets, inside)
+def _segment_gradient(lo, hi, source, score_source, score_target, slope, alpha, grad_alpha, grad_score):
+    """grad_score[lo:hi] of the scores before LeakyReLU; returns their sum."""
+    along, mass, total = np.float32(0), np.float32(0), np.float32(0)
+    for e in range(lo, hi):
+        along += alpha[e] * grad_alpha[e]
+        mass += alpha[e]
+    mean = along / mass if mass > 0 else np.float32(0)
+    for e in range(lo, hi):
+        value = alpha[e] * (grad_alpha[e] - mean)
+        score = _score(e, source, score_source, score_target, slope)[0]
+        value = value if score > 0 else value * slope
+        grad_score[e] = value
+        total += value
+    return total
 
 
-@_jit
-def sum_by_source(begin, end, tptr, tedge, values, out):
+@_parallel
+def softmax_gradient(
+    rowptr, middle, source, score_source, score_target, slope, alpha, grad_alpha, grad_score, grad_target
+):
+    """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row."""
+    for part in prange(PARTS):
+        for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
+            lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+            for h in range(alpha.shape[0]):
+                given = source, score_source[h], score_target[h, i], slope, alpha[h], grad_alpha[h], grad_score[h]
+                grad_target[h, i] = _segment_gradient(lo, mid, *given) + _segment_gradient(mid, hi, *given)
+
+
+@_parallel
+def sum_by_source(tptr, tedge, values, out):
     """out[h, j] = sum of values[h, e] over the edges out of j."""
-    for h in range(out.shape[0]):
+    for part in prange(PARTS):
+        for j in range(_first_row(tptr, part), _first_row(tptr, part + 1)):
+            for h in range(out.shape[0]):
+                total = np.float32(0)
+                for k in range(tptr[j], tptr[j + 1]):
+                    total += values[h, tedge[k]]
+                out[h, j] = total
+
+
+# ------------------------------------------------------------------------------------------- sums over neighbours
+
+
+@intrinsic(prefer_literal=True)
+def _stack_array(typingctx, length):
+    """A pointer to `length` (a constant) float32 on the stack, which LLVM keeps in registers: half of the time."""
+    count = length.literal_value
+
+    def codegen(context, builder, signature, arguments):
+        array = cgutils.alloca_once(builder, ir.ArrayType(ir.FloatType(), count))
+        return builder.bitcast(array, ir.PointerType(ir.FloatType()))
+
+    return types.CPointer(types.float32)(length), codegen
+
+
+def blocks(width: int) -> list[tuple[int, int]]:
+    """(first column, number of columns) of the blocks that kernels take `width` columns in, a multiple of 16."""
+    found, start = [], 0
+    for size in (128, 64, 32, 16):
+        while start + size <= width:
+            found.append((start, size))
+            start += size
+    return found
+
+
+def _aggregate_rows(constant: int | None):
+    """`aggregate` for the rows begin .. end, for a constant number of columns, so that sums stay in registers.
+
+    None: for any number. Loops of 32 are unrolled before they could be vectorised, and take four times as long.
+    """
+    length = constant or 64
+
+    @_rows
+    def kernel(begin, end, rowptr, source, weight, x, at, out, to, columns):
+        sums = carray(_stack_array(length), (length,))
+        width = columns if constant is None else np.uint64(length)
+        for i in range(begin, end):
+            for f in range(width):
+                sums[f] = 0
+            for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
+                w, j = weight[e], source[e]
+                for f in range(width):
+                    sums[f] += w * x[j, at + f]
+            for f in range(width):
+                out[i, to + f] = sums[f]
+
+    return kernel
+
+
+def _gradient_rows(width: int):
+    """`aggregate_gradient` for the sources begin .. end."""
+
+    @_rows
+    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight):
+        sums = carray(_stack_array(width), (width,))
         for j in range(begin, end):
-            sums = zeros(out, first(_EDGES, _EDGES))
-            for e in range(tptr[j], tptr[j + 1], _EDGES):
-                inside = first(tptr[j + 1] - e, _EDGES)
-                sums = sums + take(values[h], load(tedge, e, inside), inside)
-            out[h, j] = total(sums)
+            for f in range(np.uint64(width)):
+                sums[f] = 0
+            for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
+                w, i, product = weight[k], ttarget[k], np.float32(0)
+                for f in range(np.uint64(width)):
+                    value = grad[i, to + f]
+                    product += x[j, at + f] * value
+                    sums[f] += w * value
+                grad_weight[k] += product
+            for f in range(np.uint64(width)):
+                grad_x[j, at + f] += sums[f]
+
+    return kernel
+
+
+_aggregate_128, _aggregate_64, _aggregate_few = map(_aggregate_rows, (128, 64, None))
+_gradient_128, _gradient_64, _gradient_32, _gradient_16 = map(_gradient_rows, (128, 64, 32, 16))
+
+
+@_parallel
+def aggregate(rowptr, source, weight, x, at, out, to, columns):
+    """out[i, to + f] = sum_j weight[e] x[j, at + f] for f < columns."""
+    for part in prange(PARTS):
+        begin, end = _first_row(rowptr, part), _first_row(rowptr, part + 1)
+        if columns == 128:
+            _aggregate_128(begin, end, rowptr, source, weight, x, at, out, to, columns)
+        elif columns == 64:
+            _aggregate_64(begin, end, rowptr, source, weight, x, at, out, to, columns)
+        else:
+            _aggregate_few(begin, end, rowptr, source, weight, x, at, out, to, columns)
+
+
+@_parallel
+def aggregate_gradient(tptr, ttarget, weight, x, at, grad, to, columns, grad_x, grad_weight):
+    """grad_x[j, at + f] += sum_i weight[k] grad[i, to + f], and grad_weight[k] += <grad[i], x[j]>, by source.
+
+    Both from one read of `grad`; weights are in the order of the sources, as fetching them one by one takes longer.
+    """
+    for part in prange(PARTS):
+        begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
+        if columns == 128:
+            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        elif columns == 64:
+            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        elif columns == 32:
+            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+        else:
+            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+
+
+# -------------------------------------------------------------------------------------------- counting sorts, E + N
+
+
+@_serial
+def sort_by_target(source, target, groups, num_nodes, add_self_loops):
+    """Edges by target, a row's intra-edges first: starts (2N + 1,) of the segments, source (E',), permutation (E',).
+
+    `groups` is (N,), or None for intra-edges only. With `add_self_loops` those there are give way to one per node,
+    numbered after the other edges. An edge that names no node leaves the starts empty.
+    """
+    starts = np.zeros(2 * num_nodes + 1, np.int64)
+    for k in range(source.size):
+        j, i = source[k], target[k]
+        if min(i, j) < 0 or max(i, j) >= num_nodes:
+            return starts[:0], np.empty(0, np.int32), starts
+        if not (add_self_loops and i == j):
+            starts[2 * i + 1 + _is_inter(groups, i, j)] += 1
+    if add_self_loops:
+        starts[1::2] += 1
+    starts = np.cumsum(starts)
+    free = starts[:-1].copy()
+    sorted_source, permutation = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    number = 0
+    for k in range(source.size):
+        j, i = source[k], target[k]
+        if add_self_loops and i == j:
+            continue
+        segment = 2 * i + _is_inter(groups, i, j)
+        e = free[segment]
+        free[segment] = e + 1
+        sorted_source[e] = j
+        permutation[e] = number
+        number += 1
+    if add_self_loops:
+        for i in range(num_nodes):
+            e = free[2 * i]
+            sorted_source[e] = i
+            permutation[e] = number + i
+    return starts, sorted_source, permutation
+
+
+@_inlined
+def _is_inter(groups, i, j):
+    if groups is None:
+        return 0
+    return 1 if groups[i] != groups[j] else 0
+
+
+@_serial
+def sort_by_source(rowptr, source, num_sources):
+    """The transposed graph: tptr (num_sources + 1,), ttarget and tedge (E,), by target within a source.
+
+    And `position` (E,), where each edge of the graph is in it.
+    """
+    tptr = np.zeros(num_sources + 1, np.int64)
+    for e in range(source.size):
+        tptr[source[e] + 1] += 1
+    tptr = np.cumsum(tptr)
+    free = tptr[:-1].copy()
+    ttarget, tedge, position = np.empty((3, source.size), np.int32)
+    for i in range(rowptr.size - 1):
+        for e in range(rowptr[i], rowptr[i + 1]):
+            j = source[e]
+            k = free[j]
+            free[j] = k + 1
+            ttarget[k] = i
+            tedge[k] = e
+            position[e] = k
+    return tptr, ttarget, tedge, position

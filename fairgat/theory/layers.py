@@ -15,7 +15,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
-from fairgat.nn.scaling import EPS
+from fairgat.nn.normalise import EPS
 from fairgat.theory.bounds import LIPSCHITZ, Bound, lemma, theorem
 
 

@@ -102,13 +102,13 @@ def attention_layer(
     if conv.res is not None or (not conv.concat and conv.heads > 1):
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
     with torch.no_grad():
-        out, (edges, alpha) = conv(x, graph, relu=True, return_attention_weights=True)
+        out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
         source, target = edges.numpy()
         shape = (len(x), len(x))
         return attention_terms(
             name,
             _double(x),
-            _double(out),
+            _double(out.relu()),
             _double(conv.lin.weight),
             [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T],
             sensitive.numpy(),

@@ -20,7 +20,6 @@ from fairgat.data.splits import seed_of
 from fairgat.environment import revision, versions
 from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods.base import Method
-from fairgat.nn.threads import set_num_threads
 from fairgat.plan import Run
 from fairgat.tasks.base import PARTS
 from fairgat.tasks.link import LinkTask
@@ -88,7 +87,7 @@ def run(
     Returns:
         The content of metrics.json.
     """
-    set_num_threads(threads)
+    torch.set_num_threads(threads)
     memory.keep_freed()
     started = time.perf_counter()
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[job.task](**training)
@@ -137,7 +136,7 @@ def run(
 
 
 def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
-    """Epoch, validation and test metrics of the selected epoch; for link prediction those of each protocol, too.
+    """Score the selected epoch on validation and test; in link prediction, under each protocol.
 
     Raises:
         Diverged: a score is not finite: the links of the best epoch may still overflow on the test set.

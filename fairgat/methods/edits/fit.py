@@ -17,8 +17,8 @@ from fairgat.config import Count, Model
 from fairgat.data.graph import Graph
 from fairgat.methods.edits import kernels
 from fairgat.methods.edits.result import Debiased
+from fairgat.nn.kernels import launch
 from fairgat.nn.linear import linear
-from fairgat.nn.parallel import over_rows
 
 Weight = Annotated[float, Field(ge=0)]
 
@@ -58,7 +58,7 @@ class Debias(Model):
     """A cell whose threshold gives the graph more than this many times its edges is not trained."""
 
     def of(self, dataset: str) -> "Debias":
-        """Give the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
+        """Return the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
         return self.model_copy(update={"epochs": self.epochs_of.get(dataset, self.epochs), "epochs_of": {}})
 
 
@@ -156,15 +156,14 @@ class Debiasing:
             v = torch.from_numpy(self.adjacency) @ u
             b = self.x @ w2
             a = self.x @ w1 + self.one_hop @ w2
-        number, n = np.float32, self.graph.num_nodes
-        over_rows(
-            kernels.structure_step, np.arange(n + 1) * n, 1, self.rowptr, self.graph.edge_index[1],
+        number = np.float32
+        launch(
+            kernels.structure_step, self.rowptr, self.graph.edge_index[1],
             u.numpy(), a.numpy(), v.numpy(), b.numpy(),
             number(settings.structure_weight), number(settings.momentum), number(rate),
             number(settings.structure_l1 * settings.learning_rate), self.adjacency, self.velocity,
         )  # fmt: skip
-        tiles = kernels.tile_rows(len(self.adjacency))
-        over_rows(kernels.symmetrise, tiles, kernels.TILE**2, self.adjacency)
+        launch(kernels.symmetrise, self.adjacency)
 
     def critic_step(self) -> float:
         """Step the critic to raise the distance, and clip its weights."""

@@ -1,23 +1,24 @@
 """Passes over a dense N x N matrix, in place: a second matrix of that size is the momentum, a third never exists."""
 
 import numpy as np
-from numba import njit
+from numba import njit, prange
 
 TILE = 64
 MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have
 BIN_BITS = 12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
 
-_jit = njit(nogil=True, cache=True, error_model="numpy", fastmath={"reassoc", "contract", "arcp", "nsz"})
+_options = {"nogil": True, "cache": True, "error_model": "numpy", "fastmath": {"reassoc", "contract", "arcp", "nsz"}}
+_jit, _parallel = njit(**_options), njit(parallel=True, **_options)
 
 
-@_jit
-def structure_step(begin, end, rowptr, column, u, a, v, b, weight, momentum, rate, shrink, adjacency, velocity):
-    """One step of SGD with momentum on rows begin .. end, soft-thresholded and clamped to [0, 1].
+@_parallel
+def structure_step(rowptr, column, u, a, v, b, weight, momentum, rate, shrink, adjacency, velocity):
+    """Take one step of SGD with momentum, soft-thresholded and clamped to [0, 1].
 
     The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of each row and on the diagonal.
     """
     zero, one, two = adjacency.dtype.type(0), adjacency.dtype.type(1), adjacency.dtype.type(2)
-    for i in range(begin, end):
+    for i in prange(len(adjacency)):
         row, speed = adjacency[i], velocity[i]
         p, q = weight * u[i], weight * v[i]
         for j in range(row.size):
@@ -30,28 +31,30 @@ def structure_step(begin, end, rowptr, column, u, a, v, b, weight, momentum, rat
 
 
 @_jit
-def symmetrise(begin, end, matrix):
-    """matrix = (matrix + matrix^T) / 2 for the tiles (s, t >= s) of the tile rows begin .. end."""
-    size = len(matrix)
-    half = matrix.dtype.type(0.5)
-    for s in range(begin, end):
-        for first in range(s * TILE, size, TILE):
-            for i in range(s * TILE, min((s + 1) * TILE, size)):
-                for j in range(max(first, i + 1), min(first + TILE, size)):
-                    mean = half * (matrix[i, j] + matrix[j, i])
-                    matrix[i, j] = mean
-                    matrix[j, i] = mean
+def _symmetrise_row(matrix, s):
+    """Average the tiles (s, t >= s) with those across the diagonal."""
+    size, half = len(matrix), matrix.dtype.type(0.5)
+    for first in range(s * TILE, size, TILE):
+        for i in range(s * TILE, min((s + 1) * TILE, size)):
+            for j in range(max(first, i + 1), min(first + TILE, size)):
+                mean = half * (matrix[i, j] + matrix[j, i])
+                matrix[i, j] = mean
+                matrix[j, i] = mean
 
 
-def tile_rows(size: int) -> np.ndarray:
-    """(T + 1,) offsets of the work in each of `symmetrise`'s tile rows."""
-    tiles = -(-size // TILE)
-    return np.concatenate([[0], np.cumsum(np.arange(tiles, 0, -1))])
+@_parallel
+def symmetrise(matrix):
+    """matrix = (matrix + matrix^T) / 2, tile by tile. Pairs of tile rows k and T - 1 - k are equal work."""
+    tiles = (len(matrix) + TILE - 1) // TILE
+    for k in prange((tiles + 1) // 2):
+        _symmetrise_row(matrix, k)
+        if tiles - 1 - k != k:
+            _symmetrise_row(matrix, tiles - 1 - k)
 
 
 @_jit
 def histogram(bits):
-    """Counts of the values above the diagonal by their leading bits; `bits` is the (N, N) matrix as uint32."""
+    """Count the values above the diagonal by their leading bits; `bits` is the (N, N) matrix as uint32."""
     counts = np.zeros(1 << (32 - BIN_BITS), dtype=np.int64)
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):
@@ -61,7 +64,7 @@ def histogram(bits):
 
 @_jit
 def collect(bits, first, source, target):
-    """Positions of the values above the diagonal in bin `first` or later, row by row."""
+    """Find the values above the diagonal in bin `first` or later, row by row."""
     count = 0
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):

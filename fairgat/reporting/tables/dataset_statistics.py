@@ -42,6 +42,7 @@ def build(settings: Settings, files: Files) -> Table:
         _counts("Citation networks", CITATION, citation, stats, notes),
         _shares("Fair attention", social, stats, ["r_chi", "alpha_chi"]),
         _shares("Nodes with inter-edges", citation, stats, ["r_chi"]),
+        _mixing(social + citation, stats),
     ]
     return Table(
         name="dataset_statistics",
@@ -50,7 +51,9 @@ def build(settings: Settings, files: Files) -> Table:
             "✓ equal to the paper's, ✗ different, ~ different as the splits are random. Edges are directed; those of "
             "citation networks are the training graph's. Fair attention: the share of each group's nodes that have an "
             "inter-edge, and the attention on inter-edges that follows from it for each of its upper limits; on "
-            "citation networks the attention is the limit itself."
+            "citation networks the attention is the limit itself. Mixing, in the whole graph: the share of the edges "
+            "that join equal labels (between labelled nodes) and equal groups, and of the nodes without a neighbour "
+            "of another group."
         ),
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
@@ -103,3 +106,18 @@ def _shares(title: str, datasets: list[Mapping[str, Any]], stats: Mapping[str, A
                 rows[name].append(Cell(f"{counts[column][key]:.4f}" if key in counts[column] else DASH))
     blocks = [Block(title, [Row([Cell(name), *cells]) for name, cells in rows.items()])] if rows else []
     return Panel("stacked", header, blocks)
+
+
+def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """How far labels and groups keep to themselves, in every data set."""
+    quantities = {
+        "label_homophily": "homophily by label",
+        "group_homophily": "homophily by group",
+        "without_other_group": "nodes without a neighbour of another group",
+    }
+    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
+    rows = []
+    for title, counts in counted.items():
+        values = [counts.get(quantity) for quantity in quantities]
+        rows.append(Row([Cell(title), *(Cell(DASH if value is None else f"{value:.4f}") for value in values)]))
+    return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])

@@ -1,17 +1,14 @@
-"""The runtime measurement and its table."""
+"""The measurement of every method's epoch."""
 
-import numpy as np
 import pytest
+from dense import small_graph
 
 from fairgat import config
 from fairgat.bench import epochs as timing
 from fairgat.config import NodeTraining, Runtime, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph, symmetrise
-from fairgat.errors import CalledOff
+from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods import gat
-from fairgat.reporting import runtime, settings
-from fairgat.reporting.paper import load as load_paper
 
 TOO_DENSE = "threshold~0.1: too dense"
 
@@ -19,11 +16,7 @@ TOO_DENSE = "threshold~0.1: too dense"
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """GAT under three names: as it is, with a first cell that is called off, and with no other."""
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(60, 5)).astype(np.float32)
-    graph = Graph(
-        features, rng.integers(2, size=60), rng.integers(2, size=60), symmetrise(rng.integers(60, size=(2, 200)), 60)
-    )
+    graph = small_graph(nodes=60, edges=200)
     graph.save(tmp_path / "graph.npz")
     split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
     splits.save(tmp_path / "split.npz", split)
@@ -34,6 +27,8 @@ def measured(tmp_path, monkeypatch):
     def prepare(graph, settings, debiased):
         if settings.threshold == 0.1:
             raise CalledOff(TOO_DENSE)
+        if settings.threshold == 0.2:
+            raise NotDefined("three groups")
         return graph
 
     monkeypatch.setattr(gat, "Settings", Settings)
@@ -43,6 +38,7 @@ def measured(tmp_path, monkeypatch):
         "gat": {"module": "gat", "cells": {"default": {}}},
         "edits": {"module": "gat", "cells": cells},
         "nifty": {"module": "gat", "cells": {"threshold~0.1": {"threshold": 0.1}}},
+        "fairgnn": {"module": "gat", "cells": {"default": {"threshold": 0.2}}},
     }
     protocol = NodeTraining(epochs=1, hidden=8).model_dump()
     files = tmp_path / "graph.npz", tmp_path / "split.npz"
@@ -51,20 +47,8 @@ def measured(tmp_path, monkeypatch):
 
 def test_the_first_cell_that_trains_is_timed(measured):
     assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
-    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE}
+    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE, "fairgnn": "three groups"}
     assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
-
-
-def test_the_table_says_which_cell_was_timed(measured):
-    chosen = settings.table_settings(config.load_files("config.yaml"), "runtime")
-    table = runtime.build(chosen, {"recidivism": measured}, load_paper()["runtime"])
-    notes = [text for _, text in table.notes]
-    mark, note = next((mark, text) for mark, text in table.notes if text.startswith("EDITS on Recidivism"))
-    assert note == f"EDITS on Recidivism: timed at threshold~0.3, the first of its cells to train ({TOO_DENSE})."
-    (row,) = [row for row in table.panels[0].blocks[0].rows if row.cells[0].text == "EDITS"]
-    assert mark in [cell.mark for cell in row.cells]
-    assert not any(text.startswith("EDITS on Recidivism: not measured") for text in notes)
-    assert f"NIFTY on Recidivism: not measured ({TOO_DENSE})." in notes
 
 
 def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():

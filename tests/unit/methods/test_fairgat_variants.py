@@ -171,17 +171,12 @@ def test_r_chi_of_a_graph_with_self_loops_is_the_same():
     assert with_loops.r_chi() == graph.r_chi()
 
 
-def test_averaged_heads_are_refused_with_unscaled_scores():
-    conv = fairgat_variants.UnscaledScores(3, 4, heads=2, concat=False)
-    with pytest.raises(NotImplementedError, match="concatenated heads"):
-        conv(torch.randn(2, 3), torch.tensor([[0, 1], [1, 0]]), torch.tensor([0, 1]))
-
-
-def test_several_heads_with_unscaled_scores(double):
+@pytest.mark.parametrize("concat", [True, False])
+def test_several_heads_with_unscaled_scores(double, concat):
     """Without S3 there is nothing to scale, so that the layer is FairGATConv."""
     torch.manual_seed(0)
-    ours = fairgat_variants.UnscaledScores(3, 4, heads=2, eta=None)
-    plain = FairGATConv(3, 4, heads=2, eta=None)
+    ours = fairgat_variants.UnscaledScores(3, 4, heads=2, concat=concat, eta=None)
+    plain = FairGATConv(3, 4, heads=2, concat=concat, eta=None)
     plain.load_state_dict(ours.state_dict())
     graph = sparse_graph(features=3)
     x, edges, sensitive = (torch.from_numpy(a) for a in (graph.features, graph.edge_index, graph.sensitive))

@@ -1,25 +1,22 @@
-"""The theory measured on finished runs: the job, the table, the figure, and the history of training."""
+"""The theory measured on finished runs, and in the history of training."""
 
 import csv
 import json
-import re
 
 import numpy as np
 import pandas as pd
 import pytest
+from dense import small_graph
 
 from fairgat import methods, theory
-from fairgat.config import NodeTraining, Splits, load
+from fairgat.config import NodeTraining, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 from fairgat.plan import Run
-from fairgat.reporting import style
-from fairgat.reporting import theory as reporting
-from fairgat.reporting.render import FORMATS, render
-from fairgat.reporting.settings import table_settings
 from fairgat.theory.runs import COLUMNS, Job, measure_selected, write
 from fairgat.training import job as training
+from fairgat.training.loop import fit
 
 TRAINING = {"epochs": 6, "hidden": 8}
 METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_max~0.5", {"steps": [1, 2, 3]})}
@@ -29,11 +26,7 @@ METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_ma
 def folder(tmp_path_factory):
     """Two methods trained on two splits, each with its selection."""
     folder = tmp_path_factory.mktemp("results")
-    rng = np.random.default_rng(0)
-    sensitive = rng.integers(2, size=90)
-    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
-    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
-    graph = Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
+    graph = small_graph(nodes=90, edges=400)
     graph.save(folder / "graph.npz")
     for k in range(2):
         splits.save(folder / f"split-{k}.npz", splits.make(graph, "node_classification", Splits(), 0, "d", k))
@@ -74,7 +67,7 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
         run = folder / "runs" / name / METHODS[name][1] / f"split-{k}"
         logits = np.load(run / "predictions.npz")["logits"].astype(float)
         logit, probability = rows[4 * k + 2 : 4 * k + 4]
-        # A pass in training rounds otherwise than one that predicts (`fairgat.nn.head`).
+        # A pass in training rounds otherwise than one that predicts.
         near = {"rel": 1e-6, "abs": 1e-7}
         assert logit["delta_out"] == pytest.approx(theory.disparity(logits, sensitive), **near)
         assert probability["delta_out"] == pytest.approx(theory.disparity(1 / (1 + np.exp(-logits)), sensitive), **near)
@@ -99,28 +92,6 @@ def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
         measured(folder, "gat", models=[foreign])
 
 
-@pytest.fixture(scope="module")
-def report(folder):
-    """Settings and measures; one method and one data set have none."""
-    paths = [folder / "unselected.csv"]
-    write(paths[0], [])
-    for name in METHODS:
-        paths.append(folder / f"{name}.csv")
-        write(paths[-1], measured(folder, name))
-    node = {"tasks": ["node_classification"]}
-    config = load(
-        {
-            "datasets": {
-                "d": {"task": "node_classification", "title": "D_$"},
-                "e": {"task": "node_classification", "enabled": False, "reason": "no files"},
-            },
-            "methods": {"gat": node, "nifty": node},
-            "tables": {"theory": ["gat", "nifty"]},
-        }
-    )
-    return table_settings(config, "theory"), reporting.read(paths)
-
-
 def test_columns(folder, tmp_path):
     write(tmp_path / "a.csv", measured(folder, "gat"))
     rows = list(csv.DictReader((tmp_path / "a.csv").open()))
@@ -128,62 +99,10 @@ def test_columns(folder, tmp_path):
     assert rows[0]["statistical_parity"] == "" != rows[3]["statistical_parity"]
 
 
-def test_the_table(report):
-    settings, measures = report
-    table = reporting.table(settings, measures)
-    texts = {form: render(table, form) for form in FORMATS}
-    assert all(re.search(r"\bnan\b", text) is None for text in texts.values())
-    assert "not measured" in texts["md"]
-    assert "no files" in texts["md"]
-    layers, networks = table.panels
-    gat = measures[(measures["method"] == "gat") & (measures["layer"] == "conv1")]
-    row = layers.blocks[0].rows[0].cells
-    assert float(row[3].std) == pytest.approx(gat["delta_out"].std(ddof=settings["ddof"]), abs=0.001)
-    assert str(row[3].text) == f"{gat['delta_out'].mean():.3f}"[:5]
-    assert float(str(row[-2].text)) == pytest.approx(gat["bound"].mean() / gat["delta_out"].mean(), rel=0.01)
-    for panel in (layers, networks):
-        assert {len(row.cells) + 1 for block in panel.blocks for row in block.rows} == {len(panel.header)}
-        assert len(panel.align) == len(panel.header)
-
-
-def test_the_population_deviation(report):
-    settings, measures = report
-    texts = [render(reporting.table(settings | {"ddof": ddof}, measures), "md") for ddof in (0, 1)]
-    assert texts[0] != texts[1]
-
-
-def test_nothing_was_selected(report, tmp_path):
-    write(tmp_path / "none.csv", [])
-    assert "not measured" in render(reporting.table(report[0], reporting.read([tmp_path / "none.csv"])), "md")
-
-
-@pytest.mark.parametrize(
-    ("value", "text"),
-    [(0.0, "0.000"), (0.9996, "1.00"), (1.0, "1.00"), (12.345, "12.3"), (1234.5, "1234"), (float("nan"), "–")],
-)
-def test_numbers(value, text):
-    assert str(reporting._number(value)) == text
-
-
-def test_the_figure(report, tmp_path):
-    settings, measures = report
-    style.save(reporting.figure(settings, measures), {"svg": tmp_path / "a.svg"})
-    assert "</svg>" in (tmp_path / "a.svg").read_text()
-    disparity, looseness = reporting.figure(settings, measures).axes[:2]
-    filled = [line for line in disparity.lines if line.get_markerfacecolor() != "none"]
-    gat = measures[measures["method"] == "gat"]
-    assert [line.get_ydata().tolist() for line in filled] == [
-        gat[gat["layer"] == layer]["delta_out"].tolist() for layer in reporting.LAYERS
-    ]
-    ends = [line.get_ydata() for line in looseness.lines if line.get_marker() == "_"]
-    assert len(ends) == 4
-    assert all(1 <= low <= high for low, high in ends)
-
-
 def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
     """Every third epoch has all terms, and the run is the same to the bit."""
     for name, (_, cell, _) in METHODS.items():
-        train(folder, name, 0, tmp_path, theory_every=3)
+        train(folder, name, 0, tmp_path, observe=theory.every(3))
         place = f"runs/{name}/{cell}/split-0"
         history = pd.read_csv(tmp_path / place / "history.csv")
         without = pd.read_csv(folder / place / "history.csv")
@@ -205,5 +124,5 @@ def test_measures_change_no_method_that_notes_something_on_itself(folder):
     for observe in (None, theory.every(1)):
         graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
         method = training.build("fairgnn", settings, graph, split, NodeTraining(**TRAINING), 0)
-        losses.append([row["loss"] for row in training.fit(method, observe=observe).history])
+        losses.append([row["loss"] for row in fit(method, observe=observe).history])
     assert losses[0] == losses[1]

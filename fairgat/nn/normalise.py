@@ -1,0 +1,159 @@
+r"""Steps S2 and S3 of FairGAT, and features as a product that need not be multiplied out for them.
+
+S2 divides a weight matrix by its largest singular value. S3 brings every column of an array to a standard deviation of
+eta. Columns of S W^T have the variance :math:`w^T \operatorname{cov}(S) w`, so where W widens S, S3 is a factor of W.
+"""
+
+from dataclasses import dataclass, replace
+
+import torch
+from torch import Tensor, nn
+from torch.nn.utils.parametrize import register_parametrization
+from torch.utils.weak import WeakTensorKeyDictionary
+
+from fairgat.nn.csr import kept
+from fairgat.nn.linear import linear
+
+EPS = 1e-12  # far below any variance that matters: row-normalised citation features reach 1e-5
+
+_covariances = WeakTensorKeyDictionary()
+
+
+# ------------------------------------------------------------------------------------------------------------- S2
+
+
+class SpectralNorm(nn.Module):
+    """A weight matrix (C, F) divided by its largest singular value, which is exact at every step.
+
+    `torch.nn.utils.parametrizations.spectral_norm` carries singular vectors over from step to step instead, and can
+    follow the second singular value for a long time: trained layers were seen at a norm of 1.2. The gradient is its
+    gradient, that of u^T W v with u and v held fixed. Autocast does not change its precision. A matrix that is not
+    finite gives NaN.
+    """
+
+    def forward(self, weight: Tensor) -> Tensor:
+        with torch.autocast(weight.device.type, enabled=False):
+            with torch.no_grad():
+                u, v = leading_vectors(weight)
+            sigma = u @ (weight @ v)
+            return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+
+
+def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
+    """Singular vectors (C,) and (F,) of the largest singular value: an eigenvector of the smaller Gram matrix."""
+    wide, exact = weight.size(0) < weight.size(1), weight.to(torch.promote_types(weight.dtype, torch.float32))
+    gram = exact @ exact.t() if wide else exact.t() @ exact
+    vector = torch.linalg.eigh(gram.nan_to_num(0, 0, 0)).eigenvectors[:, -1].to(weight.dtype)
+    other = nn.functional.normalize(weight.t() @ vector if wide else weight @ vector, dim=0, eps=0)
+    other = other.nan_to_num(0)
+    return (vector, other) if wide else (other, vector)
+
+
+def normalise_weight(layer: nn.Linear) -> nn.Linear:
+    """Normalise the layer's weight from now on; the parameter itself becomes `parametrizations.weight.original`.
+
+    A state dict of the layer as it was can be loaded, too.
+    """
+    register_parametrization(layer, "weight", SpectralNorm())
+    layer.register_load_state_dict_pre_hook(_take_plain_weight)
+    return layer
+
+
+def _take_plain_weight(module, state, prefix, *_) -> None:
+    if f"{prefix}weight" in state:
+        state[f"{prefix}parametrizations.weight.original"] = state.pop(f"{prefix}weight")
+
+
+# ------------------------------------------------------------------------------------------------------------- S3
+
+
+def moments(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean and population variance over the rows of x (N, ...). `torch.var_mean` takes ten times as long."""
+    mean = x.sum(0) / max(len(x), 1)
+    return mean, (x - mean.detach()).square().sum(0) / max(len(x), 1)  # the gradient by the mean is 0
+
+
+def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean (H, K) and population covariance (H, K, K) over the rows of x (N, H, K)."""
+    mean = x.sum(0) / max(len(x), 1)
+    centred = (x - mean.detach()).transpose(0, 1)
+    return mean, centred.mT @ centred / max(len(x), 1)
+
+
+def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
+    """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
+    mean, variance = moments(x)
+    return (x - mean if center else x) * (eta * torch.rsqrt(variance + EPS))
+
+
+@dataclass(frozen=True)
+class Features:
+    """Features (N, H, C) as a product, scale * (values @ weight^T), of which each factor may be worked on alone.
+
+    A weighted sum over neighbours acts on `values`, S3 on `scale`, and neither needs the product. So a layer that
+    widens its input sums the narrow features; one that doesn't starts with `values` that are transformed already.
+
+    Attributes:
+        values: (N, H, K), or (N, K) where all heads have the same ones.
+        weight: (H, C, K), or None where K is C and nothing is to be multiplied.
+        scale: (H, C) factors of the columns, or None.
+    """
+
+    values: Tensor
+    weight: Tensor | None = None
+    scale: Tensor | None = None
+
+    def dot(self, vectors: Tensor) -> Tensor:
+        """(k, H, N) products of every node's features with vectors (k, H, C)."""
+        if self.scale is not None:
+            vectors = vectors * self.scale
+        if self.weight is not None:
+            vectors = torch.einsum("khc,hcf->khf", vectors, self.weight)
+        if self.values.dim() == 2:
+            return (self.values @ vectors.flatten(0, 1).t()).t().view(*vectors.shape[:2], -1)
+        if self.values.size(1) == 1:
+            return (self.values[:, 0] @ vectors[:, 0].t()).t()[:, None]
+        return torch.einsum("khf,nhf->khn", vectors, self.values)
+
+    def variance(self) -> Tensor:
+        """(H, C) population variance of the columns."""
+        if self.weight is None:
+            found = moments(self.values)[1]
+        else:
+            cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None])[1])
+            found = (self.weight @ cov * self.weight).sum(-1).clamp_min(0)
+        return found if self.scale is None else found * self.scale.square()
+
+    def standardised(self, eta: float) -> "Features":
+        """S3, the mean kept."""
+        factor = eta * torch.rsqrt(self.variance() + EPS)
+        return replace(self, scale=factor if self.scale is None else self.scale * factor)
+
+    def centred(self, eta: float) -> "Features":
+        """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""
+        values = self.values
+        if self.weight is not None:
+            values = linear(values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])
+        return Features(standardise(values, eta, center=True))
+
+    def averaged(self) -> "Features":
+        """(N, 1, C) the mean over the heads, for values of its own in each head."""
+        heads = self.values.size(1)
+        if self.weight is None:
+            values = self.values if self.scale is None else self.values * self.scale
+            return Features(values.mean(1, keepdim=True))
+        weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
+        return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
+
+    def dense(self, bias: Tensor | None = None) -> Tensor:
+        """(N, H * C) the features multiplied out, plus bias (H * C,); for values of its own in each head."""
+        if self.weight is None:
+            values = self.values.flatten(1)
+            if self.scale is None:
+                return values if bias is None else values + bias
+            scale = self.scale.flatten()
+            return values * scale if bias is None else torch.addcmul(bias, values, scale)
+        weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
+        parts = [None] * len(weight) if bias is None else bias.view(len(weight), -1)
+        heads = [linear(self.values[:, h], weight[h], parts[h]) for h in range(len(weight))]
+        return heads[0] if len(heads) == 1 else torch.cat(heads, 1)

@@ -1,0 +1,50 @@
+"""The paper's two networks."""
+
+import pytest
+import torch
+from graphs import random_graph
+
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, LinkEncoder, NodeClassifier
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_the_classifier_is_its_layers(double, center):
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    model = NodeClassifier(FairGATConv, 5, 8, spectral_norm=True, eta=0.75, center=center)
+    x, graph = torch.randn(30, 5), CSRGraph.from_edge_index(edge_index, 30, sensitive)
+    h = model.conv2(model.conv1(x, graph).relu(), graph).relu()
+    z = h @ model.linear.weight[0]
+    expected = 0.75 * (z - z.mean() * center) / z.std(correction=0) + model.bias
+    torch.testing.assert_close(model(x, graph), expected)
+    torch.testing.assert_close(model(x, edge_index, sensitive), expected)
+    torch.testing.assert_close(torch.linalg.matrix_norm(model.linear.weight, 2).item(), 1.0)
+
+
+def test_the_link_encoder_and_its_decoder():
+    torch.manual_seed(0)
+    edge_index, _ = random_graph()
+    model, x = LinkEncoder(GATConv, 5, 8), torch.randn(30, 5)
+    z = model(x, edge_index)
+    torch.testing.assert_close(z, model.conv2(model.conv1(x, edge_index).relu(), edge_index))
+    results = []
+    for decode in (LinkEncoder.decode, lambda z, edges: (z[edges[0]] * z[edges[1]]).sum(1)):
+        given = z.detach().clone().requires_grad_()
+        out = decode(given, edge_index)
+        (out * torch.arange(len(out))).sum().backward()
+        results.append([out, given.grad])
+    for ours, theirs in zip(*results, strict=True):
+        torch.testing.assert_close(ours, theirs)
+    assert torch.equal(LinkEncoder.decode(z, edge_index.int()), LinkEncoder.decode(z, edge_index))
+    assert LinkEncoder.decode(z, torch.zeros(2, 0).long()).shape == (0,)
+
+
+@pytest.mark.parametrize("edges", [torch.zeros(3, 2).long(), torch.zeros(2, 2), torch.zeros(2).long()])
+def test_links_of_another_form_are_refused(edges):
+    with pytest.raises(ValueError, match=r"shape \(2, m\)"):
+        LinkEncoder.decode(torch.zeros(4, 3), edges)
+
+
+def test_links_outside_the_graph_are_refused():
+    with pytest.raises(IndexError):
+        LinkEncoder.decode(torch.zeros(4, 3), torch.tensor([[0], [4]]))

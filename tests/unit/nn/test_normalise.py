@@ -1,0 +1,133 @@
+"""S2 and S3 against their definitions, and products with weights."""
+
+import pytest
+import torch
+from torch.nn.functional import linear as plain_linear
+
+from fairgat.nn import linear as module
+from fairgat.nn.linear import features_linear, linear
+from fairgat.nn.normalise import EPS, Features, SpectralNorm, covariance, leading_vectors, moments, standardise
+
+
+@pytest.mark.parametrize("shape", [(3, 5), (5, 3), (1, 4), (9, 9)])
+def test_spectral_norm_is_exact_and_has_its_gradient(double, shape):
+    weight = torch.randn(*shape, generator=torch.Generator().manual_seed(0), requires_grad=True)
+    torch.testing.assert_close(SpectralNorm()(weight), weight / torch.linalg.matrix_norm(weight, 2))
+    assert torch.autograd.gradcheck(SpectralNorm(), (weight,))
+    assert torch.equal(SpectralNorm()(torch.zeros(shape)), torch.zeros(shape))
+
+
+@pytest.mark.parametrize("values", [[3, 2, 1, 0.5], [1, 1 - 1e-6, 0.5, 0], [1, 1, 1, 1]])
+@pytest.mark.parametrize("tall", [True, False])
+def test_singular_vectors(double, values, tall):
+    """With a gap, with hardly any, and with none."""
+    left, right = (torch.linalg.qr(torch.randn(n, 4))[0] for n in (40, 30))
+    weight = left * torch.tensor(values) @ right.t()
+    weight = weight if tall else weight.t()
+    u, v = leading_vectors(weight)
+    torch.testing.assert_close(u @ weight @ v, torch.tensor(values[0], dtype=torch.float64), rtol=1e-11, atol=0)
+
+
+def test_spectral_norm_in_single_precision():
+    weight = torch.randn(128, 300, generator=torch.Generator().manual_seed(0))
+    norm = torch.linalg.matrix_norm(SpectralNorm()(weight).double(), 2)
+    torch.testing.assert_close(norm.item(), 1.0, rtol=1e-6, atol=0)
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf")])
+def test_a_weight_that_is_not_finite_has_no_spectral_norm(value):
+    weight = torch.ones(4, 3)
+    weight[1, 1] = value
+    assert SpectralNorm()(weight).isnan().any()
+
+
+@pytest.mark.parametrize("center", [False, True])
+def test_standardise(double, center):
+    x = torch.randn(50, 4) * torch.tensor([1.0, 10, 0.1, 0]) + 5
+    out = standardise(x, 0.75, center)
+    torch.testing.assert_close(out.std(0, correction=0)[:3], torch.full((3,), 0.75))
+    assert out.isfinite().all()
+    torch.testing.assert_close(out.mean(0)[:3], x.mean(0)[:3] / x.std(0, correction=0)[:3] * 0.75 * (not center))
+    assert torch.autograd.gradcheck(lambda x: standardise(x, 0.75, center), (x[:, :3].clone().requires_grad_(),))
+
+
+def test_moments_far_from_zero(double):
+    """A mean far above the deviation costs a two-pass variance nothing."""
+    x = 1000 + torch.randn(5000, 3)
+    for found, exact in zip(moments(x.float()), (x.mean(0), x.var(0, correction=0)), strict=True):
+        torch.testing.assert_close(found.double(), exact, rtol=1e-4, atol=0)
+    mean, cov = covariance(x[:, None].float())
+    torch.testing.assert_close(cov[0].double(), torch.cov(x.t(), correction=0), rtol=1e-3, atol=1e-3)
+    torch.testing.assert_close(mean[0].double(), x.mean(0), rtol=1e-6, atol=0)
+
+
+def make_features(kind):
+    """Features with 2 heads of 3 columns for 20 nodes, as every form of the product."""
+    values = torch.randn(20, 2, 5)
+    weight = torch.randn(2, 3, 5)
+    return {
+        "multiplied out": Features(torch.randn(20, 2, 3)),
+        "of each head": Features(values, weight),
+        "shared": Features(values[:, 0], weight),
+    }[kind]
+
+
+@pytest.mark.parametrize("kind", ["multiplied out", "of each head", "shared"])
+def test_what_is_done_to_factors_is_done_to_the_product(double, kind):
+    torch.manual_seed(0)
+    features = make_features(kind)
+    values = features.values if features.values.dim() == 3 else features.values[:, None].expand(-1, 2, -1)
+    whole = values if features.weight is None else torch.einsum("nhf,hcf->nhc", values, features.weight)
+    vectors, bias = torch.randn(2, 2, 3), torch.randn(6)
+    for each, product in (
+        (features, whole),
+        (features.standardised(0.75), 0.75 * whole / (whole.var(0, correction=0) + EPS).sqrt()),
+        (features.standardised(0.5).standardised(2.0), 2.0 * whole / whole.std(0, correction=0)),
+    ):
+        torch.testing.assert_close(each.dot(vectors), torch.einsum("khc,nhc->khn", vectors, product))
+        torch.testing.assert_close(each.variance(), product.var(0, correction=0))
+        if kind != "shared":
+            torch.testing.assert_close(each.dense(bias), product.flatten(1) + bias)
+            torch.testing.assert_close(each.dense(), product.flatten(1))
+            torch.testing.assert_close(each.averaged().dense(), product.mean(1))
+    if kind != "of each head":
+        expected = standardise(whole, 0.75, center=True)
+        torch.testing.assert_close(features.centred(0.75).values, expected)
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_large_products(bias):
+    """oneDNN's, and their gradients, are PyTorch's."""
+    generator = torch.Generator().manual_seed(0)
+    x, weight = torch.randn(4000, 40, generator=generator), torch.randn(30, 40, generator=generator)
+    shift = torch.randn(30, generator=generator) if bias else None
+    grad, results = torch.randn(4000, 30, generator=generator), []
+    for function, dtype in ((linear, torch.float32), (plain_linear, torch.float64)):
+        given = [None if each is None else each.to(dtype, copy=True).requires_grad_() for each in (x, weight, shift)]
+        out = function(*given)
+        out.backward(grad.to(dtype))
+        results.append([out, *(each.grad for each in given if each is not None)])
+    for ours, exact in zip(*results, strict=True):
+        torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-3)
+
+
+def test_products_without_onednn(monkeypatch):
+    monkeypatch.setattr(module, "_onednn", None)
+    x, weight = torch.randn(4000, 40), torch.randn(30, 40)
+    assert torch.equal(linear(x, weight), plain_linear(x, weight))
+
+
+def test_products_with_bags_of_words():
+    generator = torch.Generator().manual_seed(0)
+    x = torch.rand(300, 80, generator=generator) * (torch.rand(300, 80, generator=generator) < 0.1)
+    x[7] = 0
+    weight, grad = torch.randn(20, 80, generator=generator), torch.randn(300, 20, generator=generator)
+    results = []
+    for given, function in ((x, features_linear), (x.double(), plain_linear)):
+        w = weight.to(given.dtype, copy=True).requires_grad_()
+        out = function(given, w)
+        out.backward(grad.to(given.dtype))
+        results.append([out, w.grad])
+    for ours, exact in zip(*results, strict=True):
+        torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-5)
+    assert module._nonzeros(x) is not None and module._nonzeros(torch.ones(300, 80)) is None
