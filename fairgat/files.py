@@ -89,6 +89,14 @@ def sha256_of(path: str | Path) -> str:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
+def git_blob_of(path: str | Path) -> str:
+    """Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
+    header = b"blob %d\0" % os.path.getsize(path)
+    with open(path, "rb") as file:
+        digest = hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False))
+    return digest.hexdigest()
+
+
 def _umask() -> int:
     mask = os.umask(0)
     os.umask(mask)

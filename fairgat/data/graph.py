@@ -11,6 +11,8 @@ from fairgat.errors import DataError, NotDefined
 from fairgat.files import replacing
 
 FORMAT_VERSION = 1
+UNLABELLED = -1
+"""The label of a node whose label is not known: it is in the graph, and neither trained nor measured on."""
 _ARRAYS = ("features", "labels", "sensitive", "edge_index")
 
 
@@ -20,7 +22,7 @@ class Graph:
 
     Attributes:
         features: (N, F) float32, already scaled as the protocol asks.
-        labels: (N,) int64 class of each node (0/1 for node classification).
+        labels: (N,) int64 class of each node (0/1 for node classification), or UNLABELLED.
         sensitive: (N,) int64 sensitive group of each node, 0 .. S-1.
         edge_index: (2, E) int64, both directions of every edge, sorted by (row, column), no self-loops and no
             duplicates. Row 0 is the source, row 1 the target, as in PyTorch Geometric.
@@ -48,6 +50,11 @@ class Graph:
     def num_edges(self) -> int:
         """Directed edges: every undirected edge counts twice."""
         return self.edge_index.shape[1]
+
+    @property
+    def labelled(self) -> np.ndarray:
+        """(n,) sorted numbers of the nodes whose label is known."""
+        return np.flatnonzero(self.labels != UNLABELLED)
 
     @property
     def inter_edges(self) -> np.ndarray:
@@ -111,8 +118,8 @@ class Graph:
             found, expected = getattr(self, name).dtype, np.dtype(np.float32 if name == "features" else np.int64)
             if found != expected:
                 raise DataError(f"{name} must be {expected}, got {found}; convert them with .astype(np.{expected})")
-        if n and self.labels.min() < 0:
-            raise DataError(f"labels are numbered from 0; found {self.labels.min()}. Leave out unlabelled nodes.")
+        if n and self.labels.min() < UNLABELLED:
+            raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
         groups = np.unique(self.sensitive)
         if n and groups[0] < 0:
             raise DataError(f"sensitive groups are numbered from 0; found a negative one, {groups[0]}")

@@ -1,9 +1,7 @@
 """Read CSV and edge files, with errors that name the line."""
 
 import csv
-from collections.abc import Collection
 from pathlib import Path
-from typing import Literal
 
 import numpy as np
 import pandas as pd
@@ -11,25 +9,18 @@ import pandas as pd
 from fairgat.errors import DataError, nearest
 
 
-def table(path: Path, where: str, separator: str = ",", text: Collection[str] | Literal[True] = ()) -> pd.DataFrame:
-    """Read a CSV file with a header.
+def table(path: Path, where: str) -> pd.DataFrame:
+    """Read a CSV file with a header, fast, for large ones of a known form (others: `delimited.py`).
 
     Args:
         where: what messages call it.
-        text: columns to read as text, exactly as written; True for all. Pandas guesses the type of the others.
 
     Raises:
         DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
     """
     try:
-        _check_widths(path, where, separator)
-        frame = pd.read_csv(path, sep=separator, skipinitialspace=True)
-        texts = frame.columns if text is True else frame.columns.intersection(list(text))
-        if len(texts):  # NA and null may be names
-            written = pd.read_csv(
-                path, sep=separator, skipinitialspace=True, dtype=str, keep_default_na=False, na_values=[""]
-            )
-            frame[texts] = written[texts]
+        _check_widths(path, where)
+        frame = pd.read_csv(path, skipinitialspace=True)
     except FileNotFoundError:
         raise DataError(f"{where} does not exist") from None
     except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
@@ -125,22 +116,15 @@ def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
     return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
 
 
-def row_numbers(named: np.ndarray) -> np.ndarray:
-    """Convert (m, 2) texts to row numbers, int64; -1 for one that is not a whole number."""
-    values = pd.to_numeric(pd.Series(named.reshape(-1)), errors="coerce").to_numpy(dtype=np.float64)
-    whole = (values == np.floor(values)) & (np.abs(values) < 2**53)
-    return np.where(whole, values, -1).astype(np.int64).reshape(named.shape)
-
-
 def _line(frame: pd.DataFrame, wrong: np.ndarray | pd.Series) -> int:
     """The line in the file of the first of these rows, which `frame` may hold a part of."""
     return int(frame.index[np.flatnonzero(wrong)[0]]) + 2
 
 
-def _check_widths(path: Path, where: str, separator: str) -> None:
+def _check_widths(path: Path, where: str) -> None:
     """Refuse a row that is cut off, which pandas would fill with NaN."""
     with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, delimiter=separator, skipinitialspace=True)
+        rows = csv.reader(file, skipinitialspace=True)
         width = len(next(rows, []))
         for row in rows:
             if row and len(row) != width:

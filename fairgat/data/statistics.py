@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from fairgat.config import Splits
-from fairgat.data.graph import Graph, alpha_chi, r_chi
+from fairgat.data.graph import UNLABELLED, Graph, alpha_chi, r_chi
 from fairgat.data.splits import edge_split
 
 
@@ -14,23 +14,32 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
     """Count what can be counted in a graph.
 
     Returns:
-        `nodes`, `features`, `groups`; `s0`, `s1`, ...: nodes per sensitive group; `labels`: nodes per class; `edges`,
-        `inter_edges`, `intra_edges`: directed, so every undirected edge counts twice; `isolated_nodes`; `r_chi`: per
-        group, the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form, which
-        only two groups have: with more groups there are no entries.
+        `nodes`, `features`, `groups`; `s0`, `s1`, ...: nodes per sensitive group; `labels`: nodes per class;
+        `unlabelled_nodes`; `edges`, `inter_edges`, `intra_edges`: directed, so every undirected edge counts twice;
+        `isolated_nodes`; `label_homophily`, `group_homophily`: the share of the edges (between labelled nodes) that
+        join equal labels, or groups, None without edges; `without_other_group`: the share of the nodes that have no
+        neighbour of another group; `r_chi`: per group, the share of its nodes with an inter-edge; `alpha_chi`: per
+        alpha_chi_max, the paper's closed form, which only two groups have: with more groups there are no entries.
     """
     groups = np.bincount(graph.sensitive)
     shares = graph.r_chi()
+    ends = graph.labels[graph.edge_index]
+    known = ends[:, (ends != UNLABELLED).all(axis=0)]
+    without = 1 - len(np.unique(graph.edge_index[0, graph.inter_edges])) / graph.num_nodes
     return {
         "nodes": graph.num_nodes,
         "features": graph.num_features,
         "groups": len(groups),
         **{f"s{group}": int(size) for group, size in enumerate(groups)},
-        "labels": {str(label): int(size) for label, size in enumerate(np.bincount(graph.labels))},
+        "labels": {str(label): int(size) for label, size in enumerate(np.bincount(graph.labels[graph.labelled]))},
+        "unlabelled_nodes": graph.num_nodes - len(graph.labelled),
         "edges": graph.num_edges,
         "inter_edges": int(graph.inter_edges.sum()),
         "intra_edges": int(graph.intra_edges.sum()),
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
+        "label_homophily": float((known[0] == known[1]).mean()) if known.size else None,
+        "group_homophily": float(graph.intra_edges.mean()) if graph.num_edges else None,
+        "without_other_group": without,
         "r_chi": {str(group): share for group, share in shares.items()},
         "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
     }
@@ -45,7 +54,7 @@ def describe(
     splits: Splits,
     seed: int,
     alpha_chi_max: Iterable[float] = (),
-    facts: Mapping[str, int] | None = None,
+    facts: Mapping[str, Any] | None = None,
     stands_for: str | None = None,
 ) -> dict[str, Any]:
     """Make the content of {dataset}.stats.json.
@@ -124,4 +133,13 @@ def _notes(
         notes.append(note + ".")
     if "features" in differ:
         notes.append(f"The paper's F = {paper['features']}; these features are {ours['features']}.")
+    if ours["unlabelled_nodes"]:
+        notes.append(f"{ours['unlabelled_nodes']} unlabelled nodes are in the graph, neither trained nor measured on.")
+    if ours.get("left_out_nodes"):
+        notes.append(f"{ours['left_out_nodes']} nodes of the file are left out, as the options say.")
+    if ours.get("one_hot"):
+        columns = ", ".join(f"{name} ({count})" for name, count in ours["one_hot"].items())
+        notes.append(f"One column of zeros and ones for each text (pandas): {columns}.")
+    if ours.get("repeated_edges"):
+        notes.append(f"{ours['repeated_edges']} rows of the list of edges repeat an earlier one.")
     return notes

@@ -204,3 +204,7 @@ def test_a_cell_without_hyperparameters_is_default():
     assert cells.from_path("default") == {}
     with pytest.raises(ConfigError, match="not a cell"):
         cells.from_path("eta=1")
+
+
+def test_every_value_that_is_searched():
+    assert config.load_files(ROOT / "config.yaml").searched("alpha_chi_max") == [0.25, 0.5, 0.75]

@@ -25,10 +25,10 @@ class Small(Workflow):
     """The workflow on one data set, two cells and a few epochs."""
 
     def start(self, *arguments: str, cores: int = 1, **options) -> subprocess.Popen:
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *arguments]
+        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--max-jobs-per-timespan", "100/1s"]
         settings = ["--config", f"results_dir={RESULTS}", "--configfile", DEMO, str(OVERLAY)]
         return subprocess.Popen(
-            [*command, *settings, "--", TABLE],
+            [*command, *arguments, *settings, "--", TABLE],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

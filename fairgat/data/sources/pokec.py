@@ -1,8 +1,8 @@
 """Pokec-z and Pokec-n: users of a Slovak social network in two major regions each, joined by friendship.
 
 Files: FairGNN (Dai and Wang, 2021), `dataset/pokec/`, sampled from Takac and Zabovsky's Pokec of 2012. Sensitive:
-region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. We never had the whole files, so no checksum
-is pinned: the first download records it, and the graph's counts tell whether they are the right files.
+region. Label: whether I_am_working_in_field is above 0; -1 is unlabelled. We never had the whole files: they are known
+by git's ids of their contents, which the tree of the repository lists.
 """
 
 from pathlib import Path
@@ -12,7 +12,7 @@ import numpy as np
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, github, scaled
+from fairgat.data.source import Drop, File, Scaling, edges_from_pairs, github, induced, largest_component, scaled
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -20,6 +20,12 @@ if TYPE_CHECKING:
 
 NAMES = ("pokec-z", "pokec-n")
 _REPOSITORY = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
+_BLOBS = {
+    "region_job.csv": "c50552a998e224f9ee214fff80c249fb5cf40bf9",
+    "region_job_relationship.txt": "0b346e3a3d8f42b4eb489984cbc178f3988b0eeb",
+    "region_job_2.csv": "7f836f487358af4f0cbbb2b1204e41810a45cc74",
+    "region_job_2_relationship.txt": "d0a0833805331cffb09a03820e70066990f15c10",
+}
 _STEM = {"pokec-z": "region_job", "pokec-n": "region_job_2"}
 _GROUPS = {"pokec-z": [4851, 2808], "pokec-n": [4040, 2145]}  # users per region (paper, appendix)
 _ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
@@ -39,7 +45,7 @@ class Options(Model):
 def files(name: str, options: Options) -> list[File]:
     stem = _STEM[name]
     return [
-        File(f"pokec/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec/{file}"),))
+        File(f"pokec/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec/{file}"),), blob=_BLOBS[file])
         for file in (f"{stem}.csv", f"{stem}_relationship.txt")
     ]
 
@@ -122,19 +128,10 @@ def _users(name: str, folder: Path) -> _Users:
 
 def _component(users: _Users, folder: Path, options: Options) -> tuple[np.ndarray, np.ndarray]:
     """Find the rows of the graph's users, and the (2, E) edge index among them."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    count = len(users.frame)
-    edges = edges_from_pairs(users.pairs, count, f"{users.where.removesuffix('.csv')}_relationship.txt", options.drop)
+    ties = f"{users.where.removesuffix('.csv')}_relationship.txt"
+    edges = edges_from_pairs(users.pairs, len(users.frame), ties, options.drop)
     labelled = users.labels >= 0
-    edges = edges[:, labelled[edges].all(axis=0)]
-    adjacency = coo_array((np.ones(edges.shape[1], dtype=np.int8), (edges[0], edges[1])), shape=(count, count))
-    _, component = connected_components(adjacency, directed=False)
     if not labelled.any():
         raise DataError(f"{users.where}: no user is labelled")
-    kept = np.flatnonzero(labelled & (component == np.bincount(component[labelled]).argmax()))
-    position = np.full(count, -1)
-    position[kept] = np.arange(len(kept))
-    edges = position[edges]
-    return kept, edges[:, (edges >= 0).all(axis=0)]
+    kept = largest_component(edges, labelled)
+    return np.flatnonzero(kept), induced(edges, kept)

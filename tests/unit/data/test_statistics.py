@@ -28,8 +28,9 @@ def test_three_groups_are_counted_and_have_no_closed_form_of_alpha_chi():
 
 def test_counts():
     assert statistics.counts(social(), [0.25, 1.0]) == {
-        "nodes": 5, "features": 2, "groups": 2, "s0": 2, "s1": 3, "labels": {"0": 2, "1": 3},
+        "nodes": 5, "features": 2, "groups": 2, "s0": 2, "s1": 3, "labels": {"0": 2, "1": 3}, "unlabelled_nodes": 0,
         "edges": 8, "inter_edges": 4, "intra_edges": 4, "isolated_nodes": 1,
+        "label_homophily": 0.0, "group_homophily": 0.5, "without_other_group": pytest.approx(0.2),
         "r_chi": {"0": 1.0, "1": pytest.approx(2 / 3)},
         "alpha_chi": {"0.25": 0.25, "1.0": pytest.approx(0.6)},
     }  # fmt: skip

@@ -118,9 +118,10 @@ def test_the_separator_is_one_character(separator):
 
 
 @pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_any_separator_of_one_character_serves(prepare, separator):
+def test_the_separator_is_given_or_found(prepare, separator):
     nodes, edges = (text.replace(",", separator) for text in (NODES, EDGES))
     assert prepare(nodes=nodes, edges=edges, separator=separator).num_edges == 6
+    assert prepare(nodes=nodes, edges=EDGES).num_edges == 6
 
 
 def test_link_prediction_needs_no_label(prepare):
@@ -131,32 +132,28 @@ def test_link_prediction_needs_no_label(prepare):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv has no column 'gender'"),
-        ({"nodes": NODES.replace("20,40", "NaN,40")}, r"nodes\.csv, line 3: column 'income' is empty or NaN"),
-        ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is infinite"),
-        ({"nodes": NODES.replace("20,40", "much,40")}, r"line 3: column 'income' holds 'much', which is not a number"),
-        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' must be 0 or 1, got 2"),
+        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv, line 1: there is no one column 'gender'"),
+        ({"nodes": NODES.replace("20,40", "NaN,40")}, r"nodes\.csv, line 3: column 'income' is empty .*`fill: mean`"),
+        ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is inf, which is infinite or too"),
+        ({"nodes": NODES.replace("20,40", "1e39,40")}, r"line 3: column 'income' is 1e39, which is infinite or too"),
+        ({"nodes": NODES.replace("20,40", "much,40")}, r"line 3: .*'much', which is not a number.*`missing: \[much\]`"),
+        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' is '2', .*`unlabelled: \[2\]`"),
+        ({"nodes": NODES.replace(",0,", ",1,")}, r"line 2: in column 'employed' every label is 1"),
         ({"nodes": NODES.replace("0,m", "0,x"), "groups": ["m", "f"]}, r"line 3: gender is 'x', .* groups m, f"),
-        ({"nodes": NODES.replace("\nb,", "\na,")}, r"line 3: the id 'a' already belongs to an earlier row"),
-        (
-            {"nodes": NODES + "e,50,20\n"},
-            r"nodes\.csv, line 6: 3 cells instead of the header's 5. Is the file cut off",
-        ),
-        ({"nodes": "person,employed,gender\na,1,f\nb,0,m\n"}, r"no feature columns"),
-        ({"nodes": "person\n"}, r"nodes\.csv has a header and no rows"),
-        ({"nodes": ""}, r"nodes\.csv is not a whole CSV table"),
-        (
-            {"edges": EDGES + "a,zoe,2003\n"},
-            r"edges\.csv: edge 4 names a node that does not exist.*drop: \[unknown_ids\]",
-        ),
-        ({"edges": EDGES + "c,c,2003\n"}, r"edges\.csv: edge 4 joins a node to itself.*drop: \[self_loops\]"),
-        (
-            {"edges": EDGES + "a,b,1\na,b,2\n"},
-            r"edge 4 repeats an earlier edge \(1 more do the same\).*drop: \[duplicates\]",
-        ),
+        ({"nodes": NODES.replace("0,m", "0,f")}, r"line 2: in column 'gender' all nodes are in one group"),
+        ({"nodes": NODES.replace("\nb,", "\na,")}, r"line 3: the id 'a' already belongs to line 2"),
+        ({"nodes": NODES + "e,50,20\n"}, r"nodes\.csv, line 6: 3 cells instead of the first row's 5, .*cut off"),
+        ({"nodes": NODES + 'e,50,"20,1,f\n'}, r"nodes\.csv, line 6: 3 cells .*quotation mark left open"),
+        ({"exclude": ["age", "income"]}, r"line 1: no column is left as a feature"),
+        ({"nodes": "person\n"}, r"nodes\.csv, line 1: a header and no rows"),
+        ({"nodes": ""}, r"nodes\.csv, line 1: the file is empty"),
+        ({"nodes": NODES.replace("gender", "age")}, r"line 1: there is no one column 'gender'"),
+        ({"nodes": NODES.replace("income", "")}, r"line 1: column 2 has no name; name it, or write `exclude: \[''\]`"),
+        ({"edges": EDGES + "a,zoe,2003\n"}, r"edges\.csv, line 5 names a node .*: 'zoe'\..*drop: \[unknown_ids\]"),
+        ({"edges": EDGES + "\nc,c,2003\n"}, r"edges\.csv, line 6 joins a node to itself.*drop: \[self_loops\]"),
         ({"label": None}, r"mine: the labels are the sensitive groups themselves"),
-        ({"features": []}, r"nodes\.csv: `features: \[\]` leaves no feature"),
-        ({"edges": "from\na\n"}, r"edges\.csv needs two columns"),
+        ({"features": []}, r"nodes\.csv, line 1: no column is left as a feature"),
+        ({"edges": "from\na\n"}, r"edges\.csv, line 1: an edge needs two cells"),
     ],
 )
 def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
@@ -165,7 +162,7 @@ def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
 
 
 def test_bad_edges_can_be_left_out(prepare):
-    edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"  # the last is no repetition, but the same friendship
+    edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"
     assert prepare(edges=edges, drop=["unknown_ids", "self_loops", "duplicates"]).num_edges == 6
 
 

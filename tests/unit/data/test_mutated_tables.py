@@ -1,0 +1,109 @@
+"""Damaged tables: each still loads, or ends in a DataError that names the file and the line; never in a traceback.
+
+`FAIRGAT_MUTATIONS=10000 pytest tests/unit/data/test_mutated_tables.py` tries more of them.
+"""
+
+import os
+import random
+import re
+
+import pytest
+
+from fairgat.config import Dataset
+from fairgat.data import datasets
+from fairgat.errors import DataError
+
+COUNT = int(os.environ.get("FAIRGAT_MUTATIONS", "300"))
+PEOPLE = [f"{100 + 7 * row}" for row in range(24)]
+NODES = "person,income,age,job,paid,gender\n" + "".join(
+    f"{person},{1000 + 31 * row % 17},{row % 5}.5,{'abc'[row % 3]},{row % 7 % 3 - 1},{'fm'[row % 5 > 2]}\n"
+    for row, person in enumerate(PEOPLE)
+)
+EDGES = "from,to\n" + "".join(f"{PEOPLE[row]},{PEOPLE[(row + step) % 24]}\n" for step in (1, 5) for row in range(24))
+OPTIONS = {"id": "person", "label": "paid", "positive": 1, "negative": 0, "unlabelled": -1, "sensitive": "gender"}
+VARIANTS = [
+    {},
+    {"fill": "mean", "missing": ["?"], "categories": ["age"], "drop": ["unknown_ids", "self_loops"]},
+    {"labelled_only": True, "largest_component": True, "drop": ["unknown_ids", "unknown_groups"], "scaling": "row"},
+    {"groups": ["m", "f"], "exclude": ["job"], "scaling": "none", "separator": ","},
+]
+PIECES = [
+    "",
+    ",",
+    ";",
+    "\t",
+    '"',
+    "\n",
+    "\r",
+    "\n\n",
+    "0",
+    "-1",
+    "2",
+    "1e999",
+    "nan",
+    "NA",
+    "x",
+    "é",
+    "\0",
+    " ",
+    ".",
+    "inf",
+]
+PIECES += ["1e39", "٣", "1_0", "9" * 5000, "\ufeff", "\u2028", "?", "1,5", "m", "f"]
+
+
+def mutated(text, random):
+    """Damage a text in one to three places; as bytes, which may no longer be UTF-8."""
+    raw = text.encode()
+    for _ in range(random.randint(1, 3)):
+        start = random.randrange(len(raw) + 1)
+        end = min(len(raw), start + random.choice([0, 1, 1, 2, 5, 40]))
+        kind = random.randrange(8)
+        if kind == 0:
+            raw = raw[:start]
+        elif kind == 1:
+            raw = raw[:start] + bytes([random.randrange(256)]) + raw[end:]
+        elif kind == 2:
+            raw = raw[:end] + raw[start:]
+        elif kind == 3:
+            lines = raw.splitlines(keepends=True) or [b""]
+            lines.insert(random.randrange(len(lines) + 1), random.choice(lines))
+            raw = b"".join(lines)
+        elif kind == 4:
+            raw = raw.replace(random.choice([b",", b"\n", b"1", b"f"]), random.choice(PIECES).encode())
+        else:
+            raw = raw[:start] + random.choice(PIECES).encode() + raw[end:]
+    return raw.decode("latin-1").encode("utf-16") if random.random() < 0.03 else raw
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("tables")
+
+
+@pytest.mark.parametrize("part", range(4))
+def test_a_damaged_table_loads_or_is_refused_by_file_and_line(folder, part):
+    source, loaded = datasets.known_sources()["tables"], 0
+    for number in range(part, COUNT, 4):
+        choice = random.Random(number)
+        nodes, edges = NODES.encode(), EDGES.encode()
+        damaged = choice.choice(["nodes", "edges", "both"])
+        nodes = mutated(NODES, choice) if damaged != "edges" else nodes
+        edges = mutated(EDGES, choice) if damaged != "nodes" else edges
+        (folder / "nodes.csv").write_bytes(nodes)
+        (folder / "edges.csv").write_bytes(edges)
+        paths = {"nodes": "nodes.csv", "edges": "edges.csv"}
+        settings = Dataset(
+            task="node_classification", source="tables", options=paths | OPTIONS | choice.choice(VARIANTS)
+        )
+        try:
+            graph = source.load("mine", folder, datasets.options_of("mine", settings), 0)
+            datasets._check_task(graph, "node_classification")
+        except DataError as error:
+            assert re.match(r"(nodes|edges)\.csv, line \d+", str(error)), (number, str(error))
+            continue
+        except Exception as error:
+            raise AssertionError(f"mutation {number}: {error!r}") from error
+        graph.check()
+        loaded += 1
+    assert 0.05 < loaded / (COUNT / 4) < 0.95

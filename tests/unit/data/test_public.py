@@ -1,0 +1,97 @@
+"""The public data sets beside the paper's: counts as published, and edges that follow from their rules."""
+
+import numpy as np
+import pytest
+from obtain import obtain
+
+from fairgat.config import Dataset
+from fairgat.data.graph import symmetrise
+from fairgat.data.similarity import similar_pairs
+from fairgat.data.sources import blocks
+
+pytestmark = pytest.mark.real_data
+
+COUNTS = {  # nodes, features, per label, per group, directed edges, of them inter-edges
+    "german": (1000, 26, [300, 700], [690, 310], 43_484, 8_488),
+    "nba": (403, 95, [154, 159], [296, 107], 21_242, 5_870),
+    "income": (14_821, 13, [11_611, 3_210], [10_136, 4_685], 85_662, 11_612),
+    "credit": (30_000, 12, [6_636, 23_364], [27_315, 2_685], 274_754, 33_254),
+}
+
+
+def prepared(name, data_mirror, folder, **options):
+    return obtain(name, Dataset(task="node_classification", options=options), folder, data_mirror)
+
+
+def counts(graph):
+    labels = np.bincount(graph.labels[graph.labelled]).tolist()
+    groups = np.bincount(graph.sensitive).tolist()
+    return graph.num_nodes, graph.num_features, labels, groups, graph.num_edges, int(graph.inter_edges.sum())
+
+
+@pytest.mark.parametrize("name", COUNTS)
+def test_counts_equal_the_published_ones(name, data_mirror, tmp_path):
+    assert counts(prepared(name, data_mirror, tmp_path)) == COUNTS[name]
+
+
+def test_nba_without_its_unlabelled_players(data_mirror, tmp_path):
+    assert prepared("nba", data_mirror, tmp_path, labelled_only=True).num_nodes == 313
+    graph = prepared("nba", data_mirror, tmp_path, labelled_only=True, largest_component=True)
+    assert counts(graph) == (310, 95, [152, 158], [228, 82], 14_230, 3_946)
+
+
+@pytest.mark.parametrize(("name", "edges", "inter"), [("syn-1", 68_726, 21_880), ("syn-2", 89_898, 25_218)])
+def test_the_recipe_gives_the_published_graphs(name, edges, inter, data_mirror):
+    graph = blocks.load(name, None, blocks.Options(), 0)
+    graph.check()
+    assert (graph.num_edges, int(graph.inter_edges.sum()), graph.num_features) == (edges, inter, 48)
+    published = np.loadtxt(data_mirror / "syn" / f"{name}_edges.txt", delimiter=",", dtype=np.int64)
+    np.testing.assert_array_equal(graph.edge_index, symmetrise(published.T, 5000))
+    for part, values in (("label", graph.labels), ("sens", graph.sensitive)):
+        np.testing.assert_array_equal(values, np.loadtxt(data_mirror / "syn" / f"{name}_{part}.txt", dtype=np.int64))
+    means = [graph.features[graph.labels == y, :24].mean() for y in (0, 1)]
+    np.testing.assert_allclose(means, [0.5, -0.5], atol=0.05)
+
+
+def records(path, *left_out):
+    import pandas as pd
+
+    frame = pd.read_csv(path)
+    return frame.drop(columns=list(left_out))
+
+
+def published_pairs(path):
+    return {tuple(pair) for pair in np.loadtxt(path).astype(int)}
+
+
+def test_germans_edges_are_a_function_of_the_features(data_mirror):
+    people = records(data_mirror / "german/german.csv", "GoodCustomer", "PurposeOfLoan", "OtherLoansAtStore")
+    people["Gender"] = people["Gender"] == "Female"
+    for name in ("LoanAmount", "Age", "LoanDuration"):
+        low, high = people[name].min(), people[name].max()
+        people[name] = 2 * (people[name] - low) / (high - low) - 1
+    found = similar_pairs(people.to_numpy(np.float64), 0.8)
+    assert {tuple(pair) for pair in found} == published_pairs(data_mirror / "german/german_edges.txt")
+
+
+def test_recidivisms_edges_are_a_function_of_the_features_and_the_group(data_mirror):
+    people = records(data_mirror / "recidivism/bail.csv", "RECID").to_numpy(np.float64)
+    found = similar_pairs(people, 0.6)
+    assert {tuple(pair) for pair in found} == published_pairs(data_mirror / "recidivism/bail_edges.txt")
+
+
+def test_recidivism_is_two_cohorts_of_released_prisoners(data_mirror):
+    """bail.csv is NIFTY's two yearly files, one after the other; FOLLOW tells them apart, and FILE does not."""
+    import pandas as pd
+
+    if not (data_mirror / "bail-years").is_dir():
+        pytest.skip("the yearly files are not in the mirror: bail-years/Bail_Data_1978.csv and Bail_Data_1980.csv")
+    years = [pd.read_csv(data_mirror / "bail-years" / f"Bail_Data_{year}.csv") for year in (1978, 1980)]
+    both = pd.concat(years, ignore_index=True)
+    pd.testing.assert_frame_equal(both, pd.read_csv(data_mirror / "recidivism/bail.csv"))
+    assert [len(year) for year in years] == [9327, 9549]
+    assert [(year["FOLLOW"].min(), year["FOLLOW"].max()) for year in years] == [(70, 81), (46, 57)]
+    samples = [year["FILE"].value_counts()[[1, 2, 3]].tolist() for year in years]
+    assert samples == [[1540, 3078, 4709], [1435, 4304, 3810]]
+    unknown = both["PRIORS"] == -9
+    assert unknown.sum() == 1347 and set(both["FILE"][unknown]) == {3}
