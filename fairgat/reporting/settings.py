@@ -97,19 +97,13 @@ def study_settings(config: Config) -> dict[str, Any]:
     }
     if several:
         raise ConfigError(f"a variant is compared at one cell, but the grid has more for {', '.join(sorted(several))}")
-    return {"name": config.study.name, "title": config.study.title, "blocks": blocks, **_computed(config)}
+    computed = {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
+    return {"name": config.study.name, "title": config.study.title, "blocks": blocks} | computed
 
 
 def titles(config: Config) -> dict[str, str]:
     """What tables call each data set and method."""
     return {name: entry.title or name for part in (config.datasets, config.methods) for name, entry in part.items()}
-
-
-def alpha_chi_max_grid(config: Config) -> list[float]:
-    """Every alpha_chi_max that some method searches on some data set, for which the statistics count the attention.
-    As floats: one method's 1 is another's 1.0."""
-    grids = [_grid(config, method, dataset) for method in config.methods for dataset in config.datasets]
-    return sorted({float(value) for grid in grids for value in grid.get("alpha_chi_max", [])})
 
 
 def about(folder: str, name: str) -> str:
@@ -123,12 +117,9 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[st
         "datasets": [_dataset(config, n) for n, entry in config.datasets.items() if task in (None, entry.task)],
         "methods": [_method(config, name, task) for name in methods],
         "rule": config.selection.rule,
-        **_computed(config),
+        "protocol": config.training.link_prediction.protocol,
+        "ddof": config.aggregation.ddof,
     }
-
-
-def _computed(config: Config) -> dict[str, Any]:
-    return {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
 
 
 def _dataset(config: Config, name: str) -> dict[str, Any]:

@@ -16,9 +16,6 @@ _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
 
 
-# --------------------------------------------------------------------------------------------- number by number
-
-
 def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
 
@@ -154,9 +151,6 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
-# ---------------------------------------------------------------------------------------------- claim by claim
-
-
 def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
     """Each claim on the paper's own numbers and on ours under every selection rule, `rule` first.
 
@@ -204,9 +198,6 @@ def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule:
             "could be made, as results are missing (–). supported where run: those that could be made hold."
         ),
     )
-
-
-# ------------------------------------------------------------------------------------- every cell against GAT
 
 
 def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:

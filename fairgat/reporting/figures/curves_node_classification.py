@@ -1,8 +1,6 @@
 """Learning curves in node classification."""
 
-from fairgat.reporting.figures._curves import draw
-
-__all__ = ["draw"]
+from fairgat.reporting.figures._curves import draw  # noqa: F401
 
 READS = ("histories", "selection")
 TASK = "node_classification"

@@ -1,8 +1,6 @@
 """Accuracy against fairness in link prediction."""
 
-from fairgat.reporting.figures._tradeoff import draw
-
-__all__ = ["draw"]
+from fairgat.reporting.figures._tradeoff import draw  # noqa: F401
 
 READS = ("cells", "selection")
 TASK = "link_prediction"

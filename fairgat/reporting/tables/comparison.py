@@ -1,13 +1,10 @@
 """Node classification: FairGAT beside the baselines."""
 
-from fairgat.reporting.inputs import Files, Settings
-from fairgat.reporting.model import Table
+from functools import partial
+
 from fairgat.reporting.tables import _scores
 
 READS = ("winners", "selection")
 TASK = "node_classification"
 
-
-def build(settings: Settings, files: Files) -> Table:
-    """The table `comparison` (see `fairgat.reporting.tables`)."""
-    return _scores.build("comparison", "Comparative results.", settings, files)
+build = partial(_scores.build, "comparison", "Comparative results.")

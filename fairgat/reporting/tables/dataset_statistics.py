@@ -24,6 +24,10 @@ CITATION: dict[str, Text] = {
     "train_edges": Math("edges", r"$|\mathcal{E}|$"),
 }
 
+_HEADINGS = {
+    "r_chi": lambda group: Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$"),
+    "alpha_chi": lambda limit: Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})"),
+}
 _DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
 
 
@@ -36,8 +40,8 @@ def build(settings: Settings, files: Files) -> Table:
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
-        _attention(social, stats),
-        _inter_shares(citation, stats),
+        _shares("Fair attention", social, stats, ["r_chi", "alpha_chi"]),
+        _shares("Nodes with inter-edges", citation, stats, ["r_chi"]),
         _mixing(social + citation, stats),
     ]
     return Table(
@@ -90,35 +94,18 @@ def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, draw
     return Cell(f"{ours[quantity]} {mark}")
 
 
-def _attention(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
-    """R_chi of both groups, and alpha_chi for each alpha_chi_max that some method searches."""
+def _shares(title: str, datasets: list[Mapping[str, Any]], stats: Mapping[str, Any], columns: list[str]) -> Panel:
+    """R_chi of each group, whose number differs, and whatever else of the counts is in `columns`, by its values."""
     counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
-    grid = sorted({limit for counts in counted.values() for limit in counts["alpha_chi"]}, key=float)
-    header: list[Text] = [
-        "Fair attention",
-        Math("R0^χ", r"$R_{0}^{\chi}$"),
-        Math("R1^χ", r"$R_{1}^{\chi}$"),
-        *(Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})") for limit in grid),
-    ]
-    rows = []
-    for title, counts in counted.items():
-        values = [counts["r_chi"][group] for group in ("0", "1")] + [counts["alpha_chi"][limit] for limit in grid]
-        rows.append(Row([Cell(title), *(Cell(f"{value:.4f}") for value in values)]))
-    return Panel("stacked", header, [Block("Fair attention", rows)] if rows else [])
-
-
-def _inter_shares(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
-    """R_chi of every group of the citation networks, which differ in how many groups they have."""
-    shares = {
-        dataset["title"]: stats[dataset["name"]]["counts"]["r_chi"] for dataset in datasets if dataset["name"] in stats
-    }
-    groups = sorted({group for share in shares.values() for group in share}, key=int)
-    rows = [
-        Row([Cell(title), *(Cell(f"{share[group]:.4f}" if group in share else DASH) for group in groups)])
-        for title, share in shares.items()
-    ]
-    header = ["Nodes with inter-edges", *(Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups)]
-    return Panel("stacked", header, [Block("Nodes with inter-edges", rows)] if rows else [])
+    header: list[Text] = [title]
+    rows = {name: [] for name in counted}
+    for column in columns:
+        for key in sorted({key for counts in counted.values() for key in counts[column]}, key=float):
+            header.append(_HEADINGS[column](key))
+            for name, counts in counted.items():
+                rows[name].append(Cell(f"{counts[column][key]:.4f}" if key in counts[column] else DASH))
+    blocks = [Block(title, [Row([Cell(name), *cells]) for name, cells in rows.items()])] if rows else []
+    return Panel("stacked", header, blocks)
 
 
 def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
@@ -128,11 +115,9 @@ def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Pane
         "group_homophily": "homophily by group",
         "without_other_group": "nodes without a neighbour of another group",
     }
+    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
     rows = []
-    for dataset in datasets:
-        if dataset["name"] in stats:
-            counts = stats[dataset["name"]]["counts"]
-            values = [counts.get(quantity) for quantity in quantities]
-            cells = (Cell(DASH if value is None else f"{value:.4f}") for value in values)
-            rows.append(Row([Cell(dataset["title"]), *cells]))
+    for title, counts in counted.items():
+        values = [counts.get(quantity) for quantity in quantities]
+        rows.append(Row([Cell(title), *(Cell(DASH if value is None else f"{value:.4f}") for value in values)]))
     return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])

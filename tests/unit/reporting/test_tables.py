@@ -151,17 +151,6 @@ def test_statistics_mark_every_number(built):
     assert mixing["Cora"] == mixing["Recidivism"] == ["–", "0.5000", "0.2500"]
 
 
-def test_statistics_are_counted_for_what_their_table_shows():
-    methods = {
-        "fairgat": {"grid": {"alpha_chi_max": [1, 0.5]}, "grids": {"recidivism": {"alpha_chi_max": [1.0]}}},
-        "fairgat-steps-12": {"grid": {"alpha_chi_max": [0.25]}},
-    }
-    methods = {name: entry | {"module": "fairgat", "tasks": [NODE]} for name, entry in methods.items()}
-    config = configuration.load({"datasets": {"recidivism": {"task": NODE}}, "methods": methods})
-    grid = settings.alpha_chi_max_grid(config)
-    assert list(map(str, grid)) == ["0.25", "1.0"]  # 0.5 is searched nowhere; their spelling is the counts' key
-
-
 def test_hyperparameters_show_the_papers_and_ours(built):
     (block,) = [block for block in built["hyperparameters"].panels[0].blocks if block.title == "Recidivism"]
     assert [[str(cell.text) for cell in row.cells] for row in block.rows] == [

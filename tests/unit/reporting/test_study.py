@@ -1,0 +1,205 @@
+"""Studies: the shipped overlay, whose variants each differ in one decision, and the table and figure of a study."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from reporting_fixtures import LINK, NODE, metrics, scores, write
+from scipy import stats
+
+from fairgat import cells, config, methods
+from fairgat.data import datasets
+from fairgat.errors import ConfigError
+from fairgat.reporting import percent, settings, study, style
+from fairgat.scores import runs
+from fairgat.scores.runs import FAIRNESS
+
+ROOT = Path(__file__).resolve().parents[3]
+OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
+SHIPPED = config.load_files(ROOT / "config.yaml")
+SETTINGS = settings.study_settings(OVERLAY)
+
+
+# ----------------------------------------------------------------------------------------------------- the overlay
+
+
+def test_the_overlay_is_valid_and_varies_nothing_else():
+    methods.check(OVERLAY)
+    datasets.check(OVERLAY)
+    for part in ("training", "splits", "seed", "aggregation"):
+        assert getattr(OVERLAY, part) == getattr(SHIPPED, part)
+    for name, entry in SHIPPED.datasets.items():
+        assert OVERLAY.datasets[name] == entry
+    for name, entry in SHIPPED.methods.items():
+        unsearched = {"grid": entry.grid, "grids": entry.grids}
+        assert OVERLAY.methods[name].model_copy(update=unsearched) == entry
+    variants = {row.method for row in OVERLAY.study.rows if row.method}
+    assert set(OVERLAY.only_methods) == {*variants, "gat", *(row.of for row in OVERLAY.study.rows if row.method)}
+
+
+def settled(method, dataset, module):
+    """Every setting of a method's one cell on a data set, defaults included, as `module` reads them."""
+    (cell,) = OVERLAY.cells(method, dataset)
+    return methods.settings(module, OVERLAY.methods[method].settings | cells.from_path(cell)).model_dump()
+
+
+@pytest.mark.parametrize("row", OVERLAY.study.rows, ids=lambda row: row.method or row.dataset)
+def test_a_variant_differs_in_one_setting(row):
+    if row.method:
+        module = OVERLAY.module(row.method)  # where it differs from the method's own, it only knows more settings
+        run = [name for task in OVERLAY.methods[row.method].tasks for name in OVERLAY.datasets_of(task)]
+        run = [name for name in run if name in OVERLAY.methods[row.of].published]
+        pairs = [(settled(row.method, name, module), settled(row.of, name, module)) for name in run]
+    else:
+        pairs = [[datasets.options_of(n, OVERLAY.datasets[n]).model_dump() for n in (row.dataset, row.of)]]
+        assert all(OVERLAY.cells(name, row.dataset) == OVERLAY.cells(name, row.of) for name in row.methods)
+    assert pairs
+    for ours, theirs in pairs:
+        changed = [name for name in ours if ours[name] != theirs[name]]
+        assert len(changed) == 1
+        assert f"({changed[0]})" in row.changes
+
+
+def test_the_blocks():
+    blocks = {block["name"]: block["rows"] for block in SETTINGS["blocks"]}
+    assert list(blocks) == ["recidivism", "cora", "citeseer"]
+    bases = [row["method"] for row in blocks["recidivism"] if row["changes"] is None]
+    assert bases == ["gat", "fairgnn", "edits", "nifty", "fairgat", "fairgat-steps-12"]
+    forms = ["recidivism", "recidivism-unscaled", "recidivism-by-row"]
+    assert [(row["dataset"], row["method"]) for row in blocks["recidivism"][:3]] == [(form, "gat") for form in forms]
+    assert "fairgat-capped" not in [row["method"] for row in blocks["recidivism"]]
+    assert "fairgat-capped" in [row["method"] for row in blocks["cora"]]
+    for name, rows in blocks.items():  # every method runs at its published cell
+        for row in rows:
+            (cell,) = OVERLAY.cells(row["method"], row["dataset"])
+            assert cells.from_path(cell) == OVERLAY.methods[row["of"]].published.get(name, {})
+    # Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there.
+    turned = OVERLAY.model_copy(update={"methods": dict(reversed(OVERLAY.methods.items()))})
+    assert settings.study_settings(turned) == SETTINGS
+
+
+def test_what_cannot_be_compared_is_refused():
+    both = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
+    row = {"method": "fairgat-centred", "of": "fairgat", "title": "centred", "changes": "It centres."}
+    content = {
+        "datasets": {"recidivism": {"task": NODE}},
+        "methods": {"fairgat": both, "fairgat-centred": both | {"module": "fairgat"}},
+        "study": {"name": "mine", "title": "Mine", "rows": [row]},
+    }
+    with pytest.raises(ConfigError, match="the grid has more for fairgat, fairgat-centred"):
+        settings.study_settings(config.load(content))
+    with pytest.raises(ConfigError, match="nothing of the study mine is run"):
+        settings.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
+    with pytest.raises(ConfigError, match="there is no study"):
+        settings.study_settings(SHIPPED)
+
+
+# ---------------------------------------------------------------------------------------------- table and figure
+
+BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
+GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every split
+
+
+def contents(failed=("fairgnn-covariance-10", 3)):
+    """Every row on every split: S3 centred differs by GAIN, one method fails on a split, others vary."""
+    rng = np.random.default_rng(0)
+    for block in SETTINGS["blocks"]:
+        for row in block["rows"]:
+            for k in range(5):
+                accuracy = BASE[k] + (0 if row["changes"] is None else rng.normal(scale=0.01))
+                if row["method"] == "fairgat-centred":
+                    accuracy = BASE[k] + GAIN[k]
+                failure = "it diverged" if (row["method"], k) == failed else None
+                validation = scores(block["task"], accuracy, [0.05 + 0.01 * k] * len(FAIRNESS[block["task"]]))
+                test = scores(block["task"], 0.123, 0.456)  # must be seen nowhere
+                yield metrics(row["dataset"], row["method"], "default", k, validation, test, block["task"], failure)
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory):
+    return study.compare(SETTINGS, runs.collect(write(tmp_path_factory.mktemp("results"), contents())))
+
+
+def line(frame, dataset, method, run_on=None):
+    run_on = run_on or dataset
+    return frame.query("dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on").iloc[
+        0
+    ]
+
+
+def test_differences_are_paired_over_the_splits(frame, tmp_path):
+    row = line(frame, "recidivism", "fairgat-centred")
+    expected = stats.ttest_rel(np.add(BASE, GAIN), BASE).confidence_interval(0.95)
+    assert row["difference"] == pytest.approx(np.mean(GAIN))
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert row["mean"] == pytest.approx(np.mean(np.add(BASE, GAIN)))
+    assert row["std"] == pytest.approx(np.std(np.add(BASE, GAIN), ddof=1))
+    assert row["n_splits"] == 5
+    shuffled = sorted(contents(), key=lambda content: (content["split"] * 7 + len(content["method"])) % 5)
+    again = study.compare(SETTINGS, runs.collect(write(tmp_path, shuffled)))  # pairs are found by split
+    pd.testing.assert_frame_equal(again, frame)
+
+
+def test_another_form_of_a_data_set_is_compared_with_it(frame):
+    row, base = line(frame, "recidivism", "gat", "recidivism-by-row"), line(frame, "recidivism", "gat")
+    assert row["difference"] == pytest.approx(row["mean"] - base["mean"])
+    assert pd.isna(base["difference"]) and pd.isna(row["paper_mean"])
+    assert (base["paper_mean"], base["paper_std"]) == (0.9563, 0.002)
+
+
+def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
+    row = line(frame, "recidivism", "fairgnn-covariance-10")
+    assert row[["mean", "difference", "low"]].isna().all()
+    assert row["failure"] == "split 3: it diverged"
+    text = study.text(SETTINGS, frame, "md")
+    assert "Not compared (split 3: it diverged)." in text
+    assert re.search(r"– covariance 10 \S+ +\| +– \|", text)
+    base_failed = study.compare(SETTINGS, runs.collect(write(tmp_path, contents(failed=("nifty", 0)))))
+    row = line(base_failed, "recidivism", "nifty-fresh-gradient")
+    assert pd.notna(row["mean"]) and pd.isna(row["difference"])
+    assert row["failure"] == "what it is compared with: split 0: it diverged"
+
+
+def cells_of(table, panel, title):
+    return next(row.cells for row in table.panels[panel].blocks[0].rows if row.cells[0].text == title)
+
+
+def test_the_table(frame):
+    table = study.table(SETTINGS, frame, [NODE, LINK])
+    blocks = [[block.title for block in panel.blocks] for panel in table.panels]
+    assert blocks == [["Recidivism"], ["Recidivism"], ["Cora", "Citeseer"], ["Cora", "Citeseer"]]
+    name, accuracy, *_ = cells_of(table, 1, "– S3 centred")
+    assert dict(table.notes)[name.mark] == "Step 3 subtracts each feature's mean as well (center)."
+    half = stats.t.ppf(0.975, 4) * np.std(GAIN, ddof=1) / 5**0.5
+    assert (accuracy.text, accuracy.std, accuracy.bold) == ("+1.80", f"{100 * half:.2f}", True)
+    _, gap, *_ = cells_of(table, 1, "FairGAT, published (test)")
+    assert str(gap.text) == f"{94.93 - 100 * np.mean(BASE):+.2f}"
+    _, other, parity, _ = cells_of(table, 1, "– no self-loops")
+    assert not other.bold and (parity.text, parity.std, parity.bold) == ("+0.00", "0.00", False)  # the same everywhere
+    _, mean, *_ = cells_of(table, 0, "– published (test)")
+    assert (mean.text, mean.std) == ("95.63", "0.20")
+    assert percent.signed(-1e-6, -2e-6, 0.0).text == "+0.00"  # what rounds to nothing has no sign
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
+def test_every_variant_is_in_every_format(frame, form):
+    text = study.text(SETTINGS, frame, form).replace(r"\_", "_")
+    assert "None" not in text and "nan" not in text.lower().replace("nan}", "")
+    assert "12.30" not in text and "45.60" not in text  # test scores
+    assert all(row.title in text for row in OVERLAY.study.rows)
+    if form == "tex":
+        assert text.count(r"\begin{table}") == len(set(re.findall(r"\\label{.*}", text))) == 2  # one exceeds a page
+
+
+@pytest.mark.parametrize("task", [NODE, LINK])
+def test_the_figure(frame, task, tmp_path):
+    figure = study.figure(frame, task)
+    shown = [ax for ax in figure.axes if ax.axison]
+    assert len(shown) == (3 if task == NODE else 14)
+    names = [text.get_text() for text in shown[0].get_yticklabels()]
+    assert "FairGAT" in names and "– S3 centred" in names
+    assert ("GAT" in names) == (task == NODE)  # in link prediction no variant is of it
+    style.save(figure, {"svg": tmp_path / "a.svg"})
+    assert (tmp_path / "a.svg").stat().st_size > 1000
