@@ -24,7 +24,7 @@ SMALL = {"nodes": 6_000, "edges": 30_000, "features": 60}  # about pokec-n's
 
 
 def measure(graph_file: str | Path, hidden: int, threads: Sequence[int], pairs: int) -> dict[str, Any]:
-    """All figures of `fairgat bench attention`.
+    """Measure all that `fairgat bench attention` shows.
 
     Args:
         graph_file: a graph's `.npz`.
@@ -53,7 +53,7 @@ def measure(graph_file: str | Path, hidden: int, threads: Sequence[int], pairs: 
 def _take_turns(
     names: Sequence[str], make_graph: Callable[[], Graph], hidden: int, threads: int, pairs: int
 ) -> list[dict[str, Any]]:
-    """A row for each network; one that fails says why."""
+    """Make a row for each network; one that fails says why."""
     rows: dict[str, dict[str, Any]] = {name: {"network": name, "threads": threads} for name in names}
     workers: dict[str, Worker] = {}
     with ExitStack() as stack:
@@ -83,7 +83,7 @@ def _take_turns(
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as Markdown, readable on a terminal, too."""
+    """Format the result as Markdown, which also reads well on a terminal."""
     small = {(row["network"], row["threads"]): row for row in result["small_rows"]}
     lines = [
         f"One training epoch, two layers of {result['hidden']} and a linear layer, {_size(result['graph'])}; "

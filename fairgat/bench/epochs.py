@@ -1,4 +1,4 @@
-"""Seconds per epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
+"""Time an epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
 
 import time
 from collections.abc import Mapping
@@ -11,7 +11,7 @@ from fairgat import environment, methods
 from fairgat.config import NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff
+from fairgat.errors import CalledOff, NotDefined
 from fairgat.training import memory
 from fairgat.training.job import build, seed_of
 
@@ -59,7 +59,7 @@ def measure(
                     seed_of(seed, dataset, 0),
                     (debiased or {}).get(name),
                 )
-            except CalledOff as error:
+            except (CalledOff, NotDefined) as error:
                 failures.setdefault(name, str(error))
             else:
                 timed[name] = cell

@@ -36,7 +36,7 @@ class Network(nn.Module):
         self.linear = nn.Linear(hidden, 1)
 
     def forward(self, x: Tensor, *graph: Any) -> Tensor:
-        """(N,) logits of features x (N, F); `graph` is what the layer takes beside them."""
+        """(N,) logits of features x (N, F); `graph` holds a layer's other arguments."""
         h = self.conv1(x, *graph).relu()
         h = self.conv2(h, *graph).relu()
         return self.linear(h).squeeze(1)
@@ -69,11 +69,11 @@ class Training:
         self.before_gib = _peak_gib()
 
     def epoch(self, seconds: float) -> float:
-        """Seconds of a training epoch (forward, backward, Adam); see `_median` for the argument."""
+        """Time a training epoch (forward, backward, Adam); see `_median` for the argument."""
         return _median(self._epoch, tuple, seconds)
 
     def forward(self, seconds: float, new: bool) -> float:
-        """Seconds of a forward pass; a `new` edge_index at every call is what mini-batches bring."""
+        """Time a forward pass; with mini-batches every call has a `new` edge_index."""
         edge_index, *rest = self.graph
 
         def graph() -> tuple[Any, ...]:
@@ -102,7 +102,7 @@ class Training:
 
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
-    """Find what makes a layer, what the layer takes beside features, and the version of what computes it."""
+    """Find a layer's factory, its arguments besides the features, and the version of what computes it."""
     edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
     if name == GAT:
         return GATConv, (edge_index,), ours

@@ -17,7 +17,7 @@ COUNTED = 3.0  # seconds of epochs, at least one
 def measure(
     nodes: int, edges: list[int], features: int, hidden: int, threads: int, limit_gib: float, seed: int = 0
 ) -> dict[str, Any]:
-    """All figures of `fairgat bench scale`; a network that needs more than `limit_gib`, or fails, is out from there on.
+    """Measure all that `fairgat bench scale` shows; a network that fails or needs too much memory stops there.
 
     Args:
         nodes: N of every graph.
@@ -52,7 +52,7 @@ def measure(
 
 
 def random_graph(nodes: int, edges: int, features: int, seed: int = 0) -> Graph:
-    """About `edges` directed edges (both directions of each), neighbours near in the numbering, two random groups."""
+    """Generate about `edges` directed edges, both directions of each, between nodes of near numbers and two groups."""
     rng = np.random.default_rng(seed)
     source = rng.integers(nodes, size=edges // 2)
     target = (source + rng.geometric(1 / 1000, size=edges // 2)) % nodes
@@ -67,7 +67,7 @@ def random_graph(nodes: int, edges: int, features: int, seed: int = 0) -> Graph:
 
 
 def line(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
-    """Seconds that the nodes take and seconds per edge, by least squares; None for fewer than two measured sizes."""
+    """Fit the seconds that the nodes take and the seconds per edge; None for fewer than two measured sizes."""
     measured = [(row["edges"], row["seconds"]) for row in rows if "seconds" in row]
     if len({edges for edges, _ in measured}) < 2:
         return None
@@ -76,7 +76,7 @@ def line(rows: list[dict[str, Any]]) -> tuple[float, float] | None:
 
 
 def table(result: dict[str, Any]) -> list[str]:
-    """The result as Markdown, readable on a terminal, too."""
+    """Format the result as Markdown, which also reads well on a terminal."""
     lines = [
         f"One training epoch on {result['nodes']:,} nodes, {result['features']} features, {result['hidden']} hidden, "
         f"{result['threads']} threads.",

@@ -1,4 +1,4 @@
-"""Keep an object in a process of its own: its peak memory is its own, and running out of memory ends nothing else."""
+"""Keep an object in its own process, whose peak memory is its own and which may run out of memory alone."""
 
 import multiprocessing
 import resource
@@ -8,6 +8,9 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 GIB = 2**30
+# One process imports PyTorch, and each worker is a fork of it that has computed nothing yet.
+_FORKS = multiprocessing.get_context("forkserver")
+_FORKS.set_forkserver_preload(["fairgat.bench.networks", "torch._dynamo"])  # the latter for Adam
 _kept: Any = None  # in the worker's process
 
 
@@ -25,11 +28,11 @@ class Worker(ProcessPoolExecutor):
     """
 
     def __init__(self, make: Callable[..., Any], *arguments: Any, limit_gib: float | None = None) -> None:
-        super().__init__(max_workers=1, mp_context=multiprocessing.get_context("spawn"))
+        super().__init__(max_workers=1, mp_context=_FORKS)
         self._result(_make, limit_gib, make, arguments)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """The result of the object's method."""
+        """Call a method of the object and return its result."""
         return self._result(_call, method, arguments)
 
     def _result(self, function: Callable[..., Any], *arguments: Any) -> Any:

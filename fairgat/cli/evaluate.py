@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
-    """Validation and test metrics from predictions.npz, and the graph and split of the run.
+    """Compute validation and test metrics from predictions.npz, the graph and the split of the run.
 
     Raises:
         DataError: a file that they come from is missing or damaged.
@@ -76,7 +76,7 @@ def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
 
 
 def _data(directory: Path, dataset: str) -> Path:
-    """The nearest `data` above a run's folder: a run by hand uses that of the results it lies in, or has its own."""
+    """Find the nearest `data` above a run's folder, in the workflow's results or in those of `fairgat train --out`."""
     for folder in directory.resolve().parents:
         if (folder / "data" / "graphs" / f"{dataset}.npz").exists():
             return folder / "data"

@@ -100,7 +100,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 
 
 def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
-    """The cell that the hyperparameters on the command line name."""
+    """Find the cell that the hyperparameters on the command line name."""
     entry = settings.methods[method]
     grid = entry.grids.get(dataset, entry.grid)
     known = methods.module(settings.module(method)).Settings.model_fields
@@ -142,7 +142,7 @@ def _flag(name: str) -> str:
 
 
 def _split(settings: Config, arguments: argparse.Namespace, task: Task, seed: int, graph: Path) -> Path:
-    """Make the split, and give its file."""
+    """Make the split; returns its file."""
     name = arguments.dataset
     path = arguments.out / "data" / "splits" / task / name / f"split-{arguments.split}.npz"
     like = settings.datasets[name].splits_of or name
@@ -151,7 +151,7 @@ def _split(settings: Config, arguments: argparse.Namespace, task: Task, seed: in
 
 
 def _debiased(settings: Config, arguments: argparse.Namespace, seed: int, graph: Path, split: Path) -> Path | None:
-    """Make the debiased graph of a method that needs one, and give its file."""
+    """Make the debiased graph of a method that needs one; returns its file."""
     name, method = arguments.dataset, arguments.method
     if not settings.methods[method].debiased:
         return None

@@ -21,13 +21,13 @@ _HELPERS = ("base",)
 
 
 def names() -> dict[str, str]:
-    """Every method, and the module that implements it: a file here, or `method` in a folder."""
+    """List every method, and the module that implements it: a file here, or `method` in a folder."""
     found = (item for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS)
     return {item.name: f"{__name__}.{item.name}" + ".method" * item.ispkg for item in found}
 
 
 def module(name: str) -> ModuleType:
-    """The module of a method.
+    """Import the module of a method.
 
     Raises:
         ConfigError: there is none of that name, it cannot be imported, or it lacks `Settings`.
@@ -46,7 +46,7 @@ def module(name: str) -> ModuleType:
 
 
 def implementation(name: str, task: Task) -> type:
-    """The class of a method's module for a task.
+    """Find the class of a method for a task.
 
     Raises:
         ConfigError: the method does not do this task.
@@ -58,7 +58,7 @@ def implementation(name: str, task: Task) -> type:
 
 
 def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model:
-    """A method's validated settings, one cell's hyperparameters included.
+    """Validate a method's settings, with one cell's hyperparameters.
 
     Raises:
         ConfigError: naming every wrong key under `path`.
@@ -98,7 +98,7 @@ def check(config: Config) -> None:
 
 
 def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
-    """The grids of a method, and the published cells as such, by their path in config.yaml."""
+    """List a method's grids, and its published cells as grids of one, by their path in config.yaml."""
     grids = {f"methods.{name}.grid": entry.grid}
     grids |= {f"methods.{name}.grids.{dataset}": grid for dataset, grid in entry.grids.items()}
     return grids | {

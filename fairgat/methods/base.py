@@ -10,7 +10,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.nn import GATConv, LinkEncoder
+from fairgat.nn import GATConv, LinkEncoder, NodeClassifier
 from fairgat.tasks.link import LinkTask
 from fairgat.tasks.node import NodeTask
 
@@ -67,7 +67,7 @@ class Method(ABC):
         return self.starts_from_forward and not self.task.training.dropout
 
     def forward(self) -> Tensor:
-        """Give the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
+        """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
         if self.goes_on:
             self.model.train()
             return self.embed()
@@ -101,8 +101,14 @@ class NodeMethod(Method):
 
     task: NodeTask
 
+    def build(self) -> nn.Module:
+        """Make the network, freshly initialised: a GAT unless a method has another."""
+        return NodeClassifier(
+            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
+        )
+
     def loss(self, output: Tensor) -> Tensor:
-        """Binary cross-entropy on the training nodes."""
+        """Compute the binary cross-entropy on the training nodes."""
         train = self.task.train
         labels = self.task.labels.index_select(0, train)
         return binary_cross_entropy_with_logits(output.index_select(0, train), labels)  # faster than output[train]
@@ -113,13 +119,17 @@ class LinkMethod(Method):
 
     task: LinkTask
 
+    def build(self) -> nn.Module:
+        """Make the network, freshly initialised: a GAT unless a method has another."""
+        return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
+
     def loss(self, output: Tensor) -> Tensor:
-        """Binary cross-entropy on the training edges and freshly sampled non-edges."""
+        """Compute the binary cross-entropy on the training edges and freshly sampled non-edges."""
         return link_loss(output, self.task.edge_index, self.task.sample_non_edges())
 
 
 def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
-    """Binary cross-entropy of the dot products of edges (2, m) against non-edges (2, k)."""
+    """Compute the binary cross-entropy of the dot products of edges (2, m) against non-edges (2, k)."""
     logits = LinkEncoder.decode(z, torch.cat([edges, non_edges], dim=1))
     labels = torch.zeros_like(logits)
     labels[: edges.size(1)] = 1
@@ -127,6 +137,6 @@ def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
 
 
 def attention_layer(conv: type[GATConv], task: NodeTask | LinkTask, **options) -> Callable[[int, int], GATConv]:
-    """Give a function that makes layers of `conv` from their input and output width, with the protocol's heads."""
+    """Make a factory of `conv` layers: input and output width in, a layer with the protocol's heads out."""
     heads, dropout = task.training.heads, task.training.dropout
     return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)

@@ -7,11 +7,10 @@ from typing import Annotated
 
 import torch
 from pydantic import Field
-from torch import Tensor, nn
+from torch import Tensor
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import LinkMethod, attention_layer, link_loss
-from fairgat.nn import GATConv, LinkEncoder
+from fairgat.methods.base import LinkMethod, link_loss
 
 
 class Settings(Model):
@@ -30,9 +29,6 @@ class LinkPrediction(LinkMethod):
     kept: Tensor
     """(E,) bool: the directed training edges that stay until the next draw."""
 
-    def build(self) -> nn.Module:
-        return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
-
     def embed(self) -> Tensor:
         """Pass messages along the kept edges in training, along every training edge in evaluation."""
         csr, keep = self.task.plain_csr, None
@@ -42,14 +38,14 @@ class LinkPrediction(LinkMethod):
         return self.model(self.task.features, csr, keep=keep)
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """Take one step, after a new draw before the first epoch and every 10th."""
+        """Take one step, after a new draw in epoch 1 and every `every` epochs."""
         self.epoch += 1
         if self.epoch == 1 or self.epoch % self.settings.every == 0:
             self.kept = self.draw()
         return super().update(output)
 
     def loss(self, output: Tensor) -> Tensor:
-        """Binary cross-entropy of the kept edges against non-edges, half as many as all directed training edges."""
+        """Compute the cross-entropy of kept edges against non-edges, half as many as all directed training edges."""
         return link_loss(output, self.task.edge_index[:, self.kept], self.task.sample_non_edges())
 
     def draw(self) -> Tensor:

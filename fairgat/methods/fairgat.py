@@ -31,11 +31,11 @@ class _FairGAT(Method):
     settings: Settings
 
     def alpha_chi(self) -> float:
-        """The attention given to inter-edges."""
+        """Choose the attention given to inter-edges."""
         return self.settings.alpha_chi_max
 
     def options(self) -> dict:
-        """The arguments of steps 2 and 3, for every layer."""
+        """List the arguments of steps 2 and 3, for every layer."""
         steps = self.settings.steps
         return {
             "spectral_norm": 2 in steps,
@@ -44,7 +44,7 @@ class _FairGAT(Method):
         }
 
     def layer(self):
-        """Give a function that makes attention layers with the steps that are on."""
+        """Make a factory of attention layers with the steps that are on."""
         share = self.alpha_chi() if 1 in self.settings.steps else None
         return attention_layer(FairGATConv, self.task, alpha_chi=share, **self.options())
 
@@ -55,7 +55,7 @@ class _FairGAT(Method):
 
 class NodeClassification(_FairGAT, NodeMethod):
     def alpha_chi(self) -> float:
-        """Equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops.
+        """Solve equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops.
 
         Raises:
             NotDefined: there are not exactly two groups.

@@ -1,6 +1,6 @@
-"""FairGAT with one decision taken otherwise, where the paper leaves it open: configs/sensitivity.yaml trains these.
+"""FairGAT with one decision made differently where the paper leaves it open; configs/sensitivity.yaml trains these.
 
-Everything else is that of fairgat.py, which does not know of them. `center: true` and FairGAT's ablations are settings
+Everything else is that of fairgat.py, which knows nothing of them. `center: true` and FairGAT's ablations are settings
 of FairGAT itself.
 """
 
@@ -20,7 +20,7 @@ from fairgat.nn.normalise import Features
 
 
 class Settings(original.Settings):
-    """FairGAT's settings, and the decisions that may be taken otherwise, one at a time; the defaults are FairGAT."""
+    """FairGAT's settings, and the decisions that may differ, one at a time; the defaults are FairGAT."""
 
     self_loops: bool = True
     """Whether a node attends to itself, as by an intra-edge."""
@@ -48,7 +48,7 @@ class OneSidedShare(FairGATConv):
     """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
 
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
-        """S1, times (E,) what the whole attention of each edge's row is to be: 1 for rows with both kinds."""
+        """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""
         begin, end = graph.rowptr[:-1], graph.rowptr[1:]
         share = source.new_ones(len(begin))
         share[graph.middle == end] = 1 - self.alpha_chi  # no inter-edges
@@ -68,7 +68,7 @@ class _Variant:
     settings: Settings
 
     def layer(self):
-        """As FairGAT's, with the layer that the variant needs."""
+        """Make a factory of layers as FairGAT does, of the kind that the variant needs."""
         conv = FairGATConv
         if self.settings.one_sided == "share":
             conv = OneSidedShare
@@ -78,7 +78,7 @@ class _Variant:
         return attention_layer(conv, self.task, alpha_chi=share, **self.options())
 
     def build(self) -> nn.Module:
-        """FairGAT's network from the same initial weights, perhaps with PyTorch's spectral norm in place of ours."""
+        """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""
         model = super().build()
         if self.settings.norm == "power_iteration":
             for layer in [part for part in model.modules() if isinstance(part, nn.Linear) and is_parametrized(part)]:

@@ -15,8 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import NodeMethod, attention_layer
-from fairgat.nn import GATConv, NodeClassifier
+from fairgat.methods.base import NodeMethod
 from fairgat.tasks.node import NodeTask
 
 
@@ -51,11 +50,6 @@ class NodeClassification(NodeMethod):
         self.adversary_optimizer = self.adam(self.adversary.parameters())
         self.sensitive = self.estimate_sensitive()
 
-    def build(self) -> nn.Module:
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )
-
     def embed(self) -> Tensor:
         self.h = self.model.embed(self.task.features, self.task.plain_csr)
         return self.model.classify(self.h)
@@ -77,7 +71,7 @@ class NodeClassification(NodeMethod):
         return losses | {"adversary_loss": loss.item()}
 
     def estimate_sensitive(self) -> Tensor:
-        """Give the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
+        """Return the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
         sensitive, settings = self.task.sensitive.to(self.task.features.dtype), self.settings
         if settings.sensitive_known == "all":
             return sensitive

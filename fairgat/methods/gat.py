@@ -1,10 +1,7 @@
 """GAT: the plain graph attention network, the baseline of every table."""
 
-from torch import nn
-
 from fairgat.config import Model
-from fairgat.methods.base import LinkMethod, NodeMethod, attention_layer
-from fairgat.nn import GATConv, LinkEncoder, NodeClassifier
+from fairgat.methods.base import LinkMethod, NodeMethod
 
 
 class Settings(Model):
@@ -12,12 +9,8 @@ class Settings(Model):
 
 
 class NodeClassification(NodeMethod):
-    def build(self) -> nn.Module:
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )
+    """A node method as it comes: GAT, cross-entropy and Adam."""
 
 
 class LinkPrediction(LinkMethod):
-    def build(self) -> nn.Module:
-        return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
+    """A link method as it comes: GAT, cross-entropy and Adam."""

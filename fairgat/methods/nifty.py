@@ -60,7 +60,7 @@ class NodeClassification(NodeMethod):
         self.evaluation_layers = layers_of(task.plain_csr, self.validation)
 
     def build(self) -> nn.Module:
-        """Encoder and classifier, spectrally normalised."""
+        """Make encoder and classifier, spectrally normalised."""
         layer = attention_layer(FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None)
         return NodeClassifier(layer, self.task.graph.num_features + 1, self.task.training.hidden, spectral_norm=True)
 
@@ -68,7 +68,7 @@ class NodeClassification(NodeMethod):
         return self.model(self.features, self.task.plain_csr)
 
     def forward(self) -> Tensor:
-        """(N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
+        """Return (N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
         self.model.eval()
         logits = self.features.new_zeros(self.task.graph.num_nodes)
         with torch.no_grad():

@@ -17,7 +17,9 @@ from fairgat.files import read_json, write_text
 
 BEGIN = "<!-- Made from results/reference by `snakemake readme`: edits here are lost. -->"
 END = "<!-- end -->"
-_PARTS = re.compile(rf"({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+) -->)\n(?P<old>.*?)({re.escape(END)}|\Z)", re.S)
+_PARTS = re.compile(
+    rf"^({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+) -->)\n(?P<old>.*?)({re.escape(END)}|\Z)", re.M | re.S
+)
 LARGEST = 1 << 20  # bytes per file
 FIGURE = "Published against reproduced results: on the diagonal they agree."
 READING = """\

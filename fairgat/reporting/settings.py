@@ -105,6 +105,13 @@ def titles(config: Config) -> dict[str, str]:
     return {name: entry.title or name for part in (config.datasets, config.methods) for name, entry in part.items()}
 
 
+def alpha_chi_max_grid(config: Config) -> list[float]:
+    """Every alpha_chi_max that some method searches on some data set, for which the statistics count the attention.
+    As floats: one method's 1 is another's 1.0."""
+    grids = [_grid(config, method, dataset) for method in config.methods for dataset in config.datasets]
+    return sorted({float(value) for grid in grids for value in grid.get("alpha_chi_max", [])})
+
+
 def about(folder: str, name: str) -> str:
     """What the docstring of a table's or a figure's module says, for the report; read, not imported."""
     return ast.get_docstring(ast.parse((Path(__file__).parent / folder / f"{name}.py").read_bytes())) or ""

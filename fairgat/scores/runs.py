@@ -95,6 +95,8 @@ def read(*paths: str | Path) -> pd.DataFrame:
     Raises:
         DataError: a file is missing or malformed.
     """
+    if not paths:  # no data set of a task is run
+        return pd.DataFrame(columns=list(COLUMNS))
     try:
         frames = [
             pd.read_csv(
@@ -102,7 +104,6 @@ def read(*paths: str | Path) -> pd.DataFrame:
                 dtype=dict.fromkeys(_TEXT, str),
                 keep_default_na=False,  # a data set may be called NA
                 na_values={name: [""] for name in _NUMBERS},
-                float_precision="round_trip",
             )
             for path in paths
         ]

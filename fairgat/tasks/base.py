@@ -1,4 +1,4 @@
-"""What both tasks share: the graph that messages are passed on, as tensors, and the score of an epoch.
+"""Hold what both tasks share: the graph that messages are passed on, as tensors, and the score of an epoch.
 
 Nodes are renumbered for the attention kernels (`nn.bandwidth_order`); what leaves a task is in the graph's own order.
 """

@@ -53,7 +53,7 @@ class LinkTask(Task):
         return Score((auc,), {"auc": auc})
 
     def evaluate(self, z: Tensor, protocol: str | None = None) -> dict[str, dict[str, float]]:
-        """Validation and test metrics at the cut-off that the protocol chooses; by default the configured protocol."""
+        """Compute validation and test metrics at the cut-off of a protocol; by default the configured one."""
         chosen_on = "test" if (protocol or self.training.protocol) == "fairdrop" else "validation"
         probabilities, labels = self._probabilities(z, chosen_on), self._labels[chosen_on]
         # max() keeps the first of equals, as the notebook does
@@ -61,7 +61,7 @@ class LinkTask(Task):
         return {part: self._metrics(z, part, cutoff) for part in PARTS}
 
     def predictions(self, z: Tensor) -> dict[str, np.ndarray]:
-        """What predictions.npz holds: per part `*_edges` (2, m), `*_labels` (m,) and `*_logits` (m,)."""
+        """Collect what predictions.npz holds: per part `*_edges` (2, m), `*_labels` (m,) and `*_logits` (m,)."""
         arrays = {}
         for part in PARTS:
             arrays[f"{part}_edges"] = self.order[self._edges[part].numpy()]

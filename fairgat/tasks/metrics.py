@@ -9,7 +9,7 @@ import numpy as np
 
 
 def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
-    """Accuracy, and the differences of statistical parity and equal opportunity (paper, Evaluation Metrics).
+    """Compute accuracy, and the differences of statistical parity and equal opportunity (paper, Evaluation Metrics).
 
     Args:
         predicted: (n,) 0/1 predictions.
@@ -27,7 +27,7 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
 def link_metrics(
     predicted: np.ndarray, labels: np.ndarray, edges: np.ndarray, sensitive: np.ndarray
 ) -> dict[str, float]:
-    """Accuracy, and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
+    """Compute accuracy, and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
 
     Groups of an edge (u, v): mixed, whether its ends agree; group, each end's value (the edge counts once per end);
     subgroup, the unordered pair of values.
@@ -53,7 +53,7 @@ def link_metrics(
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
-    """The probability that a positive outranks a negative, ties counting half; NaN where a score is NaN.
+    """Estimate the probability that a positive outranks a negative, ties counting half; NaN where a score is NaN.
 
     Args:
         scores: (m,) higher means more likely positive.

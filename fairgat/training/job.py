@@ -136,7 +136,7 @@ def run(
 
 
 def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
-    """Epoch, validation and test metrics of the selected epoch; for link prediction those of each protocol, too.
+    """Score the selected epoch on validation and test; in link prediction, under each protocol.
 
     Raises:
         Diverged: a score is not finite: the links of the best epoch may still overflow on the test set.

@@ -32,6 +32,14 @@ def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE
     return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
 
 
+def assert_train_alike(one, other, epochs: int = 10) -> None:
+    """Two methods give the same output after some epochs."""
+    for _ in range(epochs):
+        one.update(one.forward())
+        other.update(other.forward())
+    torch.testing.assert_close(one.forward().detach(), other.forward().detach(), rtol=0, atol=1e-5)
+
+
 def adjacency(edges: Tensor, nodes: int) -> Tensor:
     """(N, N) bool, [target, source], with self-loops."""
     matrix = torch.eye(nodes, dtype=torch.bool)

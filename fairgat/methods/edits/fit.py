@@ -58,7 +58,7 @@ class Debias(Model):
     """A cell whose threshold gives the graph more than this many times its edges is not trained."""
 
     def of(self, dataset: str) -> "Debias":
-        """Give the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
+        """Return the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
         return self.model_copy(update={"epochs": self.epochs_of.get(dataset, self.epochs), "epochs_of": {}})
 
 

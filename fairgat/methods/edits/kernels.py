@@ -13,7 +13,7 @@ _jit, _parallel = njit(**_options), njit(parallel=True, **_options)
 
 @_parallel
 def structure_step(rowptr, column, u, a, v, b, weight, momentum, rate, shrink, adjacency, velocity):
-    """One step of SGD with momentum soft-thresholded and clamped to [0, 1].
+    """Take one step of SGD with momentum, soft-thresholded and clamped to [0, 1].
 
     The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of each row and on the diagonal.
     """
@@ -32,7 +32,7 @@ def structure_step(rowptr, column, u, a, v, b, weight, momentum, rate, shrink, a
 
 @_jit
 def _symmetrise_row(matrix, s):
-    """The tiles (s, t >= s)."""
+    """Average the tiles (s, t >= s) with those across the diagonal."""
     size, half = len(matrix), matrix.dtype.type(0.5)
     for first in range(s * TILE, size, TILE):
         for i in range(s * TILE, min((s + 1) * TILE, size)):
@@ -44,7 +44,7 @@ def _symmetrise_row(matrix, s):
 
 @_parallel
 def symmetrise(matrix):
-    """matrix = (matrix + matrix^T) / 2, tile by tile. Tile rows k and T - 1 - k, of equal work, are done together."""
+    """matrix = (matrix + matrix^T) / 2, tile by tile. Pairs of tile rows k and T - 1 - k are equal work."""
     tiles = (len(matrix) + TILE - 1) // TILE
     for k in prange((tiles + 1) // 2):
         _symmetrise_row(matrix, k)
@@ -54,7 +54,7 @@ def symmetrise(matrix):
 
 @_jit
 def histogram(bits):
-    """Counts of the values above the diagonal by their leading bits; `bits` is the (N, N) matrix as uint32."""
+    """Count the values above the diagonal by their leading bits; `bits` is the (N, N) matrix as uint32."""
     counts = np.zeros(1 << (32 - BIN_BITS), dtype=np.int64)
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):
@@ -64,7 +64,7 @@ def histogram(bits):
 
 @_jit
 def collect(bits, first, source, target):
-    """Positions of the values above the diagonal in bin `first` or later, row by row."""
+    """Find the values above the diagonal in bin `first` or later, row by row."""
     count = 0
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):

@@ -4,15 +4,13 @@ from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
-from torch import nn
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
 from fairgat.errors import CalledOff, DataError
-from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.methods.base import NodeMethod
 from fairgat.methods.edits.fit import Debias
 from fairgat.methods.edits.result import Debiased
-from fairgat.nn import GATConv, NodeClassifier
 
 
 class Settings(Model):
@@ -45,8 +43,3 @@ class NodeClassification(NodeMethod):
             return Debiased.load(debiased).apply(graph, settings.threshold, settings.dropped_features)
         except CalledOff as error:
             raise CalledOff(f"threshold~{settings.threshold}: {error}") from None
-
-    def build(self) -> nn.Module:
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )

@@ -81,6 +81,6 @@ class Debiased:
         return Graph(np.ascontiguousarray(features), graph.labels, graph.sensitive, edges)
 
     def kept_features(self, dropped: int) -> np.ndarray:
-        """Sorted numbers of the features that are left, at least one."""
+        """Find the features that are left, at least one: their numbers, sorted."""
         order = np.argsort(self.scale, kind="stable")
         return np.sort(order[min(dropped, len(order) - 1) :])

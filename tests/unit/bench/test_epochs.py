@@ -1,14 +1,13 @@
 """The measurement of every method's epoch."""
 
-import numpy as np
 import pytest
+from dense import small_graph
 
 from fairgat import config
 from fairgat.bench import epochs as timing
 from fairgat.config import NodeTraining, Runtime, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph, symmetrise
-from fairgat.errors import CalledOff
+from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods import gat
 
 TOO_DENSE = "threshold~0.1: too dense"
@@ -17,11 +16,7 @@ TOO_DENSE = "threshold~0.1: too dense"
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """GAT under three names: as it is, with a first cell that is called off, and with no other."""
-    rng = np.random.default_rng(0)
-    features = rng.normal(size=(60, 5)).astype(np.float32)
-    graph = Graph(
-        features, rng.integers(2, size=60), rng.integers(2, size=60), symmetrise(rng.integers(60, size=(2, 200)), 60)
-    )
+    graph = small_graph(nodes=60, edges=200)
     graph.save(tmp_path / "graph.npz")
     split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
     splits.save(tmp_path / "split.npz", split)
@@ -32,6 +27,8 @@ def measured(tmp_path, monkeypatch):
     def prepare(graph, settings, debiased):
         if settings.threshold == 0.1:
             raise CalledOff(TOO_DENSE)
+        if settings.threshold == 0.2:
+            raise NotDefined("three groups")
         return graph
 
     monkeypatch.setattr(gat, "Settings", Settings)
@@ -41,6 +38,7 @@ def measured(tmp_path, monkeypatch):
         "gat": {"module": "gat", "cells": {"default": {}}},
         "edits": {"module": "gat", "cells": cells},
         "nifty": {"module": "gat", "cells": {"threshold~0.1": {"threshold": 0.1}}},
+        "fairgnn": {"module": "gat", "cells": {"default": {"threshold": 0.2}}},
     }
     protocol = NodeTraining(epochs=1, hidden=8).model_dump()
     files = tmp_path / "graph.npz", tmp_path / "split.npz"
@@ -49,7 +47,7 @@ def measured(tmp_path, monkeypatch):
 
 def test_the_first_cell_that_trains_is_timed(measured):
     assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
-    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE}
+    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE, "fairgnn": "three groups"}
     assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
 
 

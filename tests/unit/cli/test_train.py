@@ -70,14 +70,23 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     assert "metrics.json says the same" in capsys.readouterr().out
 
 
-def write_tables(project):
-    rows = [f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)]
+def write_tables(project, rows):
     (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
-    (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(11)))
+    (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1)))
+
+
+def test_a_data_set_of_three_groups_trains_with_what_is_defined_for_it(project, capsys):
+    rows = [f"p{i},{i},{i % 2},{'abc'[i // 2 % 3]}" for i in range(60)]
+    write_tables(project, rows)
+    assert train(dataset="mine") == 0
+    assert "statistical_parity" in capsys.readouterr().out
+    for method in ("fairgat", "edits"):
+        assert train(*["--eta", "1"] * (method == "fairgat"), dataset="mine", method=method) == 1
+        assert "two sensitive groups" in capsys.readouterr().err
 
 
 def test_another_form_of_a_data_set_has_its_splits(project):
-    write_tables(project)
+    write_tables(project, [f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
     configure(project, "splits:", "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:")
     names = ("recidivism", "recidivism-unscaled")

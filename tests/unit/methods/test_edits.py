@@ -3,14 +3,15 @@
 import numpy as np
 import pytest
 import torch
-from dense import NODE, make, small_graph
+from dense import NODE, assert_train_alike, make, small_graph
 from scipy.stats import wasserstein_distance
 from torch import nn
 
 from fairgat import methods
 from fairgat.config import Splits
 from fairgat.data import splits
-from fairgat.errors import CalledOff
+from fairgat.data.graph import Graph
+from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debias, Debiasing, debias
 from fairgat.methods.edits.result import Debiased
@@ -182,11 +183,7 @@ def test_without_changes_it_is_gat(graph, train, tmp_path):
     settings = methods.settings("edits", {"threshold": 1.0, "dropped_features": 0})
     split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
     fair = training.build("edits", settings, graph, split, NODE, 0, tmp_path / "debiased.npz")
-    plain = make("gat", graph)
-    for _ in range(10):
-        fair.update(fair.forward())
-        plain.update(plain.forward())
-    torch.testing.assert_close(fair.forward(), plain.forward(), rtol=0, atol=1e-5)
+    assert_train_alike(fair, make("gat", graph))
 
 
 def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
@@ -195,18 +192,20 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(tmp_path / "debiased.npz")
     metrics = training.run(
         Run("node_classification", "test", "edits", "threshold~0.001", 0),
-        module="edits",
-        settings={"threshold": 0.001},
-        training=NODE.model_dump(),
-        threads=1,
-        seed=0,
-        graph=tmp_path / "graph.npz",
-        split=tmp_path / "split.npz",
-        directory=tmp_path / "run",
+        module="edits", settings={"threshold": 0.001}, training=NODE.model_dump(), threads=1, seed=0,
+        graph=tmp_path / "graph.npz", split=tmp_path / "split.npz", directory=tmp_path / "run",
         debiased=tmp_path / "debiased.npz",
-    )
+    )  # fmt: skip
     assert metrics["failure"].startswith("threshold~0.001: the debiased graph would have more than")
     assert "test" not in metrics
+
+
+def test_a_third_group_is_refused(graph, train):
+    _, result = finished(graph, train)
+    three = Graph(graph.features, graph.labels, np.arange(graph.num_nodes) % 3, graph.edge_index)
+    for refuses in (lambda: debias(three, train, SETTINGS, 0), lambda: bias.describe(three, result, [])):
+        with pytest.raises(NotDefined, match=r"two sensitive groups, 0 and 1; this graph has \[0, 1, 2\]"):
+            refuses()
 
 
 def test_bias_before_and_after(graph, train):

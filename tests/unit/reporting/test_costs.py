@@ -1,31 +1,38 @@
+import pandas as pd
 import pytest
 
 from fairgat.reporting import costs, paper
 from fairgat.reporting.render import render
+from fairgat.scores.runs import COLUMNS
 
 
-def job(dataset, method, seconds, epochs=500):
-    runtime = {"seconds": 10 * seconds, "seconds_per_epoch": seconds / epochs}  # the machine stood still for a while
-    return {"dataset": dataset, "method": method, "training": {"epochs": epochs}, "runtime": runtime}
+def job(number, dataset, method, seconds, epochs=500):
+    values = {
+        "epochs": epochs,
+        "seconds": 10 * seconds,
+        "seconds_per_epoch": seconds / epochs,
+    }  # it stood still a while
+    return [(dataset, method, "default", number, "training", "", name, value, "") for name, value in values.items()]
 
 
 @pytest.fixture
 def frame():
-    jobs = [job("recidivism", "gat", 36), job("recidivism", "gat", 36), job("recidivism", "edits", 72)]
-    jobs += [job("recidivism", "edits", 0) | {"failure": "too dense"}]
-    jobs += [job("recidivism", "fairgat-steps-12", 36), job("cora", "gat", 3.6, 100)]
-    return costs.collect(jobs, {("recidivism", "edits"): [180, 180]}, paper.load()["runtime"])
+    rows = [*job(0, "recidivism", "gat", 36), *job(1, "recidivism", "gat", 36), *job(0, "recidivism", "edits", 72)]
+    rows += [("recidivism", "edits", "default", 1, "training", "", "failure", None, "too dense")]
+    rows += [*job(0, "recidivism", "fairgat-steps-12", 36), *job(0, "cora", "gat", 3.6, 100)]
+    bias = [{"dataset": "recidivism", "method": "edits", "debiasing": {"seconds": 180}}] * 2
+    return costs.collect(pd.DataFrame(rows, columns=list(COLUMNS)), bias, paper.load()["runtime"])
 
 
 def test_hours_are_summed_and_held_against_the_papers(frame):
     rows = frame.set_index(["dataset", "method"])
-    gat = rows.loc["recidivism", "gat"]
+    gat = rows.loc[("recidivism", "gat")]
     assert (gat["jobs"], gat["epochs"]) == (2, 1000)
     assert gat["hours"] == pytest.approx(0.02)
     assert gat["paper_hours"] == pytest.approx(1000 * 3.07 / 3600)
-    assert rows.loc[("recidivism", "edits"), "debias_hours"] == pytest.approx(0.1)
-    assert rows.loc[("recidivism", "fairgat-steps-12"), "paper_hours"] == pytest.approx(500 * 3.11 / 3600)
-    assert rows.loc[("cora", "gat"), "paper_hours"] is None or rows["paper_hours"].isna()[("cora", "gat")]
+    assert rows["debias_hours"]["recidivism", "edits"] == pytest.approx(0.1)
+    assert rows["paper_hours"]["recidivism", "fairgat-steps-12"] == pytest.approx(500 * 3.11 / 3600)
+    assert pd.isna(rows["paper_hours"]["cora", "gat"])
 
 
 def test_the_ratio_of_a_sum_leaves_out_what_the_paper_did_not_time(frame):

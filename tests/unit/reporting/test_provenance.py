@@ -7,7 +7,6 @@ from fairgat.environment import revision
 from fairgat.reporting import provenance
 from fairgat.reporting.render import render
 
-JOBS = ["train/a/split-0.tsv", "train/a/split-1.tsv", "audit.tsv", "select/not/yet.tsv"]
 HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
 
 
@@ -16,7 +15,6 @@ def benchmarks(tmp_path):
     for name, text in {
         "train/a/split-0.tsv": "1.5\t0:00:01\t100.0\t1.25\n",
         "train/a/split-1.tsv": "2.5\t0:00:02\t300.0\t2.0\n",
-        "train/of-other-settings/split-0.tsv": "9.5\t0:00:09\t900.0\t9.0\n",
         "audit.tsv": "0.2\t0:00:00\tNA\tNA\n",
     }.items():
         path = tmp_path / name
@@ -25,11 +23,12 @@ def benchmarks(tmp_path):
     return tmp_path
 
 
-def test_costs_of_this_run_are_summed_per_rule(benchmarks):
-    assert provenance.costs(benchmarks, JOBS) == {
+def test_costs_are_summed_per_rule(benchmarks):
+    assert provenance.costs(benchmarks) == {
         "audit": {"jobs": 1, "wall_seconds": 0.2, "cpu_seconds": 0.0, "peak_mb": 0.0},
         "train": {"jobs": 2, "wall_seconds": 4.0, "cpu_seconds": 3.2, "peak_mb": 300.0},
     }
+    assert provenance.costs(benchmarks / "none") == {}
 
 
 def test_revision(tmp_path):
@@ -56,24 +55,15 @@ def test_revision(tmp_path):
     assert revision(untracked) == {"commit": None, "modified": None}
 
 
-def test_the_commits_that_trained(tmp_path):
-    for k, code in enumerate([{"commit": "a", "modified": False}] * 2 + [{"commit": "b", "modified": True}, None]):
-        (tmp_path / f"{k}.json").write_text(json.dumps({"split": k} | ({"code": code} if code else {})))
-    assert provenance.trained_at(sorted(tmp_path.glob("*.json"))) == [
-        {"commit": "a", "modified": False, "runs": 2},
-        {"commit": "b", "modified": True, "runs": 1},
-        {"commit": None, "modified": None, "runs": 1},
-    ]
-
-
-def test_page(benchmarks, tmp_path):
-    metrics = tmp_path / "metrics.json"
-    metrics.write_text(json.dumps({"code": {"commit": "c0ffee", "modified": True}}))
-    content = provenance.collect(
-        "snakemake --cores 2", tmp_path, {"processor": "P <1>"}, {"seed": 7}, benchmarks, JOBS, [metrics]
-    )
-    html = render(provenance.page(content), "html")
-    for text in ("snakemake --cores 2", "P &lt;1&gt;", "unknown", ">7<", ">train<", ">300<"):
-        assert text in html
-    assert "c0ffee (with uncommitted changes): 1 runs" in html
+def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
+    old, new = {"commit": "c0ffee", "modified": True, "runs": 2}, {"commit": "bee", "modified": False, "runs": 5}
+    for name, codes in [("a", [old]), ("b", [new, old])]:
+        (tmp_path / f"{name}.json").write_text(json.dumps({"trained_at": codes}))
+    selections = sorted(tmp_path.glob("*.json"))
+    content = provenance.collect("snakemake --cores <2>", tmp_path, {"seed": 7}, benchmarks, selections)
+    assert content["trained_at"] == [new, old | {"runs": 4}]
     assert content["versions"]["numpy"]
+    html = render(provenance.page(content), "html")
+    for text in ("snakemake --cores &lt;2&gt;", "unknown", ">7<", ">train<", ">300<"):
+        assert text in html
+    assert "bee: 5 runs, c0ffee (with uncommitted changes): 4 runs" in html

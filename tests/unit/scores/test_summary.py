@@ -1,82 +1,93 @@
-import csv
-import io
+"""Scores of runs: collected into a shard, written and read back, and averaged over the splits."""
+
 import statistics
 
+import pandas as pd
 import pytest
 from reporting_fixtures import LINK, NODE, metrics, scores, write
 
 from fairgat.errors import DataError
-from fairgat.scores import runs as records
-from fairgat.scores import selection
-from fairgat.scores import summary as aggregation
+from fairgat.scores import runs, selection, summary
 
-TEST = [0.90, 0.92, 0.97]
+TEST = [0.90, 0.92, 0.1 + 0.2 + 0.67]  # the last has no short decimal form
 
 
 @pytest.fixture
-def run(tmp_path):
-    """One method with two cells on three splits; cell x~1 is the most accurate, x~2 the fairest."""
+def found(tmp_path):
+    """One method with two cells on three splits, x~1 the most accurate, x~2 the fairest; x~3 failed on one."""
     contents = [metrics("d", "m", "x~1", k, scores(NODE, 0.90, 0.2), scores(NODE, a, 0.3)) for k, a in enumerate(TEST)]
     contents += [metrics("d", "m", "x~2", k, scores(NODE, 0.895, 0.1), scores(NODE, 0.8, 0.1)) for k in range(3)]
-    found = records.read_all(write(tmp_path, contents))
-    return found, [selection.select(found, "fair", 0.01, None)]
+    contents += [metrics("d", "m", "x~3", k, scores(NODE, 0.99, 0.0)) for k in range(2)]
+    contents += [metrics("d", "m", "x~3", 2, None, failure='it said "no, never"\nand diverged')]
+    return runs.collect(write(tmp_path, contents))
 
 
-def rows(run, ddof=1, published=None):
-    found, selections = run
-    return aggregation.summarise(selections, found, ddof, published or {})
+def winners(found, ddof=1, published=None, task=NODE):
+    chosen = selection.select(found, task, "validation", "fair", 0.01, None)
+    return summary.winners([chosen], summary.cells(found, ddof), published or {})
 
 
-def test_mean_and_deviation_of_the_winner_of_each_rule(run):
-    table = {(row["rule"], row["metric"]): row for row in rows(run)}
-    accurate = table["accuracy", "accuracy"]
-    assert accurate["cell"] == "x~1"
-    assert accurate["mean"] == pytest.approx(statistics.mean(TEST))
-    assert accurate["std"] == pytest.approx(statistics.stdev(TEST))
-    assert accurate["n_splits"] == 3
-    assert table["fair", "accuracy"]["mean"] == pytest.approx(0.8)
-    assert table["fair", "statistical_parity"]["std"] == 0
-    assert table["paper", "accuracy"]["mean"] is None  # no published cell: the row stays, without a number
-    assert table["paper", "accuracy"]["n_splits"] == 0
+def value(frame, column="mean", **wanted):
+    """The only value of a column in the rows that have these values."""
+    for name, content in wanted.items():
+        frame = frame[frame[name] == content]
+    return frame[column].item()
 
 
-def test_population_deviation(run):
-    table = {(row["rule"], row["metric"]): row for row in rows(run, ddof=0)}
-    assert table["accuracy", "accuracy"]["std"] == pytest.approx(statistics.pstdev(TEST))
+def test_a_shard_has_every_score_and_every_failure(found):
+    assert list(found.columns) == list(runs.COLUMNS)
+    parts = found[found["cell"] == "x~1"].groupby("part").size()
+    assert parts.to_dict() == {"validation": 9, "test": 9, "training": 12}
+    (failure,) = found[found["metric"] == runs.FAILURE].itertuples()
+    assert (failure.cell, failure.split, failure.reason) == ("x~3", 2, 'it said "no, never"\nand diverged')
+
+
+def test_what_is_written_is_read_back_exactly(found, tmp_path):
+    found.loc[found.index[0], "dataset"] = "NA"  # no missing value, but a name
+    runs.write(tmp_path / "a.csv", found.iloc[:20])
+    runs.write(tmp_path / "b.csv", found.iloc[20:])
+    runs.write(tmp_path / "none.csv", found.iloc[:0])
+    again = runs.read(tmp_path / "a.csv", tmp_path / "none.csv", tmp_path / "b.csv")
+    assert again.astype(object).fillna("").values.tolist() == found.astype(object).fillna("").values.tolist()
+    with pytest.raises(DataError, match="cannot be read"):
+        runs.read(tmp_path / "absent.csv")
+
+
+def test_a_second_run_of_the_same_code_gives_the_same_summary(found):
+    alone = summary.scores_alone(found)
+    assert not set(alone["metric"]) & {"seconds", "seconds_per_epoch"}
+    assert {"epoch", "epochs", "accuracy", "failure"} <= set(alone["metric"])
+
+
+def test_mean_and_deviation_of_the_winner_of_each_rule(found):
+    table = winners(found)
+    assert list(table.columns) == list(summary.WINNERS)
+    best = {"rule": "accuracy", "metric": "accuracy"}
+    assert value(table, "cell", **best) == "x~1"
+    assert value(table, **best) == pytest.approx(statistics.mean(TEST))
+    assert value(table, "std", **best) == pytest.approx(statistics.stdev(TEST))
+    assert value(table, "n_splits", **best) == 3
+    assert value(table, rule="fair", metric="accuracy") == pytest.approx(0.8)
+    assert "paper" not in set(table["rule"])  # the paper gives no cell
+    assert value(winners(found, ddof=0), "std", **best) == pytest.approx(statistics.pstdev(TEST))
 
 
 def test_one_split_has_no_sample_deviation():
-    assert aggregation.deviation([0.5], ddof=1) is None
-    assert aggregation.deviation([0.5], ddof=0) == 0
+    assert pd.isna(summary.deviation([0.5], ddof=1))
+    assert summary.deviation([0.5], ddof=0) == 0
 
 
-def test_every_cell_is_averaged_on_both_parts(run):
-    found, _ = run
-    failed = records.Record("node_classification", "d", "m", "x~2", 3, {}, {}, failure="diverged")
-    table = aggregation.summarise_cells([*found, failed], ddof=1)
-    means = {(row["cell"], row["part"], row["metric"]): (row["mean"], row["n_splits"]) for row in table}
-    assert means["x~1", "test", "accuracy"] == (pytest.approx(statistics.mean(TEST)), 3)
-    assert means["x~1", "validation", "statistical_parity"] == (pytest.approx(0.2), 3)
-    assert means["x~2", "validation", "accuracy"] == (pytest.approx(0.895), 3)  # the failed split is not counted
-    assert set(table[0]) == set(aggregation.COLUMNS_OF_CELLS)
+def test_every_cell_is_averaged_on_both_parts(found):
+    table = summary.cells(found, ddof=1)
+    assert value(table, cell="x~1", part="test", metric="accuracy") == pytest.approx(statistics.mean(TEST))
+    assert value(table, cell="x~1", part="validation", metric="statistical_parity") == pytest.approx(0.2)
+    assert value(table, "n_splits", cell="x~3", part="test", metric="accuracy") == 2  # the failed one is not counted
 
 
-def test_every_score_of_every_split_is_listed(run):
-    found, _ = run
-    failed = records.Record("node_classification", "d", "m", "x~2", 3, {}, {}, failure="diverged")
-    table = aggregation.by_split([*found, failed])
-    assert len(table) == 2 * 3 * 2 * 3  # cells, splits, parts and metrics
-    assert [
-        row["value"] for row in table if (row["cell"], row["part"], row["metric"]) == ("x~1", "test", "accuracy")
-    ] == TEST
-    assert set(table[0]) == set(aggregation.COLUMNS_OF_SPLITS)
-
-
-def test_published_numbers_stand_beside(run):
-    table = rows(run, published={("d", "m", "accuracy"): (0.95, 0.01)})
-    row = next(row for row in table if row["metric"] == "accuracy")
-    assert (row["paper_mean"], row["paper_std"]) == (0.95, 0.01)
-    assert next(row for row in table if row["metric"] == "statistical_parity")["paper_mean"] is None
+def test_published_numbers_stand_beside(found):
+    table = winners(found, published={("d", "m", "accuracy"): (0.95, 0.01)})
+    assert value(table, "paper_mean", rule="fair", metric="accuracy") == 0.95
+    assert pd.isna(value(table, "paper_mean", rule="fair", metric="statistical_parity"))
 
 
 def test_protocols_share_the_cells_and_differ_in_the_scores(tmp_path):
@@ -84,31 +95,23 @@ def test_protocols_share_the_cells_and_differ_in_the_scores(tmp_path):
     for cell, validation in (("x~1", 0.9), ("x~2", 0.8)):
         for k in range(2):
             content = metrics("cora", "m", cell, k, scores(LINK, validation, 0.1), task=LINK)
-            judged = {"validation": validation, "fairdrop": validation + 0.01 * k}
-            content["protocols"] = {name: {"test": scores(LINK, value, 0.3)} for name, value in judged.items()}
+            content["protocols"]["fairdrop"] = {
+                "validation": scores(LINK, 1 - validation, 0.1),
+                "test": scores(LINK, validation + 0.01 * k, 0.3),
+            }
             contents.append(content)
-    found = records.read_all(write(tmp_path, contents))
-    table = aggregation.summarise_protocols([selection.select(found, "fair", 0.01, None)], found, 1, {})
-    accuracy = {row["protocol"]: row for row in table if row["rule"] == "accuracy" and row["metric"] == "accuracy"}
-    assert {row["cell"] for row in accuracy.values()} == {"x~1"}
-    assert accuracy["validation"]["mean"] == pytest.approx(0.9)
-    assert accuracy["fairdrop"]["mean"] == pytest.approx(0.905)
-    assert accuracy["fairdrop"]["n_splits"] == 2
+    table = winners(runs.collect(write(tmp_path, contents)), task=LINK).query("rule == 'accuracy'")
+    assert set(table["cell"]) == {"x~1"}
+    assert value(table, protocol="validation", metric="accuracy") == pytest.approx(0.9)
+    assert value(table, protocol="fairdrop", metric="accuracy") == pytest.approx(0.905)
 
 
-def test_csv_has_exactly_these_columns_and_is_deterministic(run):
-    table = rows(run)
-    text = aggregation.to_csv([row for row in table if row["rule"] == "accuracy"], aggregation.COLUMNS)
-    assert text.splitlines()[0] == "dataset,method,metric,mean,std,n_splits,paper_mean,paper_std"
-    first = next(csv.DictReader(io.StringIO(text)))
-    assert first["mean"] == "0.93"  # not 0.9299999999999999
-    assert first["paper_mean"] == ""
-    assert text == aggregation.to_csv([row for row in rows(run) if row["rule"] == "accuracy"], aggregation.COLUMNS)
-    by_rule = aggregation.to_csv(table, aggregation.COLUMNS_BY_RULE).splitlines()
-    assert by_rule[0] == "rule,dataset,method,metric,mean,std,n_splits,paper_mean,paper_std,cell"
-    assert len(by_rule) == 1 + 3 * 3
-
-
-def test_missing_runs_are_an_error(run):
-    with pytest.raises(DataError, match="cell x~2"):
-        aggregation.summarise(run[1], [], 1, {})
+@pytest.mark.parametrize(
+    ("text", "message"), [("{", "not JSON"), ("{}", "not a metrics.json"), ("[]", "not a metrics.json")]
+)
+def test_a_damaged_file_is_named(tmp_path, text, message):
+    path = tmp_path / "metrics.json"
+    path.write_text(text)
+    with pytest.raises(DataError, match=message) as error:
+        runs.collect([path])
+    assert str(path) in str(error.value)

@@ -124,16 +124,6 @@ def test_normalisation_undoes_spectral_normalisation():
     assert terms.delta_out <= terms.bound + 1e-9
 
 
-def test_s2_follows_a_new_leading_direction_at_once():
-    """Where power iteration carries its vectors over, one orthogonal to the new leading one would stay where it is."""
-    conv = FairGATConv(2, 2, alpha_chi=0.5, eta=None).double().train()
-    original = conv.lin.parametrizations.weight.original
-    for leading in ([1.0, 0.0], [1.0, 2.0]):
-        with torch.no_grad():
-            original.copy_(torch.diag(torch.tensor(leading)))
-        assert torch.linalg.matrix_norm(conv.lin.weight.detach(), 2).item() == pytest.approx(1)
-
-
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 2))
 def test_with_s3_no_training_makes_the_bound_small(seed, eta):
@@ -195,19 +185,17 @@ def test_scaling_the_logits_leaves_statistical_parity_alone():
 
 @pytest.mark.parametrize(
     ("first", "second", "delta", "parity"),
-    [([0.51, 0.51], [0.49, 0.49], 0.02, 1), ([0.9, 0.45], [0.51, 0.51], 0.165, 0.5)],
+    [
+        ([0.51, 0.51], [0.49, 0.49], 0.02, 1),
+        ([0.9, 0.45], [0.51, 0.51], 0.165, 0.5),
+        ([0.6, 0.6, 0.6, 0.2], [0.9, 0.4, 0.4, 0.3], 0, 0.5),
+    ],
 )
 def test_delta_y_is_not_statistical_parity(first, second, delta, parity):
     """P(c = 1 | y) = y holds for decisions drawn at random; the metric cuts y at one half."""
-    y, sensitive = np.array([*first, *second]), np.array([0, 0, 1, 1])
-    assert theory.disparity(y, sensitive) == pytest.approx(delta)
+    y, sensitive = np.array([*first, *second]), np.repeat([0, 1], len(first))
+    assert theory.disparity(y, sensitive) == pytest.approx(delta, abs=1e-12)
     assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == parity
-
-
-def test_equal_means_can_go_with_unequal_decisions():
-    y, sensitive = np.array([0.6, 0.6, 0.6, 0.2, 0.9, 0.4, 0.4, 0.3]), np.repeat([0, 1], 4)
-    assert theory.disparity(y, sensitive) == pytest.approx(0)
-    assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == 0.5
 
 
 def test_the_best_factor_can_make_a_disparity_from_none():

@@ -3,20 +3,19 @@
 import numpy as np
 import pytest
 import torch
+from dense import LINK, make, small_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
-from fairgat import methods, theory
-from fairgat.config import LinkTraining, NodeTraining, Splits
-from fairgat.data import splits
+from fairgat import theory
+from fairgat.config import NodeTraining
 from fairgat.data.graph import Graph, alpha_chi, symmetrise
 from fairgat.errors import DataError, NotDefined
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
-from fairgat.training import job as training
 from fairgat.training.loop import fit
 
-SOON = settings(max_examples=60, deadline=None, derandomize=True)
+SOON = settings(max_examples=40, deadline=None, derandomize=True)
 SEED = st.integers(0, 2**32 - 1)
 TOLERANCE = 1e-9
 
@@ -131,20 +130,6 @@ def test_fair_attention_satisfies_a2(seed):
         assert terms.alpha_chi_std <= 1e-6
 
 
-def test_learned_attention_does_not():
-    x, edges, sensitive = random_graph(3, nodes=20)
-    assert terms_of(random_layer(3, x.size(1), fair=False), x, edges, sensitive).alpha_chi_std > 0.01
-
-
-@SOON
-@given(SEED)
-def test_s2_makes_sigma_max_1(seed):
-    conv = random_layer(seed, 8, fair=True, spectral_norm=True, eta=None)
-    x, edges, sensitive = random_graph(seed)
-    x = torch.cat([x, torch.zeros(len(x), 8 - x.size(1))], 1)
-    assert terms_of(conv, x, edges, sensitive).sigma_max == pytest.approx(1, rel=1e-5)
-
-
 @SOON
 @given(SEED, st.floats(0.1, 2))
 def test_s3_scales_delta_c_and_delta_z_by_eta(seed, eta):
@@ -239,20 +224,9 @@ def test_bounds_compose():
 # -------------------------------------------------------------------------------------------------- whole networks
 
 
-def node_method(module="gat", seed=0, **options):
-    rng = np.random.default_rng(seed)
-    sensitive = rng.integers(2, size=90)
-    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
-    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
-    graph = Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
-    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
-    protocol = NodeTraining(epochs=6, hidden=8, **options)
-    return training.build(module, methods.settings(module, {}), graph, split, protocol, seed)
-
-
 @pytest.mark.parametrize("module", ["gat", "fairgat", "nifty", "fairgnn"])
 def test_every_node_method_can_be_measured(module):
-    method = node_method(module)
+    method = make(module, small_graph(90, 400), NodeTraining(epochs=6, hidden=8))
     fit(method)
     mode, before = method.model.training, {k: v.clone() for k, v in method.model.state_dict().items()}
     measured = theory.measure(method)
@@ -268,7 +242,7 @@ def test_every_node_method_can_be_measured(module):
 @pytest.mark.parametrize("module", ["gat", "fairgat"])
 def test_terms_are_those_of_the_layers_own_output(module):
     """delta_y from the terms, and z computed anew, against the network's logits."""
-    method = node_method(module, heads=2)
+    method = make(module, small_graph(90, 400), NodeTraining(epochs=6, hidden=8, heads=2))
     fit(method)
     *_, logit, probability = theory.measure(method)
     method.model.eval()
@@ -283,17 +257,8 @@ def test_terms_are_those_of_the_layers_own_output(module):
 
 
 def test_link_prediction_is_refused():
-    rng = np.random.default_rng(0)
-    graph = Graph(
-        rng.normal(size=(60, 4)).astype(np.float32),
-        np.zeros(60, dtype=np.int64),
-        rng.integers(2, size=60),
-        symmetrise(rng.integers(60, size=(2, 300)), 60),
-    )
-    split = splits.make(graph, "link_prediction", Splits(), 0, "test", 0)
-    method = training.build("gat", methods.settings("gat", {}), graph, split, LinkTraining(epochs=1, hidden=4), 0)
     with pytest.raises(ValueError, match="LinkEncoder"):
-        theory.measure(method)
+        theory.measure(make("gat", small_graph(60, 300), LINK))
 
 
 @pytest.mark.parametrize("sensitive", [[0, 0, 0], [0, 1, 2]])

@@ -6,11 +6,12 @@ import json
 import numpy as np
 import pandas as pd
 import pytest
+from dense import small_graph
 
 from fairgat import methods, theory
 from fairgat.config import NodeTraining, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 from fairgat.plan import Run
 from fairgat.theory.runs import COLUMNS, Job, measure_selected, write
@@ -25,11 +26,7 @@ METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_ma
 def folder(tmp_path_factory):
     """Two methods trained on two splits, each with its selection."""
     folder = tmp_path_factory.mktemp("results")
-    rng = np.random.default_rng(0)
-    sensitive = rng.integers(2, size=90)
-    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
-    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
-    graph = Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
+    graph = small_graph(nodes=90, edges=400)
     graph.save(folder / "graph.npz")
     for k in range(2):
         splits.save(folder / f"split-{k}.npz", splits.make(graph, "node_classification", Splits(), 0, "d", k))

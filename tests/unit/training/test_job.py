@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 import torch
+from dense import make, small_graph
 
-from fairgat import methods
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.graph import Graph
 from fairgat.plan import Run
 from fairgat.tasks.base import Score
 from fairgat.tasks.link import LinkTask
@@ -18,25 +18,16 @@ from fairgat.training.loop import Diverged, Fit, fit
 
 NODE = NodeTraining(epochs=12, hidden=8)
 LINK = LinkTraining(epochs=8, hidden=8)
+NODE_METHODS = ["gat", "fairgat", "fairgnn", "nifty"]
 
 
 @pytest.fixture
 def graph():
-    rng = np.random.default_rng(0)
-    sensitive = rng.integers(2, size=90)
-    labels = (rng.random(90) < 0.3 + 0.4 * sensitive).astype(np.int64)
-    features = rng.normal(size=(90, 5)).astype(np.float32) + labels[:, None].astype(np.float32)
-    return Graph(features, labels, sensitive, symmetrise(rng.integers(90, size=(2, 400)), 90))
-
-
-def make(graph, protocol=NODE, module="gat", **settings):
-    task = "node_classification" if protocol is NODE else "link_prediction"
-    split = splits.make(graph, task, Splits(), 0, "test", 0)
-    return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
+    return small_graph(nodes=90, edges=400)
 
 
 def test_the_best_validation_epoch_is_kept(graph):
-    method = make(graph)
+    method = make("gat", graph, NODE)
     result = fit(method)
     assert [row["epoch"] for row in result.history] == list(range(1, 13))
     keys = [
@@ -49,33 +40,27 @@ def test_the_best_validation_epoch_is_kept(graph):
 
 
 def test_ties_go_to_the_fairer_epoch_then_to_the_earlier(graph, monkeypatch):
-    method = make(graph)
-    scores = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 8])
-    monkeypatch.setattr(method.task, "validate", lambda _: training_score(next(scores)))
+    method = make("gat", graph, NODE)
+    keys = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 8])
+    monkeypatch.setattr(method.task, "validate", lambda _: Score(next(keys), {}))
     assert fit(method).epoch == 3
-
-
-def training_score(key):
-    return Score(key, {"accuracy": key[0]})
 
 
 @pytest.mark.parametrize("module", ["gat", "fairgat"])
 def test_the_loss_falls(graph, module):
-    losses = [row["loss"] for row in fit(make(graph, module=module)).history]
+    losses = [row["loss"] for row in fit(make(module, graph, NODE)).history]
     assert losses[-1] < losses[0]
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
-def test_what_is_judged_is_the_model_after_its_updates(graph, dropout):
-    """The output judged at epoch e is the model's after e updates, whether or not dropout forces a second pass."""
+def test_an_epoch_is_judged_after_its_update(graph, dropout):
+    """Whether or not dropout makes evaluation a pass of its own."""
     protocol = NODE.model_copy(update={"dropout": dropout})
-    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
-    judged = []
-    method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
-    validate = method.task.validate
+    method = make("gat", graph, protocol)
+    judged, validate = [], method.task.validate
     method.task.validate = lambda output: judged.append(output.clone()) or validate(output)
     fit(method)
-    other = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
+    other = make("gat", graph, protocol)  # only now: it draws from the same seed
     for expected in judged[:4]:
         other.update(other.forward())
         other.model.eval()
@@ -83,92 +68,47 @@ def test_what_is_judged_is_the_model_after_its_updates(graph, dropout):
             torch.testing.assert_close(other.embed(), expected)
 
 
-def test_all_methods_see_the_same_split(graph):
-    tasks = [make(graph, module=module).task for module in ("gat", "fairgat", "fairgnn", "nifty")]
-    for task in tasks[1:]:
-        for part, nodes in task.split.items():
-            assert np.array_equal(task.order[nodes], tasks[0].order[tasks[0].split[part]])
-
-
 def test_predictions_are_in_the_data_sets_own_order(graph):
-    method = make(graph)
+    method = make("gat", graph, NODE)
     result = fit(method)
     logits = method.task.predictions(result.output)["logits"]
-    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
-    accuracy = ((logits[split["test"]] > 0) == graph.labels[split["test"]]).mean()
+    test = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["test"]
+    accuracy = ((logits[test] > 0) == graph.labels[test]).mean()
     assert accuracy == method.task.evaluate(result.output)["test"]["accuracy"]
 
 
 def test_sampled_non_edges(graph):
-    task = make(graph, LINK).task
+    task = make("gat", graph, LINK).task
     known = set(map(tuple, task.graph.edge_index.T.tolist()))
-    for _ in range(3):
-        pairs = task.sample_non_edges()
+    drawn = [task.sample_non_edges() for _ in range(3)]
+    for pairs in drawn:
         assert pairs.shape[1] == task.graph.num_edges // 2
-        assert not known & set(map(tuple, pairs.T.tolist()))
-        assert (pairs[0] != pairs[1]).all()
-    assert not torch.equal(task.sample_non_edges(), pairs)
+        assert not known & set(map(tuple, pairs.T.tolist())) and (pairs[0] != pairs[1]).all()
+    assert not torch.equal(drawn[0], drawn[1])
 
 
 def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph):
-    split = splits.make(graph, "link_prediction", Splits(), 0, "test", 0)
-    protocol = LinkTraining(epochs=8, hidden=8, protocol="fairdrop")
-    method = training.build("gat", methods.settings("gat", {}), graph, split, protocol, 0)
+    protocol = LINK.model_copy(update={"protocol": "fairdrop"})
+    method = make("gat", graph, protocol)
     result = fit(method)
     assert result.epoch == 8
-    metrics = method.task.evaluate(result.output)["test"]
     best = max(method.task._metrics(result.output, "test", cutoff)["accuracy"] for cutoff in protocol.cutoffs)
-    assert metrics["accuracy"] == best
-
-
-def test_a_link_job_reports_both_protocols(graph, tmp_path):
-    graph.save(tmp_path / "graph.npz")
-    splits.save(tmp_path / "split.npz", splits.make(graph, "link_prediction", Splits(), 0, "test", 0))
-    metrics = {}
-    for protocol in ("validation", "fairdrop"):
-        metrics[protocol] = training.run(
-            Run("link_prediction", "test", "gat", "default", 0),
-            module="gat", settings={}, training=LINK.model_dump() | {"protocol": protocol}, threads=1, seed=0,
-            graph=tmp_path / "graph.npz", split=tmp_path / "split.npz", directory=tmp_path / protocol,
-        )  # fmt: skip
-    assert metrics["validation"]["protocols"] == metrics["fairdrop"]["protocols"]
-    for protocol, content in metrics.items():
-        chosen = content["protocols"][protocol]
-        assert chosen == {part: content[part] for part in ("epoch", "validation", "test")}
-    both = metrics["validation"]["protocols"]
-    assert both["fairdrop"]["epoch"] == LINK.epochs
-    assert both["fairdrop"]["epoch"] != both["validation"]["epoch"]
-
-
-def test_links_that_overflow_on_test_alone_have_diverged(graph, tmp_path, monkeypatch):
-    graph.save(tmp_path / "graph.npz")
-    splits.save(tmp_path / "split.npz", splits.make(graph, "link_prediction", Splits(), 0, "test", 0))
-    probabilities = LinkTask._probabilities
-    monkeypatch.setattr(
-        LinkTask,
-        "_probabilities",
-        lambda task, z, part: probabilities(task, z, part) * (1 if part != "test" else np.nan),
-    )
-    metrics = training.run(
-        Run("link_prediction", "test", "gat", "default", 0),
-        module="gat", settings={}, training=LINK.model_dump(), threads=1, seed=0, graph=tmp_path / "graph.npz",
-        split=tmp_path / "split.npz", directory=tmp_path / "run",
-    )  # fmt: skip
-    assert "test auc of epoch" in metrics["failure"] and "test" not in metrics
-    assert json.loads((tmp_path / "run/metrics.json").read_text())["failure"] == metrics["failure"]
+    assert method.task.evaluate(result.output)["test"]["accuracy"] == best
 
 
 @pytest.fixture
 def job(graph, tmp_path):
-    graph.save(tmp_path / "graph.npz")
-    splits.save(tmp_path / "split.npz", splits.make(graph, "node_classification", Splits(), 0, "test", 0))
+    """Run a job on `graph`, into a folder of the given name."""
 
-    def run(name, **changes):
+    def run(name, module="gat", protocol=NODE, settings=(), graph=graph, **changes):
+        task = "node_classification" if isinstance(protocol, NodeTraining) else "link_prediction"
+        graph.save(tmp_path / "graph.npz")
+        splits.save(tmp_path / "split.npz", splits.make(graph, task, Splits(), 0, "test", 0))
         arguments = {
-            "job": Run("node_classification", "test", "fairgat", "eta~1.0", 0),
-            "module": "fairgat",
-            "settings": {"eta": 1.0},
-            "training": NODE.model_dump(),
+            "job": Run(task, "test", module, "default", 0),
+            "module": module,
+            "settings": dict(settings),
+            "training": protocol.model_dump(),
             "threads": 1,
             "seed": 0,
             "graph": tmp_path / "graph.npz",
@@ -181,7 +121,7 @@ def job(graph, tmp_path):
 
 
 def test_same_seed_same_bytes(job, tmp_path):
-    first, second = job("a"), job("b")
+    first, second = (job(name, "fairgat", settings={"eta": 1.0}) for name in "ab")
     for metrics in (first, second):
         del metrics["runtime"]
     assert first == second
@@ -190,19 +130,58 @@ def test_same_seed_same_bytes(job, tmp_path):
     assert job("c", seed=1)["seed"] != first["seed"]
 
 
-@pytest.mark.parametrize("module", ["gat", "fairgat", "fairgnn", "nifty"])
+def test_a_link_job_reports_both_protocols(job):
+    metrics = {
+        name: job(name, protocol=LINK.model_copy(update={"protocol": name})) for name in ("validation", "fairdrop")
+    }
+    both = metrics["validation"]["protocols"]
+    assert both == metrics["fairdrop"]["protocols"]
+    for name, content in metrics.items():
+        assert both[name] == {part: content[part] for part in ("epoch", "validation", "test")}
+    assert both["fairdrop"]["epoch"] == LINK.epochs != both["validation"]["epoch"]
+
+
+def failed(metrics, folder):
+    """The reason of a failed run, which has all its files and no scores."""
+    assert "test" not in metrics and (folder / "predictions.npz").exists() and (folder / "history.csv").exists()
+    assert json.loads((folder / "metrics.json").read_text())["failure"] == metrics["failure"]
+    return metrics["failure"]
+
+
+@pytest.mark.parametrize("module", NODE_METHODS)
 def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module):
-    protocol = NODE.model_dump() | {"learning_rate": 1e20}
-    metrics = job("a", module=module, settings={}, training=protocol)
-    assert "no longer finite" in metrics["failure"]
-    assert "test" not in metrics
-    assert json.loads((tmp_path / "a" / "metrics.json").read_text())["failure"] == metrics["failure"]
-    assert (tmp_path / "a" / "predictions.npz").exists()
+    metrics = job("a", module, NODE.model_copy(update={"learning_rate": 1e20}))
+    assert "no longer finite" in failed(metrics, tmp_path / "a")
 
 
-@pytest.mark.parametrize("module", ["gat", "fairgat", "fairgnn", "nifty"])
+def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypatch):
+    of = LinkTask._probabilities
+    monkeypatch.setattr(
+        LinkTask, "_probabilities", lambda task, z, part: of(task, z, part) * (np.nan if part == "test" else 1)
+    )
+    assert "test auc of epoch" in failed(job("a", protocol=LINK), tmp_path / "a")
+
+
+@pytest.mark.parametrize("module", ["fairgnn", "nifty", "fairgat", "edits"])
+def test_a_method_for_two_groups_refuses_a_third_by_itself(graph, job, tmp_path, module):
+    three = Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index)
+    assert "two sensitive groups" in failed(job("a", module, graph=three), tmp_path / "a")
+
+
+@pytest.mark.parametrize(("module", "protocol"), [("gat", NODE), ("gat", LINK), ("fairdrop", LINK), ("fairgat", LINK)])
+def test_other_methods_train_on_three_groups(graph, job, module, protocol):
+    three = Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index)
+    assert job("a", module, protocol, graph=three)["test"]["accuracy"] > 0
+
+
+def test_a_third_class_is_refused(graph, job, tmp_path):
+    three = Graph(graph.features, np.arange(90) % 3, graph.sensitive, graph.edge_index)
+    assert "labels 0 and 1; found 2" in failed(job("a", graph=three), tmp_path / "a")
+
+
+@pytest.mark.parametrize("module", NODE_METHODS)
 def test_no_parameter_that_is_nan_goes_unnoticed(graph, module):
-    method = make(graph, module=module)
+    method = make(module, graph, NODE)
     for name, parameter in method.model.named_parameters():
         before = parameter.detach().clone()
         with torch.no_grad():
@@ -213,7 +192,7 @@ def test_no_parameter_that_is_nan_goes_unnoticed(graph, module):
 
 
 def test_a_training_that_diverges_keeps_its_way_there(graph):
-    method, result = make(graph), Fit()
+    method, result = make("gat", graph, NODE), Fit()
     update = method.update
 
     def poisoned(output):
@@ -228,8 +207,8 @@ def test_a_training_that_diverges_keeps_its_way_there(graph):
     assert len(result.seconds) == 5
 
 
-def test_links_whose_scores_are_no_numbers_have_diverged(graph):
-    method = make(graph, LINK)
+def test_links_whose_scores_are_nan_have_diverged(graph):
+    method = make("gat", graph, LINK)
     method.forward = lambda: 1e25 * torch.randn(90, 8)  # a product is infinity minus infinity
     method.update = lambda output: {}
     with pytest.raises(Diverged, match="validation score"):
