@@ -63,6 +63,7 @@ def plan(tmp_path_factory) -> Plan:
     counts = {
         "s0": 9317, "s1": 9559, "inter_edges": 298098, "intra_edges": 325642, "features": 18, "nodes": 2708,
         "groups": 7, "train_edges": 7392, "r_chi": {"0": 0.9, "1": 0.6}, "alpha_chi": {"0.25": 0.25, "0.75": 0.66666},
+        "label_homophily": None, "group_homophily": 0.5, "without_other_group": 0.25,
     }  # fmt: skip
     for dataset in ("recidivism", "odd", "cora"):
         notes = ["F is 18 & not 17."] if dataset != "odd" else []

@@ -147,6 +147,8 @@ def test_statistics_mark_every_number(built):
     assert "paper" not in entries(built["dataset_statistics"], NASTY)[0]  # nothing to compare with
     (attention,) = entries(built["dataset_statistics"], "Fair attention")
     assert attention["Recidivism"] == ["0.9000", "0.6000", "0.2500", "0.6667"]
+    (mixing,) = entries(built["dataset_statistics"], "Mixing")
+    assert mixing["Cora"] == mixing["Recidivism"] == ["–", "0.5000", "0.2500"]
 
 
 def test_statistics_are_counted_for_what_their_table_shows():
