@@ -223,20 +223,20 @@ def _gradient_rows(width: int):
     """`aggregate_gradient` for the sources begin .. end."""
 
     @_rows
-    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight):
+    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight):
         sums = carray(_stack_array(width), (width,))
         for j in range(begin, end):
             for f in range(np.uint64(width)):
-                sums[f] = 0
+                sums[f] = grad_x[j, at + f] if add_x else 0
             for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
                 w, i, product = weight[k], ttarget[k], np.float32(0)
                 for f in range(np.uint64(width)):
                     value = grad[i, to + f]
                     product += x[j, at + f] * value
                     sums[f] += w * value
-                grad_weight[k] += product
+                grad_weight[k] = product + grad_weight[k] if add_weight else product
             for f in range(np.uint64(width)):
-                grad_x[j, at + f] += sums[f]
+                grad_x[j, at + f] = sums[f]
 
     return kernel
 
@@ -259,21 +259,38 @@ def aggregate(rowptr, source, weight, x, at, out, to, columns):
 
 
 @_parallel
-def aggregate_gradient(tptr, ttarget, weight, x, at, grad, to, columns, grad_x, grad_weight):
-    """grad_x[j, at + f] += sum_i weight[k] grad[i, to + f], and grad_weight[k] += <grad[i], x[j]>, by source.
+def aggregate_gradient(
+    tptr, ttarget, weight, x, at, grad, to, columns, grad_x, add_x, grad_weight, add_weight
+):  # fmt: skip
+    """grad_x[j, at + f] = sum_i weight[k] grad[i, to + f], and grad_weight[k] = <grad[i], x[j]>, by source.
 
-    Both from one read of `grad`; weights are in the order of the sources, as fetching them one by one takes longer.
+    Both from one read of `grad`, and added to what there is where `add_x` and `add_weight` say so. Weights are in the
+    order of the sources: to fetch them one by one takes 14 instead of 11 ms on Recidivism.
     """
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
         if columns == 128:
-            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         elif columns == 64:
-            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         elif columns == 32:
-            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         else:
-            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+
+
+@_parallel
+def dot_products(rowptr, source, x, grad, out):
+    """out[h, e] = <grad[i, h], x[j, h]> by target, or <grad[i, h], x[j, 0]> where all heads have the same x."""
+    for part in prange(PARTS):
+        for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
+            for h in range(np.uint64(out.shape[0])):
+                k = h if x.shape[1] > 1 else np.uint64(0)
+                for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
+                    j, product = source[e], np.float32(0)
+                    for f in range(np.uint64(x.shape[2])):
+                        product += grad[i, h, f] * x[j, k, f]
+                    out[h, e] = product
 
 
 # -------------------------------------------------------------------------------------------- counting sorts, E + N
