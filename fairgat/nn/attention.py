@@ -142,7 +142,7 @@ def _softmax_backward(ctx, grad):
     _softmax_setup,
 )
 def _softmax(score_source, score_target, rowptr, middle, source, tptr, tedge, keep, alpha_chi, slope):
-    alpha = score_source.new_zeros(score_source.size(0), source.size(0))
+    alpha = score_source.new_empty(score_source.size(0), source.size(0))
     kernels.launch(
         kernels.softmax, rowptr.numpy(), middle.numpy(), _unsigned(source), None if keep is None else _array(keep),
         _array(score_source), _array(score_target), np.float32(alpha_chi), np.float32(slope), alpha.numpy(),
