@@ -88,7 +88,7 @@ def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x
     transposed = _transposed(graph, alpha, x)
     out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, *transposed)
-    return out[..., :width]
+    return out[..., :width] if width % 16 else out  # a slice has a gradient, which copies
 
 
 def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
