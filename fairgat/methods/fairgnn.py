@@ -15,6 +15,7 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
+from fairgat.errors import NotDefined
 from fairgat.methods.base import NodeMethod
 from fairgat.tasks.node import NodeTask
 
@@ -77,6 +78,10 @@ class NodeClassification(NodeMethod):
             return sensitive
         known = self.task.train
         if settings.sensitive_known != "train":
+            if settings.sensitive_known > len(known):
+                raise NotDefined(
+                    f"sensitive_known is {settings.sensitive_known}, but there are {len(known)} training nodes"
+                )
             known = known[torch.randperm(len(known))[: settings.sensitive_known]]
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout

@@ -58,10 +58,8 @@ class Debiased:
         added = self.gain > threshold * self.highest
         edges = len(removed) - removed.sum() + added.sum()
         if threshold * self.highest < self.floor or edges > self.limit:
-            raise CalledOff(
-                f"the debiased graph would have more than {self.limit} edges (undirected; the data set has "
-                f"{len(removed)}), the limit set by max_density_factor; raise it or the threshold"
-            )
+            # One short clause: tables join it with the cells that it stops.
+            raise CalledOff(f"debiased graph denser than max_density_factor allows: more than {self.limit} edges")
         return added, removed
 
     def apply(self, graph: Graph, threshold: float, dropped_features: int) -> Graph:

@@ -7,6 +7,7 @@ import torch
 from dense import adam, adjacency, assert_train_alike, bce, layer, make, small_graph
 from torch import nn
 
+from fairgat.errors import NotDefined
 from fairgat.methods.fairgnn import SensitiveEstimator, absolute_covariance
 
 SETTINGS = {"adversary_weight": 0.7, "covariance_weight": 3.0, "estimator_epochs": 5}
@@ -73,6 +74,8 @@ def test_what_is_known_is_kept_and_the_rest_is_a_probability(double):
         assert exact.sum() == count
         assert exact[method.task.train].sum() == min(count, 16)
         assert ((method.sensitive >= 0) & (method.sensitive <= 1)).all()
+    with pytest.raises(NotDefined, match="sensitive_known is 17, but there are 16 training nodes"):
+        make("fairgnn", graph, **SETTINGS | {"sensitive_known": 17})
 
 
 def test_without_its_terms_it_is_gat():
