@@ -78,7 +78,7 @@ _BASE = "what it is compared with: "
 
 
 def _failures(lines: pd.DataFrame, runs: pd.DataFrame) -> pd.Series:
-    """Why each row, or what it is compared with, has no scores; None where it has."""
+    """Say why each row, or what it is compared with, has no scores; None where it has."""
     lost = runs[runs["metric"] == FAILURE]
     lost = lost.assign(text="split " + lost["split"].astype(str) + ": " + lost["reason"])
     why = lost.groupby(["run_on", "method"])["text"].agg("; ".join).to_dict()
