@@ -161,7 +161,7 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
         if first["changes"]:
             cells = [percent.signed(line["difference"], line["low"], line["high"]) for line in lines]
             rows.append(Row([_name(first, notes), *cells], number))
-        else:
+        elif pd.notna(first["paper_mean"]):
             gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
             rows.append(Row([Cell(f"{first['title']}, published (test)"), *gaps], number))
     return rows
