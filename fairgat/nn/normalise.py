@@ -215,7 +215,9 @@ class Features:
         if self.weight is None:
             values = self.values.flatten(1)
             if self.scale is None and bias is not None:
-                return values.add_(bias) if overwrite else values + bias
+                if overwrite and not self.values._is_view():  # in a view it would cost more than a new array
+                    return self.values.add_(bias.view(self.values.shape[1:])).flatten(1)
+                return values + bias
             if self.scale is None:
                 return values
             scale = self.scale.flatten()
