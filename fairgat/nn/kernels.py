@@ -67,7 +67,7 @@ def _exp(x):
 
 @_inlined
 def _segments(rowptr, middle, i):
-    """Where row i's intra-edges begin, its inter-edges, and the next row."""
+    """Where row i's intra-edges begin, its inter-edges, and the next row. Unsigned: half of the time."""
     return np.uint64(rowptr[i]), np.uint64(middle[i]), np.uint64(rowptr[i + np.uint64(1)])
 
 

@@ -7,7 +7,7 @@ from graphs import random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgat.nn import CSRGraph, attention, csr, kernels
+from fairgat.nn import CSRGraph, attention, csr
 from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax, sum_of_neighbours
 
 
