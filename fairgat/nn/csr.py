@@ -7,15 +7,17 @@ from typing import Any
 
 import numpy as np
 import torch
+from numba import njit
 from scipy.sparse import csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from fairgat.nn import kernels
-
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
+
+
+_serial = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +66,7 @@ class CSRGraph:
         device = edge_index.device
         source, target = np.ascontiguousarray(edge_index.detach().cpu().long().numpy())
         groups = None if sensitive is None else np.ascontiguousarray(sensitive.detach().cpu().numpy())
-        starts, source, permutation = kernels.sort_by_target(source, target, groups, num_nodes, add_self_loops)
+        starts, source, permutation = sort_by_target(source, target, groups, num_nodes, add_self_loops)
         if not starts.size:
             raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
         arrays = starts[::2].copy(), starts[1::2].copy(), source, permutation
@@ -93,7 +95,7 @@ class CSRGraph:
             positions (E,) int32 in this graph's order; and the position (E,) int32 of each edge here among them.
         """
         if not self._transposed:
-            arrays = kernels.sort_by_source(self.rowptr.cpu().numpy(), self.source.cpu().numpy(), self.num_nodes)
+            arrays = sort_by_source(self.rowptr.cpu().numpy(), self.source.cpu().numpy(), self.num_nodes)
             self._transposed.append(tuple(torch.from_numpy(each).to(self.source.device) for each in arrays))
         return self._transposed[0]
 
@@ -175,3 +177,74 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     adjacency = csr_matrix((ones, (target, source)), shape=(num_nodes, num_nodes))
     order = reverse_cuthill_mckee(adjacency, symmetric_mode=True).astype(np.int64)
     return np.concatenate([order[~hub[order]], order[hub[order]]])
+
+
+# -------------------------------------------------------------------------------------------- counting sorts, E + N
+
+
+@_serial
+def sort_by_target(source, target, groups, num_nodes, add_self_loops):
+    """Edges by target, a row's intra-edges first: starts (2N + 1,) of the segments, source (E',), permutation (E',).
+
+    `groups` is (N,), or None for intra-edges only. With `add_self_loops` those there are give way to one per node,
+    numbered after the other edges. An edge that names no node leaves the starts empty.
+    """
+    starts = np.zeros(2 * num_nodes + 1, np.int64)
+    for k in range(source.size):
+        j, i = source[k], target[k]
+        if min(i, j) < 0 or max(i, j) >= num_nodes:
+            return starts[:0], np.empty(0, np.int32), starts
+        if not (add_self_loops and i == j):
+            starts[2 * i + 1 + _is_inter(groups, i, j)] += 1
+    if add_self_loops:
+        starts[1::2] += 1
+    starts = np.cumsum(starts)
+    free = starts[:-1].copy()
+    sorted_source, permutation = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
+    number = 0
+    for k in range(source.size):
+        j, i = source[k], target[k]
+        if add_self_loops and i == j:
+            continue
+        segment = 2 * i + _is_inter(groups, i, j)
+        e = free[segment]
+        free[segment] = e + 1
+        sorted_source[e] = j
+        permutation[e] = number
+        number += 1
+    if add_self_loops:
+        for i in range(num_nodes):
+            e = free[2 * i]
+            sorted_source[e] = i
+            permutation[e] = number + i
+    return starts, sorted_source, permutation
+
+
+@njit(forceinline=True, error_model="numpy")
+def _is_inter(groups, i, j):
+    if groups is None:
+        return 0
+    return 1 if groups[i] != groups[j] else 0
+
+
+@_serial
+def sort_by_source(rowptr, source, num_sources):
+    """The transposed graph: tptr (num_sources + 1,), ttarget and tedge (E,), by target within a source.
+
+    And `position` (E,), where each edge of the graph is in it.
+    """
+    tptr = np.zeros(num_sources + 1, np.int64)
+    for e in range(source.size):
+        tptr[source[e] + 1] += 1
+    tptr = np.cumsum(tptr)
+    free = tptr[:-1].copy()
+    ttarget, tedge, position = np.empty((3, source.size), np.int32)
+    for i in range(rowptr.size - 1):
+        for e in range(rowptr[i], rowptr[i + 1]):
+            j = source[e]
+            k = free[j]
+            free[j] = k + 1
+            ttarget[k] = i
+            tedge[k] = e
+            position[e] = k
+    return tptr, ttarget, tedge, position

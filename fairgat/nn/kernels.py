@@ -1,4 +1,4 @@
-"""All Numba code of the layers: attention over a CSR graph in float32, and the sorting that builds one.
+"""All Numba code of attention over a CSR graph, in float32. (The sorting that builds one is in `fairgat.nn.csr`.)
 
 Plain loops, which LLVM turns into AVX2, AVX-512 or NEON. Threads are OpenMP's, of the pool that PyTorch has loaded: two
 pools would spin against each other (57 against 35 ms for an epoch on Recidivism with two threads).
@@ -25,7 +25,6 @@ PARTS = 64  # of the rows, with about as many edges each, that are shared out am
 _SUMS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, which is what lets LLVM vectorise them
 
 _parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
-_serial = njit(cache=True, nogil=True, error_model="numpy")
 _rows = njit(nogil=True, error_model="numpy", fastmath=_SUMS)
 _inlined = njit(forceinline=True, error_model="numpy", fastmath=_SUMS)
 
@@ -68,7 +67,7 @@ def _exp(x):
 
 @_inlined
 def _segments(rowptr, middle, i):
-    """Where row i's intra-edges begin, its inter-edges, and the next row."""
+    """Where row i's intra-edges begin, its inter-edges, and the next row. Unsigned: half of the time."""
     return np.uint64(rowptr[i]), np.uint64(middle[i]), np.uint64(rowptr[i + np.uint64(1)])
 
 
@@ -325,74 +324,3 @@ def column_dots(a, a_shift, b, b_shift, sums):
         for i in range(np.uint64(len(a) * part // PARTS), np.uint64(len(a) * (part + 1) // PARTS)):
             for f in range(np.uint64(a.shape[1])):
                 sums[part, f] += (a[i, f] - a_shift[f]) * (b[i, f] - b_shift[f])
-
-
-# -------------------------------------------------------------------------------------------- counting sorts, E + N
-
-
-@_serial
-def sort_by_target(source, target, groups, num_nodes, add_self_loops):
-    """Edges by target, a row's intra-edges first: starts (2N + 1,) of the segments, source (E',), permutation (E',).
-
-    `groups` is (N,), or None for intra-edges only. With `add_self_loops` those there are give way to one per node,
-    numbered after the other edges. An edge that names no node leaves the starts empty.
-    """
-    starts = np.zeros(2 * num_nodes + 1, np.int64)
-    for k in range(source.size):
-        j, i = source[k], target[k]
-        if min(i, j) < 0 or max(i, j) >= num_nodes:
-            return starts[:0], np.empty(0, np.int32), starts
-        if not (add_self_loops and i == j):
-            starts[2 * i + 1 + _is_inter(groups, i, j)] += 1
-    if add_self_loops:
-        starts[1::2] += 1
-    starts = np.cumsum(starts)
-    free = starts[:-1].copy()
-    sorted_source, permutation = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
-    number = 0
-    for k in range(source.size):
-        j, i = source[k], target[k]
-        if add_self_loops and i == j:
-            continue
-        segment = 2 * i + _is_inter(groups, i, j)
-        e = free[segment]
-        free[segment] = e + 1
-        sorted_source[e] = j
-        permutation[e] = number
-        number += 1
-    if add_self_loops:
-        for i in range(num_nodes):
-            e = free[2 * i]
-            sorted_source[e] = i
-            permutation[e] = number + i
-    return starts, sorted_source, permutation
-
-
-@_inlined
-def _is_inter(groups, i, j):
-    if groups is None:
-        return 0
-    return 1 if groups[i] != groups[j] else 0
-
-
-@_serial
-def sort_by_source(rowptr, source, num_sources):
-    """The transposed graph: tptr (num_sources + 1,), ttarget and tedge (E,), by target within a source.
-
-    And `position` (E,), where each edge of the graph is in it.
-    """
-    tptr = np.zeros(num_sources + 1, np.int64)
-    for e in range(source.size):
-        tptr[source[e] + 1] += 1
-    tptr = np.cumsum(tptr)
-    free = tptr[:-1].copy()
-    ttarget, tedge, position = np.empty((3, source.size), np.int32)
-    for i in range(rowptr.size - 1):
-        for e in range(rowptr[i], rowptr[i + 1]):
-            j = source[e]
-            k = free[j]
-            free[j] = k + 1
-            ttarget[k] = i
-            tedge[k] = e
-            position[e] = k
-    return tptr, ttarget, tedge, position

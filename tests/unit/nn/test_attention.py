@@ -7,7 +7,7 @@ from graphs import random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgat.nn import CSRGraph, attention, kernels
+from fairgat.nn import CSRGraph, attention, csr
 from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax, sum_of_neighbours
 
 
@@ -151,14 +151,28 @@ def test_the_same_bits_whatever_the_number_of_threads(threads):
 def test_a_backward_pass_alone_needs_the_transposed_graph(monkeypatch):
     graph, source, target, x = inputs(12, 40, 1, 16)
     calls = []
-    original = kernels.sort_by_source
-    monkeypatch.setattr(kernels, "sort_by_source", lambda *a: calls.append(1) or original(*a))
+    original = csr.sort_by_source
+    monkeypatch.setattr(csr, "sort_by_source", lambda *a: calls.append(1) or original(*a))
     for _ in range(2):
         sum_of_neighbours(segment_softmax(source, target, graph), x, graph)
     assert not calls
     for _ in range(2):
         sum_of_neighbours(segment_softmax(source, target, graph), x.requires_grad_(), graph).sum().backward()
     assert calls == [1]
+
+
+@pytest.mark.parametrize("shared", [True, False])
+@pytest.mark.parametrize("width", [5, 16, 144])
+def test_constant_features(width, shared):
+    graph, source, target, x = inputs(12, 40, 2, width)
+    x = (x[:, 0] if shared else x).detach()
+    alpha = segment_softmax(source, target, graph).detach()
+    grads = []
+    for function in (sum_of_neighbours, reference_sum):
+        given = alpha.clone().requires_grad_()
+        function(given, x, graph).square().sum().backward()
+        grads.append(given.grad)
+    torch.testing.assert_close(*grads)
 
 
 def test_who_takes_the_reference():
