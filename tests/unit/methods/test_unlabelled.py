@@ -11,6 +11,7 @@ from fairgat.methods.edits.fit import Debias, debias
 from fairgat.training import job
 from fairgat.training.loop import fit
 
+SHORT = {"edits": {"threshold": 0.5}, "fairgnn": {"estimator_epochs": 5}}
 METHODS = [name for name in methods.names() if hasattr(methods.module(name), "NodeClassification")]
 
 
@@ -34,10 +35,11 @@ def test_splits_divide_the_labelled_nodes(graph):
 
 
 @pytest.mark.parametrize("module", METHODS)
-def test_no_method_reads_the_label_of_an_unlabelled_node(graph, module, tmp_path):
+def test_no_method_reads_the_label_of_an_unlabelled_node(graph, module, tmp_path, threads):
     """Whatever label they might have: the same scores and the same predictions."""
+    threads(1)
     parts = splits.make(graph, "node_classification", Splits(), 0, "x", 0)
-    settings = methods.settings(module, {"threshold": 0.5} if module == "edits" else {})
+    settings = methods.settings(module, SHORT.get(module, {}))
     if module == "edits":
         debias(graph, parts["train"], Debias(epochs=3), 0).save(tmp_path / "debiased.npz")
     outcomes = []
