@@ -88,7 +88,7 @@ def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x
     transposed = _transposed(graph, alpha, x)
     out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, *transposed)
-    return out[..., :width]
+    return out[..., :width] if width % 16 else out  # a slice has a gradient, which copies
 
 
 def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
@@ -142,7 +142,7 @@ def _softmax_backward(ctx, grad):
     _softmax_setup,
 )
 def _softmax(score_source, score_target, rowptr, middle, source, tptr, tedge, keep, alpha_chi, slope):
-    alpha = score_source.new_zeros(score_source.size(0), source.size(0))
+    alpha = score_source.new_empty(score_source.size(0), source.size(0))
     kernels.launch(
         kernels.softmax, rowptr.numpy(), middle.numpy(), _unsigned(source), None if keep is None else _array(keep),
         _array(score_source), _array(score_target), np.float32(alpha_chi), np.float32(slope), alpha.numpy(),
@@ -167,12 +167,16 @@ def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, middle, s
 
 
 def _sum_setup(ctx, inputs, output):
-    alpha, x, _, _, *transposed = inputs
-    ctx.save_for_backward(alpha, x, *transposed)
+    ctx.save_for_backward(*inputs)
 
 
 def _sum_backward(ctx, grad):
-    return *torch.ops.fairgat.sum_of_neighbours_backward(grad, *ctx.saved_tensors), *(None,) * 6
+    alpha, x, rowptr, source, *transposed = ctx.saved_tensors
+    if ctx.needs_input_grad[1]:
+        grads = torch.ops.fairgat.sum_of_neighbours_backward(grad, alpha, x, *transposed)
+    else:  # nothing is scattered: a third of the time
+        grads = torch.ops.fairgat.dot_products(grad, x, rowptr, source), None
+    return *grads, *(None,) * 6
 
 
 @operator(
@@ -183,20 +187,12 @@ def _sum_backward(ctx, grad):
     _sum_setup,
 )
 def _sum(alpha, x, rowptr, source, *_):
-    heads, width = alpha.size(0), x.size(-1)
-    out = x.new_empty(rowptr.size(0) - 1, heads, width)
-    for head, size, at, to in _blocks(heads, x):
+    out = x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1))
+    for head, size, at, to in _blocks(alpha.size(0), x):
         kernels.launch(
-            kernels.aggregate,
-            rowptr.numpy(),
-            _unsigned(source),
-            _array(alpha)[head],
-            _flat(x),
-            at,
-            _flat(out),
-            to,
-            size,
-        )
+            kernels.aggregate, rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at,
+            _flat(out), to, size,
+        )  # fmt: skip
     return out
 
 
@@ -206,17 +202,34 @@ def _sum(alpha, x, rowptr, source, *_):
     lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
 )
 def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
-    grad_x, grad_alpha = x.new_zeros(x.shape), alpha.new_empty(alpha.shape)
-    weight = torch.stack([row.index_select(0, tedge) for row in alpha])  # by source, in which order they are read
-    grad_weight = alpha.new_zeros(alpha.shape)
+    grad_x, grad_weight = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
+    weight = _take(alpha, tedge)
     for head, size, at, to in _blocks(alpha.size(0), x):
+        add_x, add_weight = x.dim() == 2 and head > 0, to > head * x.size(-1)
         kernels.launch(
             kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight.numpy()[head], _flat(x), at,
-            _flat(grad), to, size, _flat(grad_x), grad_weight.numpy()[head],
+            _flat(grad), to, size, _flat(grad_x), add_x, grad_weight.numpy()[head], add_weight,
         )  # fmt: skip
-    for row, out in zip(grad_weight, grad_alpha, strict=True):
-        torch.index_select(row, 0, position, out=out)
-    return grad_alpha, grad_x
+    return _take(grad_weight, position), grad_x
+
+
+def _take(values: Tensor, index: Tensor) -> Tensor:
+    """values[:, index], row by row, which is faster."""
+    out = torch.empty_like(values)
+    for row, into in zip(values, out, strict=True):
+        torch.index_select(row, 0, index, out=into)
+    return out
+
+
+@operator(
+    "dot_products(Tensor grad, Tensor x, Tensor rowptr, Tensor source) -> Tensor",
+    lambda grad, x, rowptr, source: grad.new_empty(grad.size(1), source.size(0)),
+)
+def _dot_products(grad, x, rowptr, source):
+    out = grad.new_empty(grad.size(1), source.size(0))
+    x = x if x.dim() == 3 else x[:, None]
+    kernels.launch(kernels.dot_products, rowptr.numpy(), _unsigned(source), _array(x), _array(grad), out.numpy())
+    return out
 
 
 def _blocks(heads: int, x: Tensor):

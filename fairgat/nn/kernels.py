@@ -20,6 +20,7 @@ from numba.extending import intrinsic
 if not {"NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"} & os.environ.keys():
     numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
 
+BLOCK = 64  # rows, whose edges stay in the first cache
 PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
 _SUMS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, which is what lets LLVM vectorise them
 
@@ -66,6 +67,12 @@ def _exp(x):
 
 
 @_inlined
+def _segments(rowptr, middle, i):
+    """Where row i's intra-edges begin, its inter-edges, and the next row."""
+    return np.uint64(rowptr[i]), np.uint64(middle[i]), np.uint64(rowptr[i + np.uint64(1)])
+
+
+@_inlined
 def _score(e, source, score_source, score_target, slope):
     """The score of edge e before LeakyReLU, and after."""
     score = score_source[source[e]] + score_target
@@ -90,8 +97,8 @@ def _count(lo, hi, keep):
 
 
 @_inlined
-def _segment_softmax(lo, hi, mass, source, keep, score_source, score_target, slope, alpha):
-    """alpha[lo:hi] = mass * softmax of the scores of the kept edges."""
+def _shifted_scores(lo, hi, source, keep, score_source, score_target, slope, alpha):
+    """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
     top = np.float32(-np.inf)
     for e in range(lo, hi):
         score = _score(e, source, score_source, score_target, slope)[1]
@@ -99,11 +106,16 @@ def _segment_softmax(lo, hi, mass, source, keep, score_source, score_target, slo
             score = score if keep[e] else np.float32(-np.inf)
         alpha[e] = score
         top = _larger(top, score)
+    if top > np.float32(-np.inf):
+        for e in range(lo, hi):
+            alpha[e] -= top
+
+
+@_inlined
+def _scale_to(mass, lo, hi, alpha):
     total = np.float32(0)
     for e in range(lo, hi):
-        weight = _exp(alpha[e] - top)
-        alpha[e] = weight
-        total += weight
+        total += alpha[e]
     share = np.float32(mass) / total
     for e in range(lo, hi):
         alpha[e] *= share
@@ -113,19 +125,28 @@ def _segment_softmax(lo, hi, mass, source, keep, score_source, score_target, slo
 def softmax(rowptr, middle, source, keep, score_source, score_target, alpha_chi, slope, alpha):
     """alpha (H, E): in each of a row's two segments the softmax of its scores, scaled to the segment's mass.
 
-    Scores are (H, N) and (H, M); `keep` is (E,) or None. `alpha` must come as zeros.
+    Scores are (H, N) and (H, M); `keep` is (E,) or None. Exponentials are taken of many rows' edges at once: a row is
+    too short for the vectorised loop.
     """
     for part in prange(PARTS):
-        for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
-            lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
-            intra, inter = _count(lo, mid, keep), _count(mid, hi, keep)
-            both = intra > 0 and inter > 0
+        first, last = _first_row(rowptr, part), _first_row(rowptr, part + 1)
+        for begin in range(first, last, np.uint64(BLOCK)):
+            end = min(begin + np.uint64(BLOCK), last)
             for h in range(alpha.shape[0]):
-                s, t, a = score_source[h], score_target[h, i], alpha[h]
-                if intra > 0:
-                    _segment_softmax(lo, mid, 1 - alpha_chi if both else 1.0, source, keep, s, t, slope, a)
-                if inter > 0:
-                    _segment_softmax(mid, hi, alpha_chi if both else 1.0, source, keep, s, t, slope, a)
+                s, a = score_source[h], alpha[h]
+                for i in range(begin, end):
+                    t, (lo, mid, hi) = score_target[h, i], _segments(rowptr, middle, i)
+                    _shifted_scores(lo, mid, source, keep, s, t, slope, a)
+                    _shifted_scores(mid, hi, source, keep, s, t, slope, a)
+                for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
+                    a[e] = _exp(a[e])
+                for i in range(begin, end):
+                    lo, mid, hi = _segments(rowptr, middle, i)
+                    intra, inter = _count(lo, mid, keep) > 0, _count(mid, hi, keep) > 0
+                    if intra:
+                        _scale_to(1 - alpha_chi if inter else 1.0, lo, mid, a)
+                    if inter:
+                        _scale_to(alpha_chi if intra else 1.0, mid, hi, a)
 
 
 @_inlined
@@ -152,7 +173,7 @@ def softmax_gradient(
     """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row."""
     for part in prange(PARTS):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
-            lo, mid, hi = rowptr[i], middle[i], rowptr[i + 1]
+            lo, mid, hi = _segments(rowptr, middle, i)
             for h in range(alpha.shape[0]):
                 given = source, score_source[h], score_target[h, i], slope, alpha[h], grad_alpha[h], grad_score[h]
                 grad_target[h, i] = _segment_gradient(lo, mid, *given) + _segment_gradient(mid, hi, *given)
@@ -165,7 +186,7 @@ def sum_by_source(tptr, tedge, values, out):
         for j in range(_first_row(tptr, part), _first_row(tptr, part + 1)):
             for h in range(out.shape[0]):
                 total = np.float32(0)
-                for k in range(tptr[j], tptr[j + 1]):
+                for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
                     total += values[h, tedge[k]]
                 out[h, j] = total
 
@@ -223,20 +244,20 @@ def _gradient_rows(width: int):
     """`aggregate_gradient` for the sources begin .. end."""
 
     @_rows
-    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight):
+    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight):
         sums = carray(_stack_array(width), (width,))
         for j in range(begin, end):
             for f in range(np.uint64(width)):
-                sums[f] = 0
+                sums[f] = grad_x[j, at + f] if add_x else 0
             for k in range(np.uint64(tptr[j]), np.uint64(tptr[j + np.uint64(1)])):
                 w, i, product = weight[k], ttarget[k], np.float32(0)
                 for f in range(np.uint64(width)):
                     value = grad[i, to + f]
                     product += x[j, at + f] * value
                     sums[f] += w * value
-                grad_weight[k] += product
+                grad_weight[k] = product + grad_weight[k] if add_weight else product
             for f in range(np.uint64(width)):
-                grad_x[j, at + f] += sums[f]
+                grad_x[j, at + f] = sums[f]
 
     return kernel
 
@@ -259,21 +280,38 @@ def aggregate(rowptr, source, weight, x, at, out, to, columns):
 
 
 @_parallel
-def aggregate_gradient(tptr, ttarget, weight, x, at, grad, to, columns, grad_x, grad_weight):
-    """grad_x[j, at + f] += sum_i weight[k] grad[i, to + f], and grad_weight[k] += <grad[i], x[j]>, by source.
+def aggregate_gradient(
+    tptr, ttarget, weight, x, at, grad, to, columns, grad_x, add_x, grad_weight, add_weight
+):  # fmt: skip
+    """grad_x[j, at + f] = sum_i weight[k] grad[i, to + f], and grad_weight[k] = <grad[i], x[j]>, by source.
 
-    Both from one read of `grad`; weights are in the order of the sources, as fetching them one by one takes longer.
+    Both from one read of `grad`, and added to what there is where `add_x` and `add_weight` say so. Weights are in the
+    order of the sources: to fetch them one by one takes 14 instead of 11 ms on Recidivism.
     """
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
         if columns == 128:
-            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         elif columns == 64:
-            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         elif columns == 32:
-            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
         else:
-            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, grad_weight)
+            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+
+
+@_parallel
+def dot_products(rowptr, source, x, grad, out):
+    """out[h, e] = <grad[i, h], x[j, h]> by target, or <grad[i, h], x[j, 0]> where all heads have the same x."""
+    for part in prange(PARTS):
+        for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
+            for h in range(np.uint64(out.shape[0])):
+                k = h if x.shape[1] > 1 else np.uint64(0)
+                for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
+                    j, product = source[e], np.float32(0)
+                    for f in range(np.uint64(x.shape[2])):
+                        product += grad[i, h, f] * x[j, k, f]
+                    out[h, e] = product
 
 
 # -------------------------------------------------------------------------------------------- counting sorts, E + N

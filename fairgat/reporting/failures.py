@@ -41,7 +41,9 @@ def in_words(*paths: str) -> str:
     names = {name for values in parameters for name in values}
     if len(names) == 1:
         return f"{names.pop()} " + ", ".join(str(value) for values in parameters for value in values.values())
-    return " and ".join(", ".join(f"{name} {value}" for name, value in values.items()) or cells.DEFAULT for values in parameters)
+    return " and ".join(
+        ", ".join(f"{name} {value}" for name, value in values.items()) or cells.DEFAULT for values in parameters
+    )
 
 
 def _numbered(splits: Sequence[int]) -> str:

@@ -112,32 +112,20 @@ def markdown_grid(panel: Panel, block: Block | None = None) -> str:
     if block is not None:
         header = [block.title, *panel.header[1:]]
         rows = [[_markdown_cell(cell) for cell in row.cells] for row in block.rows]
-        columns = panel.columns
     else:
-        header, rows, columns = panel.header, [], panel.columns
-        for item in panel.blocks:
-            title = markdown(item.title)
-            for number, row in enumerate(item.rows):
-                rows.append([title if number == 0 else "", *map(_markdown_cell, row.cells)])
-    return align_columns([markdown(text) for text in header], rows, columns)
-
-
-def align_columns(header: list[str], rows: list[list[str]], columns: str) -> str:
-    """Markdown lines whose pipes stand below each other; `columns` has l, c or r per column."""
-    widths = [max([3, len(header[k]), *(len(row[k]) for row in rows)]) for k in range(len(header))]
-
-    def line(entries: list[str]) -> str:
-        adjusted = [
-            entry.ljust(width) if column == "l" else entry.rjust(width)
-            for entry, width, column in zip(entries, widths, columns, strict=True)
+        header = panel.header
+        rows = [
+            [markdown(item.title) if number == 0 else "", *map(_markdown_cell, row.cells)]
+            for item in panel.blocks
+            for number, row in enumerate(item.rows)
         ]
-        return "| " + " | ".join(adjusted) + " |"
-
-    rule = [
-        {"l": ":" + "-" * (width - 1), "c": ":" + "-" * (width - 2) + ":", "r": "-" * (width - 1) + ":"}[column]
-        for width, column in zip(widths, columns, strict=True)
-    ]
-    return "\n".join([line(header), "| " + " | ".join(rule) + " |", *map(line, rows)])
+    lines = [[markdown(text) for text in header], *rows]
+    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+    rules = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}
+    rule = [rules[side].format("-" * (width - 2)) for side, width in zip(panel.columns, widths, strict=True)]
+    places = [f"{'<' if side == 'l' else '>'}{width}" for side, width in zip(panel.columns, widths, strict=True)]
+    padded = [[format(entry, place) for entry, place in zip(line, places, strict=True)] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [padded[0], rule, *padded[1:]])
 
 
 def to_csv(table: Table) -> str:

@@ -125,21 +125,13 @@ def panels(
 
 def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), line: bool = False) -> None:
     """One legend for the whole figure, above it."""
-    handles = [
-        Line2D(
-            [], [], color=look.colour, marker="" if line else look.marker, linestyle=look.line if line else "",
-            label=look.title,
-        )
-        for look in shown
-    ]  # fmt: skip
+    handles = []
+    for look in shown:
+        drawn = {"marker": "", "linestyle": look.line} if line else {"marker": look.marker, "linestyle": ""}
+        handles.append(Line2D([], [], color=look.colour, label=look.title, **drawn))
     handles += extra
     if handles:
-        figure.legend(
-            handles=handles,
-            loc="outside upper center",
-            ncols=min(len(handles), 6),
-            frameon=False,
-        )
+        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 6), frameon=False)
 
 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:

@@ -14,13 +14,8 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
     looks = style.looks(settings["methods"])
     ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
     printed = paper.load()[table]
-    figure, axes = style.panels(
-        settings["datasets"],
-        (UTILITY, *FAIRNESS[settings["task"]]),
-        columns=4,
-        height=max(1.3, 0.5 + 0.22 * len(looks)),
-        sharey=True,
-    )
+    metrics, height = (UTILITY, *FAIRNESS[settings["task"]]), max(1.3, 0.5 + 0.22 * len(looks))
+    figure, axes = style.panels(settings["datasets"], metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             if (dataset, method, metric) in ours.index:
@@ -37,14 +32,5 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
 
 
 def _point(ax: Axes, mean: float, std: float, y: float, colour: str, marker: str, hollow: bool = False) -> None:
-    ax.errorbar(
-        mean,
-        y,
-        xerr=None if percent.missing(std) else std,
-        fmt=marker,
-        color=colour,
-        markerfacecolor="none" if hollow else colour,
-        markersize=4 if hollow else 5,
-        elinewidth=0.8 if hollow else 1.2,
-        capsize=2,
-    )
+    thin = {"markerfacecolor": "none", "markersize": 4, "elinewidth": 0.8} if hollow else {"markersize": 5}
+    ax.errorbar(mean, y, xerr=None if percent.missing(std) else std, fmt=marker, color=colour, capsize=2, **thin)

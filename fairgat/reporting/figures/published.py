@@ -30,16 +30,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     for ax, (title, rows) in zip(flat, panels.items(), strict=False):
         for line in rows.itertuples():
             look = looks.get(line.method) or style.Look(line.method, "#666666", "o")
-            ax.errorbar(
-                line.paper_mean,
-                line.mean,
-                xerr=line.paper_std,
-                yerr=0 if percent.missing(line.std) else line.std,
-                fmt=look.marker,
-                color=look.colour,
-                elinewidth=0.6,
-                alpha=0.85,
-            )
+            errors = {"xerr": line.paper_std, "yerr": 0 if percent.missing(line.std) else line.std}
+            drawn = {"fmt": look.marker, "color": look.colour, "elinewidth": 0.6, "alpha": 0.85}
+            ax.errorbar(line.paper_mean, line.mean, **errors, **drawn)
         low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
         ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
         ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")

@@ -1,9 +1,8 @@
 """Tables of scores: one block per data set, one row per method, mean ± standard deviation in percent."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
-
-import pandas as pd
 
 from fairgat.reporting import inputs, labels, percent
 from fairgat.reporting.failures import failed_cells, in_words
@@ -25,7 +24,8 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
         multirow: the paper's layout of link prediction, with a data set's title beside its rows.
     """
     metrics = (UTILITY, *FAIRNESS[settings["task"]])
-    printed = _printed(inputs.winners(files, settings))
+    winners = inputs.winners(files, settings)
+    printed = {(row.dataset, row.method, row.metric): percent.score(row.mean, row.std) for row in winners.itertuples()}
     selections = inputs.selections(files)
     notes = Notes()
     blocks = [
@@ -34,19 +34,12 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
         else _block(dataset, settings["methods"], metrics, printed, selections, notes, grouped=not multirow)
         for dataset in settings["datasets"]
     ]
+    align = "l" * (1 + multirow) + "c" * len(metrics) + "l"
     header = ["", *[""] * multirow, *map(labels.metric, metrics), "Cell"]
     return Table(
         name=name,
         caption=caption,
-        panels=[
-            Panel(
-                "multirow" if multirow else "stacked",
-                header,
-                blocks,
-                aside=True,
-                align="l" * (1 + multirow) + "c" * len(metrics) + "l",
-            )
-        ],
+        panels=[Panel("multirow" if multirow else "stacked", header, blocks, aside=True, align=align)],
         notes=notes.all(),
         explanation=(
             "Test mean ± standard deviation over the splits. Higher accuracy is better, lower differences are better; "
@@ -66,10 +59,6 @@ def group(method: str) -> int:
     return {REFERENCE: 0, SUBJECT: 2}.get(method, 1)
 
 
-def _printed(frame: pd.DataFrame) -> dict[tuple[str, str, str], Cell]:
-    return {(row.dataset, row.method, row.metric): percent.score(row.mean, row.std) for row in frame.itertuples()}
-
-
 def _block(
     dataset: Mapping[str, Any],
     methods: Sequence[Mapping[str, Any]],
@@ -79,24 +68,20 @@ def _block(
     notes: Notes,
     grouped: bool,
 ) -> Block:
+    found = {m["name"]: [printed.get((dataset["name"], m["name"], metric)) for metric in metrics] for m in methods}
+    best = [
+        _best([cell.text for cell in column if cell], metric)
+        for metric, column in zip(metrics, zip(*found.values(), strict=True), strict=True)
+    ]
     rows = []
-    best = {
-        metric: _best([e.text for m in methods if (e := printed.get((dataset["name"], m["name"], metric)))], metric)
-        for metric in metrics
-    }
     for method in methods:
         selection = selections.get((dataset["name"], method["name"]))
+        winner = selection and selection["winner"]
         cells = [Cell(method["title"], mark=_mark(dataset, method, selection, notes))]
-        for metric in metrics:
-            entry = printed.get((dataset["name"], method["name"], metric), Cell(DASH))
-            cells.append(Cell(entry.text, std=entry.std, bold=entry.text == best[metric]))
-        winner = selection["winner"] if selection else None
-        rows.append(
-            Row(
-                [*cells, Cell(DASH if winner is None else in_words(winner))],
-                group=group(method["name"]) if grouped else 0,
-            )
-        )
+        for cell, target in zip(found[method["name"]], best, strict=True):
+            cells.append(replace(cell, bold=cell.text == target) if cell else Cell(DASH))
+        cells.append(Cell(in_words(winner) if winner else DASH))
+        rows.append(Row(cells, group(method["name"]) if grouped else 0))
     return Block(dataset["title"], rows)
 
 

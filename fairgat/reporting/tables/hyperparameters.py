@@ -6,7 +6,7 @@ from typing import Any
 from fairgat.cells import from_path
 from fairgat.reporting import inputs, labels, paper
 from fairgat.reporting.inputs import Files, Selections, Settings
-from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text
 
 READS = ("selection",)
 TASK = None
@@ -32,19 +32,16 @@ def build(settings: Settings, files: Files) -> Table:
             chosen, mark = _chosen(dataset, method, selections, notes)
             published = papers.get(method["name"], {}).get("chosen", {}).get(dataset["name"])
             published = published or method["published"].get(dataset["name"], {})
-            for position, (name, values) in enumerate(grid.items()):
-                rows.append(
-                    Row(
-                        [
-                            Cell(method["title"] if position == 0 else "", mark=mark if position == 0 else ""),
-                            Cell(labels.parameter(name)),
-                            Cell(", ".join(_value(value) for value in values)),
-                            Cell(_value(published[name]) if name in published else DASH),
-                            Cell(_value(chosen[name]) if name in chosen else DASH),
-                        ],
-                        group=number,
-                    )
-                )
+            title = Cell(method["title"], mark=mark)
+            for name, values in grid.items():
+                texts = [
+                    labels.parameter(name),
+                    ", ".join(map(_value, values)),
+                    _of(published, name),
+                    _of(chosen, name),
+                ]
+                rows.append(Row([title, *map(Cell, texts)], group=number))
+                title = Cell("")
         if rows:
             blocks.append(Block(dataset["title"], rows))
     header = ["Data set", "Method", "Hyperparameter", "Examined", "Paper", "Ours"]
@@ -69,6 +66,10 @@ def _chosen(
         reason = selection["winners"][selection["rule"]]["reason"]
         return {}, notes.mark(f"{method['title']} on {dataset['title']}: {reason}.")
     return from_path(selection["winner"]), ""
+
+
+def _of(chosen: Mapping[str, Any], name: str) -> Text:
+    return _value(chosen[name]) if name in chosen else DASH
 
 
 def _value(value: Any) -> str:
