@@ -102,7 +102,6 @@ class Training:
 
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
-    """Find a layer's factory, its arguments besides the features, and the version of what computes it."""
     edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
     if name == GAT:
         return GATConv, (edge_index,), ours

@@ -10,9 +10,7 @@ from fairgat.errors import DataError
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `audit`."""
-    parser = subparsers.add_parser("audit", help="compare results with the published numbers and claims")
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
     parser.set_defaults(run=run)
 

@@ -15,9 +15,7 @@ from fairgat.tasks.metrics import area_under_roc, link_metrics, node_metrics
 PARTS = ("validation", "test")
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `evaluate`."""
-    parser = subparsers.add_parser("evaluate", help="compute a finished run's metrics again from its predictions")
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
     parser.set_defaults(run=run)
 

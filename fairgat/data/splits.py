@@ -85,7 +85,6 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:
-    """Write a split to an `.npz`, whole or not at all."""
     save_npz(path, **parts)
 
 
@@ -113,10 +112,7 @@ def _generator(task: str, seed: int, dataset: str, split: int) -> np.random.Gene
 
 
 def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str) -> np.ndarray:
-    """Draw (2, count) different pairs u < v without an edge uniformly, in random order.
-
-    Draws by rejection: PyG's N x N mask would take gigabytes on larger graphs.
-    """
+    """Draw (2, count) different pairs u < v without an edge, by rejection: PyG's N x N mask takes gigabytes."""
     n = graph.num_nodes
     source, target = graph.edge_index
     upper = source < target

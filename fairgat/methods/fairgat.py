@@ -15,8 +15,6 @@ from fairgat.nn import FairGATConv, LinkEncoder, NodeClassifier
 
 
 class Settings(Model):
-    """FairGAT's settings and hyperparameters."""
-
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5

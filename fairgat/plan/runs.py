@@ -38,7 +38,6 @@ class Plan:
         check_modules({name: config.module(name) for name in config.methods})
 
     def path(self, relative: str) -> str:
-        """A path under `results_dir`."""
         return f"{self.config.results_dir}/{relative}"
 
     # ------------------------------------------------------------------------------------------------------- runs
@@ -64,15 +63,12 @@ class Plan:
     # ------------------------------------------------------------------------------------------- what a run needs
 
     def graph(self, dataset: str) -> str:
-        """The graph of a data set."""
         return self.path(f"data/graphs/{dataset}.npz")
 
     def split(self, task: Task, dataset: str, split: int) -> str:
-        """One split of a data set."""
         return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
-        """All splits of a data set."""
         return [self.split(task, dataset, k) for k in range(self.config.splits.count)]
 
     def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
@@ -111,7 +107,6 @@ class Plan:
         return [self.path(f"runs/{task}/{dataset}/{method}/selection.json") for dataset, method in self.pairs(task)]
 
     def stats(self, task: Task) -> list[str]:
-        """The statistics of every data set."""
         return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]
 
     def bias(self) -> list[str]:

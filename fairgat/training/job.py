@@ -136,11 +136,7 @@ def run(
 
 
 def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
-    """Score the selected epoch on validation and test; in link prediction, under each protocol.
-
-    Raises:
-        Diverged: a score is not finite: the links of the best epoch may still overflow on the test set.
-    """
+    """Score the selected epoch on validation and test; in link prediction, under each protocol."""
     if isinstance(task, LinkTask):
         protocols = {
             name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)}

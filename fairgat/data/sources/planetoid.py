@@ -49,8 +49,6 @@ _SHA256 = {
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "row"
     """How features are scaled."""
 
@@ -133,11 +131,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _unpickle(path: Path) -> object:
-    """Read one of Planetoid's pickles, with an unpickler that can make nothing but arrays and lists.
-
-    Raises:
-        DataError: the file is damaged, or asks for anything else; none of its code has run.
-    """
+    """Read one of Planetoid's pickles with an unpickler that makes arrays and lists, and runs no other code."""
     try:
         with open(path, "rb") as file:
             return _Unpickler(file, encoding="latin1").load()

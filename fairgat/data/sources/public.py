@@ -87,8 +87,6 @@ NAMES = tuple(_ENTRIES)
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     exclude: tuple[str, ...] = ()
     """More columns to leave out of the features."""
     labelled_only: bool = False
@@ -108,7 +106,6 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """Make the graph, its nodes in the file's order."""
     return _make(name, folder, options)[0]
 
 

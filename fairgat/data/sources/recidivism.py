@@ -15,8 +15,6 @@ _REPOSITORY = ("chirag126/nifty", "6c270c5ec736c5138d455609112cf6dfcc63dcca")
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "min_max"
     """How features are scaled."""
     exclude: tuple[str, ...] = ()
