@@ -153,8 +153,8 @@ class GATConv(nn.Module):
         alpha = self.attend(source, target if rows is None else target.index_select(1, rows), graph, keep)
         alpha = torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
-        z = self.normalise(z if self.concat else z.averaged())
-        return z.dense(self.bias), alpha
+        normalised = self.normalise(z if self.concat else z.averaged())
+        return normalised.dense(self.bias, overwrite=normalised is z), alpha
 
     def transform(self, x: Tensor) -> Features:
         """C = X W^T; not multiplied out where it would be wider than X."""

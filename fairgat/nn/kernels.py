@@ -314,6 +314,19 @@ def dot_products(rowptr, source, x, grad, out):
                     out[h, e] = product
 
 
+# ------------------------------------------------------------------------------------------------- sums over nodes
+
+
+@_parallel
+def column_dots(a, a_shift, b, b_shift, sums):
+    """sums[p, f] = sum of (a[i, f] - a_shift[f]) (b[i, f] - b_shift[f]) over the rows of part p; a and b are (N, F)."""
+    for part in prange(PARTS):
+        sums[part] = 0
+        for i in range(np.uint64(len(a) * part // PARTS), np.uint64(len(a) * (part + 1) // PARTS)):
+            for f in range(np.uint64(a.shape[1])):
+                sums[part, f] += (a[i, f] - a_shift[f]) * (b[i, f] - b_shift[f])
+
+
 # -------------------------------------------------------------------------------------------- counting sorts, E + N
 
 

@@ -11,6 +11,8 @@ from torch import Tensor, nn
 from torch.nn.utils.parametrize import register_parametrization
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from fairgat.nn import kernels
+from fairgat.nn.attention import fused, operator
 from fairgat.nn.csr import kept
 from fairgat.nn.linear import linear
 
@@ -70,7 +72,65 @@ def _take_plain_weight(module, state, prefix, *_) -> None:
 def moments(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and population variance over the rows of x (N, ...). `torch.var_mean` takes ten times as long."""
     mean = x.sum(0) / max(len(x), 1)
+    if fused(x) and x.dim() > 1:
+        return mean, torch.ops.fairgat.column_variance(x.flatten(1), mean.detach().flatten()).view(mean.shape)
     return mean, (x - mean.detach()).square().sum(0) / max(len(x), 1)  # the gradient by the mean is 0
+
+
+def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
+    """x * scale + bias for x (N, F)."""
+    if fused(x) and scale.dtype == bias.dtype == x.dtype:
+        return torch.ops.fairgat.scale_and_shift(x, scale, bias)
+    return torch.addcmul(bias, x, scale)
+
+
+# The same as operators, which write no array of size N x F but the result: such arrays are what FairGAT's epochs cost.
+
+
+def _column_dots(a: Tensor, b: Tensor, shift: Tensor | None = None) -> Tensor:
+    """(F,) sums over the rows of (a - shift) (b - shift), for a and b (N, F)."""
+    shift = a.new_zeros(a.size(1)) if shift is None else shift
+    sums = a.new_empty(kernels.PARTS, a.size(1))
+    given = [each.contiguous().numpy() for each in (a, shift, b, shift)]
+    kernels.launch(kernels.column_dots, *given, sums.numpy())
+    return sums.sum(0)
+
+
+def _variance_backward(ctx, grad):
+    x, mean = ctx.saved_tensors
+    slope = grad * (2 / max(len(x), 1))
+    return torch.addcmul(-mean * slope, x, slope), None
+
+
+@operator(
+    "column_variance(Tensor x, Tensor mean) -> Tensor",
+    lambda x, mean: torch.empty_like(mean),
+    _variance_backward,
+    lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+)
+def _variance(x, mean):
+    return _column_dots(x, x, mean) / max(len(x), 1)
+
+
+def _shift_backward(ctx, grad):
+    x, scale = ctx.saved_tensors
+    return grad * scale, torch.ops.fairgat.column_dots(grad, x), grad.sum(0)
+
+
+operator(
+    "column_dots(Tensor a, Tensor b) -> Tensor",
+    lambda a, b: a.new_empty(a.size(1)),
+)(lambda a, b: _column_dots(a, b))  # fmt: skip
+
+
+@operator(
+    "scale_and_shift(Tensor x, Tensor scale, Tensor bias) -> Tensor",
+    lambda x, scale, bias: torch.empty_like(x),
+    _shift_backward,
+    lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]),
+)
+def _scale_and_shift(x, scale, bias):
+    return torch.addcmul(bias, x, scale)
 
 
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -112,7 +172,7 @@ class Features:
         if self.values.dim() == 2:
             return (self.values @ vectors.flatten(0, 1).t()).t().view(*vectors.shape[:2], -1)
         if self.values.size(1) == 1:
-            return (self.values[:, 0] @ vectors[:, 0].t()).t()[:, None]
+            return (self.values.flatten(1) @ vectors.flatten(1).t()).t()[:, None]
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
     def variance(self) -> Tensor:
@@ -145,15 +205,23 @@ class Features:
         weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
         return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
 
-    def dense(self, bias: Tensor | None = None) -> Tensor:
-        """(N, H * C) the features multiplied out, plus bias (H * C,); for values of its own in each head."""
+    def dense(self, bias: Tensor | None = None, overwrite: bool = False) -> Tensor:
+        """(N, H * C) the features multiplied out, plus bias (H * C,); for values of its own in each head.
+
+        Args:
+            bias: nothing is added where it is None.
+            overwrite: the values may be written to.
+        """
         if self.weight is None:
             values = self.values.flatten(1)
+            if self.scale is None and bias is not None:
+                return values.add_(bias) if overwrite else values + bias
             if self.scale is None:
-                return values if bias is None else values + bias
+                return values
             scale = self.scale.flatten()
-            return values * scale if bias is None else torch.addcmul(bias, values, scale)
+            return values * scale if bias is None else scale_and_shift(values, scale, bias)
         weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
+        if len(weight) == 1:  # without a select, whose gradient is an array of zeros and a copy
+            return linear(self.values.flatten(1), weight.flatten(0, 1), bias)
         parts = [None] * len(weight) if bias is None else bias.view(len(weight), -1)
-        heads = [linear(self.values[:, h], weight[h], parts[h]) for h in range(len(weight))]
-        return heads[0] if len(heads) == 1 else torch.cat(heads, 1)
+        return torch.cat([linear(self.values[:, h], weight[h], parts[h]) for h in range(len(weight))], 1)

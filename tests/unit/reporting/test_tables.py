@@ -206,7 +206,7 @@ def test_a_new_table_is_one_file_and_one_line(plan):
 
 
 def test_an_unknown_table_is_refused(plan):
-    with pytest.raises(ConfigError, match="tables: 'comparision' .* did you mean 'comparison'"):
+    with pytest.raises(ConfigError, match=r"tables: 'comparision' .* did you mean 'comparison'"):
         replanned(plan, tables={"comparision": ["gat"]})
 
 
