@@ -1,4 +1,4 @@
-"""What people read: files of scores → tables, figures, the audit, studies, and the README's generated part.
+"""Turn files of scores into tables, figures, the audit, studies, and the README's generated part.
 
 `tables/` and `figures/` hold one module each, found by its name (`found`); `audit/` compares with the paper
 (`paper.yaml`). A table is data (`model`) until `render` makes Markdown, LaTeX, HTML and CSV of it. `settings` says what

@@ -1,4 +1,4 @@
-"""What the workflow says when it ends: where the tables are, and what failed, told from the files it left."""
+"""Say at the end of a run where the tables are and what failed, told from the files it left."""
 
 import csv
 from collections.abc import Iterator

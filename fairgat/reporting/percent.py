@@ -23,5 +23,5 @@ def signed(value: float | None, low: float | None = None, high: float | None = N
 
 
 def missing(value: float | None) -> bool:
-    """Whether there is no number."""
+    """Check that there is no number."""
     return value is None or math.isnan(value)

@@ -1,4 +1,4 @@
-"""Where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
+"""Record where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
 
 import importlib.metadata
 import platform

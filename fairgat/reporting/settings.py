@@ -1,4 +1,4 @@
-"""What tables, figures, the audit and studies read from the configuration: the narrow params of their rules.
+"""Take from the configuration what tables, figures, the audit and studies read: the narrow params of their rules.
 
 Imports nothing heavy, because the rules call it while Snakemake reads them.
 """
@@ -47,7 +47,7 @@ def figure_settings(config: Config, name: str) -> dict[str, Any]:
 
 
 def audit_settings(config: Config) -> dict[str, Any]:
-    """What the audit reads: `rule`, `protocol` and `ddof`, `datasets` (title and reason) and `methods` (title) by name,
+    """The settings of the audit: `rule`, `protocol`, `ddof`, `datasets` (title, reason) and `methods` (title) by name,
     and the `decisions` with their current values."""
     settings = _shown(config, None, config.methods)
     decisions = (Path(__file__).parent / "audit/decisions.yaml").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def study_settings(config: Config) -> dict[str, Any]:
-    """What the study of this configuration compares: `name`, `title`, `protocol`, `ddof`, and `blocks`, one for each
+    """The settings of the study: `name`, `title`, `protocol`, `ddof`, and `blocks`, one for each
     data set on which some variant is run.
 
     A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
@@ -102,12 +102,12 @@ def study_settings(config: Config) -> dict[str, Any]:
 
 
 def titles(config: Config) -> dict[str, str]:
-    """What tables call each data set and method."""
+    """The title of each data set and method, by name."""
     return {name: entry.title or name for part in (config.datasets, config.methods) for name, entry in part.items()}
 
 
 def about(folder: str, name: str) -> str:
-    """What the docstring of a table's or a figure's module says, for the report; read, not imported."""
+    """Read the docstring of a table's or a figure's module, for the report, without importing it."""
     return ast.get_docstring(ast.parse((Path(__file__).parent / folder / f"{name}.py").read_bytes())) or ""
 
 

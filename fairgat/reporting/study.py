@@ -78,7 +78,7 @@ _BASE = "what it is compared with: "
 
 
 def _failures(lines: pd.DataFrame, runs: pd.DataFrame) -> pd.Series:
-    """Why each row, or what it is compared with, has no scores; None where it has."""
+    """Say why each row, or what it is compared with, has no scores; None where it has."""
     lost = runs[runs["metric"] == FAILURE]
     lost = lost.assign(text="split " + lost["split"].astype(str) + ": " + lost["reason"])
     why = lost.groupby(["run_on", "method"])["text"].agg("; ".join).to_dict()
@@ -161,7 +161,7 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
         if first["changes"]:
             cells = [percent.signed(line["difference"], line["low"], line["high"]) for line in lines]
             rows.append(Row([_name(first, notes), *cells], number))
-        else:
+        elif pd.notna(first["paper_mean"]):
             gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
             rows.append(Row([Cell(f"{first['title']}, published (test)"), *gaps], number))
     return rows

@@ -58,7 +58,7 @@ matplotlib.rcParams.update(_SETTINGS)
 
 @dataclass(frozen=True)
 class Look:
-    """How a method is drawn, and its name."""
+    """A method's name, colour, marker and line."""
 
     title: str
     colour: str

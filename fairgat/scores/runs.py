@@ -67,7 +67,7 @@ def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
 
 
 def _unusable(judged: Mapping[str, Mapping[str, Any]], needed: Iterable[str]) -> str | None:
-    """Why a run's scores cannot be used: one that selection or the tables need is missing or not finite."""
+    """Say why a run's scores cannot be used: one that selection or the tables need is missing or not finite."""
     for scores in judged.values():
         for part in ("validation", "test"):
             for name in needed:

@@ -197,7 +197,7 @@ def _means(
 
 
 def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int) -> Check:
-    """Whether FairGAT's mean (part 0) or deviation (1) is below its rivals' as printed. One rival that is as low
+    """Check that FairGAT's mean (part 0) or deviation (1) is below its rivals', as printed. One rival that is as low
     decides, even where another's is missing."""
     found = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
     known = {name: round(value, 2) for name, value in found.items() if math.isfinite(value)}

@@ -118,7 +118,7 @@ def holm(p_values: pd.Series) -> pd.Series:
 
 
 def doubtful(frame: pd.DataFrame) -> int:
-    """How many reproduced results have p below ALPHA before Holm's adjustment."""
+    """Count the reproduced results with p below ALPHA before Holm's adjustment."""
     return int(((frame["verdict"] == "reproduced") & (frame["p"] < ALPHA)).sum())
 
 

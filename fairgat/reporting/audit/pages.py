@@ -109,22 +109,18 @@ def _blocks(frame: pd.DataFrame, settings: Mapping[str, Any], line: Any) -> list
 
 def _line(found: pd.DataFrame) -> list[Cell]:
     (line,) = found.itertuples()
-    return [
-        *_published(line),
-        _ours(line),
-        Cell(_number("{:+.2f}", line.difference)),
-        Cell(_number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)),
-        Cell(_number("{:.3g}", line.p)),
-        Cell(_number("{:.3g}", line.p_holm)),
-        _verdict(line),
+    numbers = [
+        _number("{:+.2f}", line.difference),
+        _number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
+        _number("{:.3g}", line.p),
+        _number("{:.3g}", line.p_holm),
     ]
+    return [*_published(line), _ours(line), *map(Cell, numbers), _verdict(line)]
 
 
 def _published(line: Any) -> list[Cell]:
-    return [
-        Cell(str(labels.metric(line.metric)).removesuffix(" (%)")),
-        Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
-    ]
+    metric = str(labels.metric(line.metric)).removesuffix(" (%)")
+    return [Cell(metric), Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}")]
 
 
 def _ours(line: Any) -> Cell:
@@ -132,11 +128,12 @@ def _ours(line: Any) -> Cell:
 
 
 def _verdict(line: Any) -> Cell:
-    alone = compare.verdict(line.metric, line.difference, line.p) if line.verdict == "reproduced" else line.verdict
-    return Cell(
-        line.verdict if alone == line.verdict else f"{line.verdict} (alone {alone})",
-        bold=line.verdict in ("better", "worse"),
-    )
+    if (
+        line.verdict == "reproduced"
+        and (alone := compare.verdict(line.metric, line.difference, line.p)) != "reproduced"
+    ):
+        return Cell(f"reproduced (alone {alone})")
+    return Cell(line.verdict, bold=line.verdict in ("better", "worse"))
 
 
 def _number(form: str, *values: float) -> str:

@@ -109,7 +109,7 @@ def _shares(title: str, datasets: list[Mapping[str, Any]], stats: Mapping[str, A
 
 
 def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
-    """How far labels and groups keep to themselves, in every data set."""
+    """Show the homophily of labels and groups in every data set."""
     quantities = {
         "label_homophily": "homophily by label",
         "group_homophily": "homophily by group",

@@ -97,7 +97,7 @@ def _mark(dataset: Mapping, method: Mapping, measured: Mapping[str, Any], notes:
 
 
 def _how(entry: Mapping[str, Any]) -> str:
-    """How and where a data set was measured."""
+    """Say how and where a data set was measured."""
     threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
     machine = entry.get("machine") or {}
     where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
