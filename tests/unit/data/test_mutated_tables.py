@@ -27,7 +27,8 @@ VARIANTS = [
     {"labelled_only": True, "largest_component": True, "drop": ["unknown_ids", "unknown_groups"], "scaling": "row"},
     {"groups": ["m", "f"], "exclude": ["job"], "scaling": "none", "separator": ","},
 ]
-PIECES = [*',;\t"\n\r\0 .?xémf02٣\ufeff\u2028', *"-1 1e999 1e39 nan NA inf 1_0 1,5".split(), "", "\n\n", "9" * 5000]
+PIECES = [*',;\t"\n\r\0 .?xémf02٣\ufeff\u2028', "-1", "1e999", "1e39", "nan", "NA", "inf", "1_0", "1,5"]
+PIECES += ["", "\n\n", "9" * 5000]
 
 
 def mutated(text, random):
