@@ -27,7 +27,6 @@ def measure(graph_file: str | Path, hidden: int, threads: Sequence[int], pairs: 
     """Measure all that `fairgat bench attention` shows.
 
     Args:
-        graph_file: a graph's `.npz`.
         hidden: width of both layers.
         threads: numbers of CPU threads to measure with.
         pairs: turns of each network.

@@ -149,9 +149,6 @@ def _median(run: Callable[..., Any], arguments: Callable[[], tuple], seconds: fl
 def _peak_gib() -> float:
     try:
         kib = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
-    except (
-        OSError,
-        IndexError,
-    ):  # no Linux; there, getrusage begins with the peak of the process that started this one
+    except (OSError, IndexError):  # no Linux, where getrusage begins with the peak of the parent process
         kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return kib / 2**20

@@ -16,11 +16,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the headline, and the verdicts and claims counted under each selection rule.
-
-    Raises:
-        DataError: the folder holds no audit, or a damaged one.
-    """
+    """Print the headline, and the verdicts and claims counted under each selection rule."""
     folder = arguments.results_dir / "audit"
     try:
         headline = (folder / "headline.txt").read_text(encoding="utf-8")

@@ -57,8 +57,7 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
         mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
         names: only these data sets.
 
-    Returns:
-        One line per file that was found.
+    Returns one line per file that was found.
 
     Raises:
         DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on

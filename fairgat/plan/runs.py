@@ -40,8 +40,6 @@ class Plan:
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"
 
-    # ------------------------------------------------------------------------------------------------------- runs
-
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """Every data set of the task that is run, with every method that is run on it."""
         return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_of(task)]
@@ -60,8 +58,6 @@ class Plan:
         """A file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
 
-    # ------------------------------------------------------------------------------------------- what a run needs
-
     def graph(self, dataset: str) -> str:
         return self.path(f"data/graphs/{dataset}.npz")
 
@@ -77,8 +73,6 @@ class Plan:
             return []
         splits = range(self.config.splits.count) if split is None else [split]
         return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
-
-    # ---------------------------------------------------------------------------- what tables and figures may read
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """The files of one of `KINDS`, of one task where given."""
@@ -132,8 +126,6 @@ class Plan:
         """The theory's terms of every method of its table on every data set."""
         rows = self.config.tables.get("theory", [])
         return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
-
-    # -------------------------------------------------------------------------------------------- what people read
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""

@@ -164,7 +164,7 @@ def attention_terms(
     a_0, a_1 = (inter[:, sensitive == s].mean(1) for s in (0, 1))
     factor = float(np.abs(a_0 + a_1 - 1).max())
 
-    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
+    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
     from_neighbours = _aggregate(attention, np.abs(_deviations(c_effective, sensitive)))
     residual = np.linalg.norm(sum(_means(from_neighbours, sensitive)))
@@ -224,7 +224,7 @@ def linear_terms(
     z = h @ weight.T
     gain = _gain(z, eta)
     z = z * gain
-    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(weight * gain[:, None])
+    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * gain[:, None]))
     delta_z = _largest(z, sensitive)
     if activation == "identity":
         corrected = sharp = Bound(sigma_effective, 0.0)
@@ -286,7 +286,3 @@ def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarra
     """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
     heads = np.split(values, len(attention), axis=1)
     return np.concatenate([alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1)
-
-
-def _spectral_norm(weight: np.ndarray) -> float:
-    return float(np.linalg.norm(weight, 2))

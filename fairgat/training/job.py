@@ -95,15 +95,8 @@ def run(
     code = revision()  # now: an hour later the checkout may have changed
     directory, result, predictions = Path(directory), Fit(), {}
     try:
-        method = build(
-            module,
-            methods.settings(module, settings),
-            Graph.load(graph),
-            splits.load(split),
-            protocol,
-            job_seed,
-            debiased,
-        )
+        chosen, parts = methods.settings(module, settings), splits.load(split)
+        method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
         fit(method, progress, observe, result)
         scores = _scores(method.task, result)
         predictions = method.task.predictions(result.output)

@@ -6,8 +6,8 @@ from obtain import obtain
 
 from fairgat.config import Dataset
 from fairgat.data.graph import symmetrise
-from fairgat.data.similarity import similar_pairs
 from fairgat.data.sources import blocks
+from fairgat.data.sources.public import similar_pairs
 
 pytestmark = pytest.mark.real_data
 
