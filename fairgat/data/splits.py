@@ -1,6 +1,6 @@
 """Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone.
 
-A DataError says which graph is too small or too dense to divide, or lacks a group in some part; or which file is no split.
+A DataError says which graph is too small or too dense, or lacks a group in some part, or which file is no split.
 """
 
 import math

@@ -64,16 +64,6 @@ def published_pairs(path):
     return {tuple(pair) for pair in np.loadtxt(path).astype(int)}
 
 
-def test_germans_edges_are_a_function_of_the_features(data_mirror):
-    people = records(data_mirror / "german/german.csv", "GoodCustomer", "PurposeOfLoan", "OtherLoansAtStore")
-    people["Gender"] = people["Gender"] == "Female"
-    for name in ("LoanAmount", "Age", "LoanDuration"):
-        low, high = people[name].min(), people[name].max()
-        people[name] = 2 * (people[name] - low) / (high - low) - 1
-    found = similar_pairs(people.to_numpy(np.float64), 0.8)
-    assert {tuple(pair) for pair in found} == published_pairs(data_mirror / "german/german_edges.txt")
-
-
 def test_recidivisms_edges_are_a_function_of_the_features_and_the_group(data_mirror):
     people = records(data_mirror / "recidivism/bail.csv", "RECID").to_numpy(np.float64)
     found = similar_pairs(people, 0.6)

@@ -101,17 +101,6 @@ def test_a_variant_starts_from_fairgats_weights_and_ends_elsewhere(protocol, set
     assert fit(variant).history != fit(plain).history
 
 
-def test_the_attention_of_a_one_sided_row_sums_to_its_share():
-    method = make("fairgat_variants", sparse_graph(), **CELL, one_sided="share")
-    graph, conv = method.task.segmented_csr, method.model.conv1.eval()
-    _, (edges, alpha) = conv(method.task.features, graph, return_attention_weights=True)
-    total = torch.zeros(graph.num_nodes).index_add(0, edges[1], alpha[:, 0])
-    inter = method.task.sensitive[edges[0]] != method.task.sensitive[edges[1]]
-    mixed = torch.zeros(graph.num_nodes).index_add(0, edges[1], inter.float()) > 0
-    assert mixed.any() and not mixed.all()
-    torch.testing.assert_close(total, torch.where(mixed, 1.0, 1 - conv.alpha_chi))
-
-
 def test_rows_of_inter_edges_alone_get_alpha_chi():
     """Two nodes of different groups, without self-loops."""
     conv = fairgat_variants.OneSidedShare(2, 3, alpha_chi=0.3, eta=None, add_self_loops=False)

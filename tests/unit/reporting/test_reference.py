@@ -100,7 +100,6 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     ("change", "words"),
     [
         ({}, "at commit 0123456789ab by"),
-        ({"modified": True}, "at commit 0123456789ab with uncommitted changes by"),
         ({"commit": None}, "at an unknown commit by"),
         (
             {"trained_at": [{"commit": "fedcba9876543210", "modified": True, "runs": 7}]},

@@ -22,9 +22,6 @@ SHIPPED = config.load_files(ROOT / "config.yaml")
 SETTINGS = settings.study_settings(OVERLAY)
 
 
-# ----------------------------------------------------------------------------------------------------- the overlay
-
-
 def test_the_overlay_is_valid_and_varies_nothing_else():
     methods.check(OVERLAY)
     datasets.check(OVERLAY)
@@ -95,8 +92,6 @@ def test_what_cannot_be_compared_is_refused():
     with pytest.raises(ConfigError, match="there is no study"):
         settings.study_settings(SHIPPED)
 
-
-# ---------------------------------------------------------------------------------------------- table and figure
 
 BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
 GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every split

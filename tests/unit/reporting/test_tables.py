@@ -43,9 +43,6 @@ def replanned(plan, **changes):
     return Plan(plan.config.model_copy(update=changes))
 
 
-# --------------------------------------------------------------------------------------------------- what they say
-
-
 def scored(folder, **accuracies):
     """The comparison of methods on one data set; accuracy and fairness of each."""
     methods = {name: {"tasks": [NODE]} for name in accuracies}
@@ -171,9 +168,6 @@ def test_theory_has_means_over_the_splits(built):
     assert len(network.blocks) == len(layers.blocks) == 3
 
 
-# ------------------------------------------------------------------------------------------------- one more table
-
-
 ANOTHER = '''
 """Epochs of every run."""
 
@@ -208,9 +202,6 @@ def test_a_new_table_is_one_file_and_one_line(plan):
 def test_an_unknown_table_is_refused(plan):
     with pytest.raises(ConfigError, match=r"tables: 'comparision' .* did you mean 'comparison'"):
         replanned(plan, tables={"comparision": ["gat"]})
-
-
-# --------------------------------------------------------------------------------------------------------- formats
 
 
 @pytest.mark.parametrize("name", TABLES)
