@@ -119,9 +119,8 @@ def frame(tmp_path_factory):
 
 def line(frame, dataset, method, run_on=None):
     run_on = run_on or dataset
-    return frame.query("dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on").iloc[
-        0
-    ]
+    chosen = "dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on"
+    return frame.query(chosen).iloc[0]
 
 
 def test_differences_are_paired_over_the_splits(frame, tmp_path):

@@ -13,7 +13,6 @@ import pytest
 from reporting_fixtures import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
 from fairgat import config as configuration
-from fairgat.errors import ConfigError
 from fairgat.files import write_json
 from fairgat.plan import Plan, declared
 from fairgat.plan.modules import PACKAGE
@@ -197,11 +196,6 @@ def test_a_new_table_is_one_file_and_one_line(plan):
     finally:
         module.unlink()
         declared.cache_clear()
-
-
-def test_an_unknown_table_is_refused(plan):
-    with pytest.raises(ConfigError, match=r"tables: 'comparision' .* did you mean 'comparison'"):
-        replanned(plan, tables={"comparision": ["gat"]})
 
 
 @pytest.mark.parametrize("name", TABLES)
