@@ -67,7 +67,8 @@ def check(config: Config) -> None:
             continue
         try:
             for task in entry.tasks:
-                _check_debiased(name, entry, implementation(config.module(name), task))
+                if implementation(config.module(name), task).needs_debiased and not entry.debiased:
+                    raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
         except ConfigError as error:
             problems[f"methods.{name}: {error}"] = None
             continue
@@ -90,11 +91,6 @@ def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
         f"methods.{name}.published.{dataset}": {key: [value] for key, value in cell.items()}
         for dataset, cell in entry.published.items()
     }
-
-
-def _check_debiased(name: str, entry: Entry, implemented: type) -> None:
-    if implemented.needs_debiased and not entry.debiased:
-        raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
 
 
 def _unknown_data_sets(name: str, entry: Entry, config: Config) -> list[str]:

@@ -170,11 +170,6 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
     assert "is not the file that is wanted; fetching it again" in capsys.readouterr().err
 
 
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"file\.bin is missing"):
-        pinned().verify(tmp_path)
-
-
 def test_a_file_we_never_had_is_known_by_gits_id(address, tmp_path):
     blob = hashlib.sha1(b"blob %d\0" % len(CONTENT) + CONTENT).hexdigest()
     known = {"name": "web/file.bin", "sha256": None, "blob": blob}
