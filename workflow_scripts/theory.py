@@ -5,11 +5,22 @@ from _log import logged
 with logged(snakemake):
     import torch
 
-    from fairgat.theory.runs import Job, measure_selected, write
+    from fairgat.theory.runs import measure_selected, write
 
     torch.set_num_threads(snakemake.threads)
     wildcards, params, given = snakemake.wildcards, snakemake.params, snakemake.input
-    job = Job(wildcards.dataset, wildcards.method, params.module, params.settings, params.training, params.seed)
-    rows = measure_selected(job, given.graph, given.splits, given.selection, given.models, given.debiased)
+    rows = measure_selected(
+        wildcards.dataset,
+        wildcards.method,
+        module=params.module,
+        settings=params.settings,
+        training=params.training,
+        seed=params.seed,
+        graph=given.graph,
+        split_files=given.splits,
+        selection=given.selection,
+        models=given.models,
+        debiased=given.debiased,
+    )
     write(snakemake.output[0], rows)
     print(f"{len(rows)} rows")

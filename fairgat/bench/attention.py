@@ -27,7 +27,6 @@ def measure(graph_file: str | Path, hidden: int, threads: Sequence[int], pairs: 
     """Measure all that `fairgat bench attention` shows.
 
     Args:
-        graph_file: a graph's `.npz`.
         hidden: width of both layers.
         threads: numbers of CPU threads to measure with.
         pairs: turns of each network.
@@ -53,7 +52,6 @@ def measure(graph_file: str | Path, hidden: int, threads: Sequence[int], pairs: 
 def _take_turns(
     names: Sequence[str], make_graph: Callable[[], Graph], hidden: int, threads: int, pairs: int
 ) -> list[dict[str, Any]]:
-    """Make a row for each network; one that fails says why."""
     rows: dict[str, dict[str, Any]] = {name: {"network": name, "threads": threads} for name in names}
     workers: dict[str, Worker] = {}
     with ExitStack() as stack:

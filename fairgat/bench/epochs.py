@@ -31,12 +31,10 @@ def measure(
     The methods' epochs are interleaved, so that a machine that slows down slows all of them alike.
 
     Args:
-        dataset: its name.
         graph, split: the files made by the workflow.
         entries: per method its `module` and its `cells`, path to settings; the first that trains is timed.
         training: the protocol of node classification.
-        settings: how many epochs, on how many threads.
-        seed: the experiment's seed.
+        seed: the experiment's.
         debiased: the file of `fairgat.methods.edits` for each method that needs one.
 
     Returns:
@@ -46,19 +44,13 @@ def measure(
     torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
     memory.keep_freed()  # as in training
     whole, parts = Graph.load(graph), splits.load(split)
+    protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
     running, timed, failures = {}, {}, {}
     for name, entry in entries.items():
         for cell, chosen in entry["cells"].items():
             try:
-                running[name] = build(
-                    entry["module"],
-                    methods.settings(entry["module"], dict(chosen)),
-                    whole,
-                    parts,
-                    NodeTraining(**training),
-                    seed_of(seed, dataset, 0),
-                    (debiased or {}).get(name),
-                )
+                checked, edited = methods.settings(entry["module"], dict(chosen)), (debiased or {}).get(name)
+                running[name] = build(entry["module"], checked, whole, parts, protocol, job_seed, edited)
             except (CalledOff, NotDefined) as error:
                 failures.setdefault(name, str(error))
             else:

@@ -102,7 +102,6 @@ class Training:
 
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
-    """Find a layer's factory, its arguments besides the features, and the version of what computes it."""
     edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
     if name == GAT:
         return GATConv, (edge_index,), ours
@@ -150,9 +149,6 @@ def _median(run: Callable[..., Any], arguments: Callable[[], tuple], seconds: fl
 def _peak_gib() -> float:
     try:
         kib = int(Path("/proc/self/status").read_text().partition("VmHWM:")[2].split()[0])
-    except (
-        OSError,
-        IndexError,
-    ):  # no Linux; there, getrusage begins with the peak of the process that started this one
+    except (OSError, IndexError):  # no Linux, where getrusage begins with the peak of the parent process
         kib = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (1024 if sys.platform == "darwin" else 1)
     return kib / 2**20

@@ -19,12 +19,7 @@ def measure(
 ) -> dict[str, Any]:
     """Measure all that `fairgat bench scale` shows; a network that fails or needs too much memory stops there.
 
-    Args:
-        nodes: N of every graph.
-        edges: numbers of directed edges, ascending.
-        features, hidden: widths.
-        threads: CPU threads.
-        limit_gib: memory that one process may take.
+    `edges` are numbers of directed edges, ascending; `limit_gib` is the memory that one process may take.
     """
     rows = []
     for name in NETWORKS:

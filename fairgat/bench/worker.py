@@ -32,7 +32,6 @@ class Worker(ProcessPoolExecutor):
         self._result(_make, limit_gib, make, arguments)
 
     def call(self, method: str, *arguments: Any) -> Any:
-        """Call a method of the object and return its result."""
         return self._result(_call, method, arguments)
 
     def _result(self, function: Callable[..., Any], *arguments: Any) -> Any:

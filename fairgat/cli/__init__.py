@@ -1,1 +1,1 @@
-"""The subcommands of `fairgat`, a module each: `add_parser(subparsers)` declares it, its `run` does it."""
+"""The subcommands of `fairgat`, a module each: `declare(parser)` adds its arguments, `run` does it."""

@@ -10,19 +10,13 @@ from fairgat.errors import DataError
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `audit`."""
-    parser = subparsers.add_parser("audit", help="compare results with the published numbers and claims")
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the headline, and the verdicts and claims counted under each selection rule.
-
-    Raises:
-        DataError: the folder holds no audit, or a damaged one.
-    """
+    """Print the headline, and the verdicts and claims counted under each selection rule."""
     folder = arguments.results_dir / "audit"
     try:
         headline = (folder / "headline.txt").read_text(encoding="utf-8")

@@ -12,9 +12,7 @@ from fairgat.cli.graphs import make_graph
 from fairgat.errors import FairGATError, nearest
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `bench attention` and `bench scale`."""
-    parser = subparsers.add_parser("bench", help="time the attention layers beside PyTorch Geometric's and DGL's")
+def declare(parser: argparse.ArgumentParser) -> None:
     kinds = parser.add_subparsers(dest="kind", required=True)
     attention = kinds.add_parser("attention", help="one graph: time and memory of an epoch beside the peers'")
     attention.add_argument("--dataset", default="recidivism", help="whose graph (default: recidivism)")

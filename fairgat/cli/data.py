@@ -11,9 +11,7 @@ from fairgat.data.source import File, identities
 from fairgat.errors import DataError, nearest
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Add `data` to the command line; the parsed arguments' `run` takes them and does it."""
-    parser = subparsers.add_parser("data", help="where the raw data files come from, and how to supply them by hand")
+def declare(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
     where = actions.add_parser("where", help="list every raw file: its address, its checksum, whether it is here")
     add = actions.add_parser("add", help="check files that you fetched yourself and put them in their place")
@@ -21,20 +19,18 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
     add.add_argument(
         "--mirror", type=Path, help="put them into this data mirror (config: data_mirror) in place of the results"
     )
-    for action, run in ((where, _where), (add, _add)):
+    parser.set_defaults(run=run)
+    for action in (where, add):
         action.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
         action.add_argument("--dataset", action="append", metavar="NAME", help="only this data set; may be repeated")
-        action.set_defaults(run=run)
 
 
-def _where(arguments: argparse.Namespace) -> None:
+def run(arguments: argparse.Namespace) -> None:
     config = configuration.load_files(*arguments.config)
-    print("\n".join(where(config, arguments.dataset)))
-
-
-def _add(arguments: argparse.Namespace) -> None:
-    config = configuration.load_files(*arguments.config)
-    print("\n".join(add(config, arguments.folder, arguments.mirror, arguments.dataset)))
+    if arguments.action == "where":
+        print("\n".join(where(config, arguments.dataset)))
+    else:
+        print("\n".join(add(config, arguments.folder, arguments.mirror, arguments.dataset)))
 
 
 def where(config: Config, names: list[str] | None = None) -> list[str]:
@@ -61,8 +57,7 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
         mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
         names: only these data sets.
 
-    Returns:
-        One line per file that was found.
+    Returns one line per file that was found.
 
     Raises:
         DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on

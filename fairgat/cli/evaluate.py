@@ -10,14 +10,11 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, FairGATError
 from fairgat.scores import runs as records
+from fairgat.tasks.base import PARTS
 from fairgat.tasks.metrics import area_under_roc, link_metrics, node_metrics
 
-PARTS = ("validation", "test")
 
-
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `evaluate`."""
-    parser = subparsers.add_parser("evaluate", help="compute a finished run's metrics again from its predictions")
+def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
     parser.set_defaults(run=run)
 
@@ -46,11 +43,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
-    """Compute validation and test metrics from predictions.npz, the graph and the split of the run.
-
-    Raises:
-        DataError: a file that they come from is missing or damaged.
-    """
+    """Compute validation and test metrics from predictions.npz, the graph and the split of the run."""
     task, dataset = written["task"], written["dataset"]
     data = _data(directory, dataset)
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")

@@ -11,11 +11,7 @@ def make_graph(
 ) -> Path:
     """Fetch the raw files of a data set and make its graph, in `folder`/data as the workflow lays it out.
 
-    Args:
-        data_mirror, seed: override the configuration's.
-
-    Raises:
-        DataError: a raw file cannot be had or is malformed, or the graph does not suit the task.
+    `data_mirror` and `seed` override the configuration's.
     """
     settings, folder = config.datasets[name], Path(folder) / "data"
     raw, path = folder / "raw" / name, folder / "graphs" / f"{name}.npz"

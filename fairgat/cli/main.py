@@ -8,13 +8,12 @@ import sys
 from fairgat import __version__
 from fairgat.errors import FairGATError
 
-# A command's module is imported when it is called: `fairgat train` must not wait for what the audit needs.
 COMMANDS = {
-    "train": ("fairgat.cli.train", "train one cell on one split, with a progress bar"),
-    "evaluate": ("fairgat.cli.evaluate", "compute a finished run's metrics again from its predictions"),
-    "audit": ("fairgat.cli.audit", "compare results with the published numbers and claims"),
-    "bench": ("fairgat.cli.bench", "time the attention layers beside PyTorch Geometric's and DGL's"),
-    "data": ("fairgat.cli.data", "where the raw data files come from, and how to supply them by hand"),
+    "train": "train one cell on one split, with a progress bar",
+    "evaluate": "compute a finished run's metrics again from its predictions",
+    "audit": "compare results with the published numbers and claims",
+    "bench": "time the attention layers beside PyTorch Geometric's and DGL's",
+    "data": "where the raw data files come from, and how to supply them by hand",
 }
 
 
@@ -25,11 +24,10 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
-    for name, (module, text) in COMMANDS.items():
-        if name == chosen:
-            importlib.import_module(module).add_parser(subparsers)
-        else:
-            subparsers.add_parser(name, help=text)
+    for name, text in COMMANDS.items():
+        command = subparsers.add_parser(name, help=text)
+        if name == chosen:  # imported when it is called: `fairgat train` must not wait for what the audit needs
+            importlib.import_module(f"fairgat.cli.{name}").declare(command)
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
         parser.error(f"unknown arguments: {' '.join(rest)}")

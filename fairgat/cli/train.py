@@ -9,7 +9,7 @@ import yaml
 
 from fairgat import cells, config, methods
 from fairgat.cli.graphs import make_graph
-from fairgat.config import Config, Task
+from fairgat.config import Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
@@ -20,14 +20,12 @@ from fairgat.training import job as training
 from fairgat.training.progress import bar
 
 
-def add_parser(subparsers: argparse._SubParsersAction) -> None:
-    """Declare `train`."""
-    parser = subparsers.add_parser(
-        "train",
-        help="train one cell on one split",
-        description="Train one cell on one split. Every hyperparameter of the method is an option: "
-        "--alpha-chi-max 0.75 --eta 1. The graph, the split and the run are made anew in a folder of their own, laid "
-        "out as the workflow's; only files that were downloaded there before are used again.",
+def declare(parser: argparse.ArgumentParser) -> None:
+    """Add the arguments of `train`; hyperparameters are read apart."""
+    parser.description = (
+        "Train one cell on one split. Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
+        "The graph, the split and the run are made anew in a folder of their own, laid out as the workflow's; only "
+        "files that were downloaded there before are used again."
     )
     parser.add_argument("--dataset", required=True)
     parser.add_argument("--method", required=True)
@@ -43,7 +41,6 @@ def add_parser(subparsers: argparse._SubParsersAction) -> None:
 
 
 def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
-    """Train and print the metrics."""
     settings = config.load_files(*arguments.config)
     datasets.check(settings)
     for name, known in (("dataset", settings.datasets), ("method", settings.methods)):
@@ -70,9 +67,8 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     threads = arguments.threads or settings.training.threads
     torch.set_num_threads(threads)  # the debiasing's, too
     graph = make_graph(settings, arguments.dataset, out, arguments.data_mirror, seed)
-    split = _split(settings, arguments, task, seed, graph)
-    debiased = _debiased(settings, arguments, seed, graph, split)
     job = Run(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
+    split, debiased = _inputs(settings, job, seed, graph, out, arguments.quiet)
     directory = out / job.folder
     nodes = task == "node_classification"
     metrics = training.run(
@@ -100,7 +96,6 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 
 
 def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
-    """Find the cell that the hyperparameters on the command line name."""
     entry = settings.methods[method]
     grid = entry.grids.get(dataset, entry.grid)
     known = methods.module(settings.module(method)).Settings.model_fields
@@ -141,23 +136,16 @@ def _flag(name: str) -> str:
     return name.replace("_", "-")
 
 
-def _split(settings: Config, arguments: argparse.Namespace, task: Task, seed: int, graph: Path) -> Path:
-    """Make the split; returns its file."""
-    name = arguments.dataset
-    path = arguments.out / "data" / "splits" / task / name / f"split-{arguments.split}.npz"
-    like = settings.datasets[name].splits_of or name
-    splits.save(path, splits.make(Graph.load(graph), task, settings.splits, seed, like, arguments.split))
-    return path
-
-
-def _debiased(settings: Config, arguments: argparse.Namespace, seed: int, graph: Path, split: Path) -> Path | None:
-    """Make the debiased graph of a method that needs one; returns its file."""
-    name, method = arguments.dataset, arguments.method
-    if not settings.methods[method].debiased:
-        return None
-    path = arguments.out / "data" / "debiased" / name / method / f"split-{arguments.split}.npz"
-    chosen = Debias(**settings.training_settings(method, name).get("debias", {}))
-    progress = None if arguments.quiet else bar(chosen.epochs, f"debiasing {name}")
-    train, job_seed = splits.load(split)["train"], splits.seed_of(seed, name, arguments.split)
-    debias(Graph.load(graph), train, chosen, job_seed, progress).save(path)
-    return path
+def _inputs(settings: Config, job: Run, seed: int, graph: Path, out: Path, quiet: bool) -> tuple[Path, Path | None]:
+    """Make the split and, for a method that needs one, the debiased graph; returns their files."""
+    whole, name, number = Graph.load(graph), job.dataset, f"split-{job.split}.npz"
+    split, like = out / "data" / "splits" / job.task / name / number, settings.datasets[name].splits_of or name
+    parts = splits.make(whole, job.task, settings.splits, seed, like, job.split)
+    splits.save(split, parts)
+    if not settings.methods[job.method].debiased:
+        return split, None
+    path = out / "data" / "debiased" / name / job.method / number
+    chosen = Debias(**settings.training_settings(job.method, name).get("debias", {}))
+    progress = None if quiet else bar(chosen.epochs, f"debiasing {name}")
+    debias(whole, parts["train"], chosen, splits.seed_of(seed, name, job.split), progress).save(path)
+    return split, path

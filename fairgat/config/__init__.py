@@ -23,27 +23,3 @@ from fairgat.config.protocol import (
     Training,
 )
 from fairgat.config.reading import explain, load, load_files
-
-__all__ = [
-    "NAME",
-    "Aggregation",
-    "Config",
-    "Count",
-    "Dataset",
-    "LinkTraining",
-    "Method",
-    "Model",
-    "Names",
-    "NodeTraining",
-    "Row",
-    "Runtime",
-    "Selection",
-    "Splits",
-    "Study",
-    "Task",
-    "Tasks",
-    "Training",
-    "explain",
-    "load",
-    "load_files",
-]

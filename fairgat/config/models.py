@@ -177,7 +177,6 @@ class Config(Model):
         return self
 
     def module(self, method: str) -> str:
-        """The module in fairgat/methods that implements `method`."""
         return self.methods[method].module or method
 
     def cells(self, method: str, dataset: str) -> list[str]:

@@ -1,4 +1,7 @@
-"""Make labels, groups and features of the columns of a table that somebody wrote."""
+"""Make labels, groups and features of the columns of a table that somebody wrote.
+
+What is wrong with one is a DataError that names the line, and says what to write in the file or in config.yaml.
+"""
 
 from collections.abc import Collection, Sequence
 from typing import Literal
@@ -34,9 +37,6 @@ def labels(
     Args:
         positive: the values that are label 1; 1 where empty.
         negative: the values that are label 0; 0 where empty, or, if there are positive ones, the one other value.
-
-    Raises:
-        DataError: a value is none of those, or all labels are the same.
     """
     texts = table.column(name)
     values = [value_of(text) for text in texts]
@@ -86,9 +86,6 @@ def groups(table: Table, name: str, order: Sequence[Value] | None, allow_unknown
         order: the values of the groups 0, 1, ...; all that occur, sorted, where None. A column of numbers is compared
             as numbers.
         allow_unknown: whether nodes without a group are left out, instead of an error.
-
-    Raises:
-        DataError: a cell is empty or none of the values, or there are fewer than two groups.
     """
     texts = table.column(name)
     is_missing = np.array([text.lower() in MISSING for text in texts])
@@ -135,9 +132,6 @@ def features(
     Args:
         missing: more ways in which an empty cell is written.
         fill: what an empty cell becomes; None refuses it.
-
-    Raises:
-        DataError: a cell is empty, too large, or neither a number nor a category.
     """
     parts, encoded, gaps = [], {}, {value_of(value) for value in missing}
     for name in names:

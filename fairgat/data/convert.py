@@ -106,11 +106,7 @@ def from_networkx(graph: "networkx.Graph", sensitive: str = "sensitive", label: 
 
 
 def _whole(values: Any, error: str) -> np.ndarray:
-    """Convert to (N,) int64.
-
-    Raises:
-        DataError: `error`, if a value is not a whole number.
-    """
+    """Convert to (N,) int64; a DataError, `error`, where a value is not a whole number."""
     try:
         numbers = np.asarray(values)
         with np.errstate(invalid="ignore"):

@@ -1,6 +1,8 @@
 """Find the source of each data set, check its options, and make its graph from raw files.
 
-Importing this module imports neither pandas nor torch: every Snakemake process that reads the workflow does it.
+Importing this module imports neither pandas nor torch: every Snakemake process that reads the workflow does it. What is
+wrong with a configuration is a ConfigError that names every key by its path, and the nearest valid name; what is wrong
+with a raw file, or with a graph for its task, a DataError.
 """
 
 import importlib
@@ -21,11 +23,7 @@ _FOLDER = "fairgat/data/sources"
 
 
 def known_sources() -> dict[str, ModuleType]:
-    """Every module in fairgat/data/sources, by name.
-
-    Raises:
-        ConfigError: a module cannot be imported, or lacks a part that every source must have.
-    """
+    """Every module in fairgat/data/sources, by name."""
     found = {}
     for item in pkgutil.iter_modules(sources.__path__):
         try:
@@ -40,11 +38,7 @@ def known_sources() -> dict[str, ModuleType]:
 
 
 def source_of(name: str, settings: Dataset) -> ModuleType:
-    """The module that reads data set `name`: the one `source` names, or else the one that declares the name.
-
-    Raises:
-        ConfigError: there is none.
-    """
+    """The module that reads data set `name`: the one `source` names, or else the one that declares the name."""
     known = known_sources()
     if settings.source is not None:
         if settings.source not in known:
@@ -63,11 +57,7 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
 
 
 def options_of(name: str, settings: Dataset) -> Model:
-    """The data set's validated options.
-
-    Raises:
-        ConfigError: naming every wrong option by its path.
-    """
+    """The data set's validated options."""
     model = source_of(name, settings).Options
     try:
         return model.model_validate(settings.options)
@@ -76,11 +66,7 @@ def options_of(name: str, settings: Dataset) -> Model:
 
 
 def check(config: Config) -> None:
-    """Check the source and the options of every data set.
-
-    Raises:
-        ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
-    """
+    """Check the source and the options of every data set."""
     problems = []
     for name, settings in config.datasets.items():
         try:
@@ -97,11 +83,7 @@ def files_of(name: str, settings: Dataset) -> list[File]:
 
 
 def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) -> Graph:
-    """Make the data set's graph, after verifying the checksums of its raw files once more.
-
-    Raises:
-        DataError: a file is missing, altered or malformed, or the graph does not suit the task.
-    """
+    """Make the data set's graph, after verifying the checksums of its raw files once more."""
     options, source = options_of(name, settings), source_of(name, settings)
     for file in source.files(name, options):
         file.verify(Path(raw_dir))

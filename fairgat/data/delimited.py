@@ -1,4 +1,7 @@
-"""Read a delimited text file as it was meant: its encoding and its separator are found where they are not given."""
+"""Read a delimited text file as it was meant: its encoding and its separator are found where they are not given.
+
+What is wrong with one is a DataError that names the line.
+"""
 
 import csv
 import io
@@ -34,11 +37,7 @@ class Table:
     form: str
 
     def column(self, name: str) -> np.ndarray:
-        """One column, (R,) texts.
-
-        Raises:
-            DataError: there is none of that name, or several.
-        """
+        """One column, (R,) texts."""
         if self.names.count(name) != 1:
             known = nearest(name, self.names) if name not in self.names else "two have it; rename one"
             raise DataError(f"{self.where}, line 1: there is no one column {name!r}; {known}")
@@ -49,11 +48,7 @@ class Table:
         return DataError(f"{self.where}, line {self.lines[np.flatnonzero(wrong)[0]]}: {text}")
 
     def with_header(self) -> "Table":
-        """Take the first row as the columns' names.
-
-        Raises:
-            DataError: there are no other rows.
-        """
+        """Take the first row as the columns' names."""
         if len(self.cells) < 2:
             raise DataError(f"{self.where}, line {self.lines[0]}: a header and no rows")
         return Table(self.where, self.cells[0].tolist(), self.cells[1:], self.lines[1:], self.form)
@@ -66,9 +61,6 @@ def read(path: Path, where: str, separator: str | None = None, encoding: str | N
         where: what messages call it.
         separator: one character, a blank for any white space; by default the one that gives the most even rows.
         encoding: by default UTF-8 (or UTF-16, where the file begins with its mark), and else Windows-1252.
-
-    Raises:
-        DataError: it is missing, empty or in another encoding, or a row has more or fewer cells than the first.
     """
     try:
         raw = path.read_bytes()

@@ -151,11 +151,7 @@ def _copy(origin: Path, part: Path) -> None:
 
 
 def _download(url: str, part: Path, unreachable: set[str]) -> None:
-    """Fetch a URL with Pooch: again after a broken connection or from a busy server, not after a refusal.
-
-    Args:
-        unreachable: hosts without a connection, which may be added to: waiting for them for each file takes minutes.
-    """
+    """Fetch with Pooch: again after a broken connection, not after a refusal; a host without one is `unreachable`."""
     import pooch
     import requests
 

@@ -1,4 +1,4 @@
-"""Read CSV and edge files, with errors that name the line."""
+"""Read CSV and edge files. What is wrong with one is a DataError that names the file, the line and the column."""
 
 import csv
 from pathlib import Path
@@ -14,9 +14,6 @@ def table(path: Path, where: str) -> pd.DataFrame:
 
     Args:
         where: what messages call it.
-
-    Raises:
-        DataError: it is missing, empty, not a table, not UTF-8, or its last row is cut off.
     """
     try:
         _check_widths(path, where)
@@ -31,11 +28,7 @@ def table(path: Path, where: str) -> pd.DataFrame:
 
 
 def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
-    """Take one column, which has no missing values.
-
-    Raises:
-        DataError: the column is missing, or has an empty cell.
-    """
+    """Take one column, which has no missing values."""
     if name not in frame.columns:
         raise DataError(f"{where} has no column {name!r}; {nearest(name, map(str, frame.columns))}")
     values = frame[name]
@@ -45,11 +38,7 @@ def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
 
 
 def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
-    """Take numeric columns as a (rows, len(names)) float64 matrix.
-
-    Raises:
-        DataError: a column is missing, or a cell is empty, infinite or not a number.
-    """
+    """Take numeric columns as a (rows, len(names)) float64 matrix."""
     columns = []
     for name in names:
         values = column(frame, name, where)
@@ -69,11 +58,7 @@ def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
 
 
 def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
-    """Take one column of zeros and ones as (rows,) int64.
-
-    Raises:
-        DataError: the column is missing, or a value is not 0 or 1.
-    """
+    """Take one column of zeros and ones as (rows,) int64."""
     values = numbers(frame, [name], where)[:, 0]
     wrong = ~np.isin(values, (0, 1))
     if wrong.any():
@@ -83,11 +68,7 @@ def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
 
 
 def pairs(path: Path) -> np.ndarray:
-    """Read a text file with two whole numbers a line and no header; returns (m, 2) int64.
-
-    Raises:
-        DataError: it is missing, empty, or a line is not two whole numbers.
-    """
+    """Read a text file with two whole numbers a line and no header; returns (m, 2) int64."""
     try:
         frame = pd.read_csv(path, sep=r"\s+", header=None, dtype=np.float64)
     except FileNotFoundError:
@@ -105,11 +86,7 @@ def pairs(path: Path) -> np.ndarray:
 
 
 def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
-    """Find the rows of `ids` that hold the (m, 2) `named` ids; -1 for an id that is in none.
-
-    Raises:
-        DataError: two rows have the same id.
-    """
+    """Find the rows of `ids` that hold the (m, 2) `named` ids; -1 for an id that is in none."""
     if ids.duplicated().any():
         row = int(np.flatnonzero(ids.duplicated())[0])
         raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} already belongs to an earlier row")

@@ -74,7 +74,6 @@ class File:
         return self.name.rsplit("/", 1)[-1]
 
     def checksum_path(self, folder: Path) -> Path:
-        """Where the checksum of the file in `folder` is recorded."""
         return folder / f"{self.basename}.sha256"
 
     def recorded_checksum(self, folder: Path) -> str | None:
@@ -111,7 +110,6 @@ class EdgeList(NamedTuple):
 
 
 def github(repository: str, commit: str, path: str) -> str:
-    """The address of one file of a GitHub repository at one commit."""
     return f"https://raw.githubusercontent.com/{repository}/{commit}/{path}"
 
 

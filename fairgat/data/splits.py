@@ -1,4 +1,7 @@
-"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone."""
+"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone.
+
+A DataError says which graph is too small or too dense, or lacks a group in some part, or which file is no split.
+"""
 
 import math
 import zlib
@@ -19,9 +22,6 @@ def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split:
 
     Returns:
         `train`, `validation` and `test`: sorted int64 numbers from 0, disjoint, all together.
-
-    Raises:
-        DataError: the graph is too small for three non-empty sets.
     """
     order = _generator("node_classification", seed, dataset, split).permutation(num_nodes)
     train = math.floor(settings.train * num_nodes)
@@ -41,9 +41,6 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
         `train_edges`: (2, E) both directions, sorted; `validation_edges`, `test_edges`: (2, m) one direction (u < v);
         `validation_non_edges`, `test_non_edges`: (2, m) as many pairs u < v that are no edge of the whole graph,
         all different.
-
-    Raises:
-        DataError: the graph has too few edges, or too few pairs without an edge.
     """
     rng = _generator("link_prediction", seed, dataset, split)
     edges = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
@@ -64,11 +61,7 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """Make the split of a task: `edge_split` for link prediction, otherwise `node_split` of the labelled nodes.
-
-    Raises:
-        DataError: as these do; or a part of the nodes lacks a sensitive group.
-    """
+    """Make the split of a task: `edge_split` for link prediction, otherwise `node_split` of the labelled nodes."""
     if task == "link_prediction":
         return edge_split(graph, settings, seed, dataset, split)
     labelled = graph.labelled
@@ -85,16 +78,11 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:
-    """Write a split to an `.npz`, whole or not at all."""
     save_npz(path, **parts)
 
 
 def load(path: str | Path) -> dict[str, np.ndarray]:
-    """Read a split written by `save`.
-
-    Raises:
-        DataError: the file is missing, damaged or not a split.
-    """
+    """Read a split written by `save`."""
     parts = load_npz(path)
     if set(parts) not in (set(NODE_KEYS), set(EDGE_KEYS)):
         raise DataError(f"{path} is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}")
@@ -113,10 +101,7 @@ def _generator(task: str, seed: int, dataset: str, split: int) -> np.random.Gene
 
 
 def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str) -> np.ndarray:
-    """Draw (2, count) different pairs u < v without an edge uniformly, in random order.
-
-    Draws by rejection: PyG's N x N mask would take gigabytes on larger graphs.
-    """
+    """Draw (2, count) different pairs u < v without an edge, by rejection: PyG's N x N mask takes gigabytes."""
     n = graph.num_nodes
     source, target = graph.edge_index
     upper = source < target

@@ -1,7 +1,8 @@
 """The methods: one module per row of the paper's tables.
 
 A module has `Settings`, the pydantic model of what it reads from config.yaml's `settings` and `grid`, and for each
-task it takes part in a class, `NodeClassification` or `LinkPrediction`; docs/extending.md shows how to add one.
+task it takes part in a class, `NodeClassification` or `LinkPrediction`; docs/extending.md shows how to add one. What is
+wrong with a module or with its settings is a ConfigError that names every problem by its path in config.yaml.
 """
 
 import importlib
@@ -27,11 +28,7 @@ def names() -> dict[str, str]:
 
 
 def module(name: str) -> ModuleType:
-    """Import the module of a method.
-
-    Raises:
-        ConfigError: there is none of that name, it cannot be imported, or it lacks `Settings`.
-    """
+    """Import the module of a method."""
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
     try:
@@ -46,11 +43,7 @@ def module(name: str) -> ModuleType:
 
 
 def implementation(name: str, task: Task) -> type:
-    """Find the class of a method for a task.
-
-    Raises:
-        ConfigError: the method does not do this task.
-    """
+    """Find the class of a method for a task."""
     found = getattr(module(name), CLASSES[task], None)
     if found is None:
         raise ConfigError(f"fairgat/methods/{name}.py has no class {CLASSES[task]}: it does not do {task}")
@@ -58,11 +51,7 @@ def implementation(name: str, task: Task) -> type:
 
 
 def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model:
-    """Validate a method's settings, with one cell's hyperparameters.
-
-    Raises:
-        ConfigError: naming every wrong key under `path`.
-    """
+    """Validate a method's settings, with one cell's hyperparameters."""
     model = module(name).Settings
     try:
         return model.model_validate(values)
@@ -71,18 +60,15 @@ def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model
 
 
 def check(config: Config) -> None:
-    """Check the module, tasks, settings and each cell of the grids of every method that is run. Imports torch.
-
-    Raises:
-        ConfigError: naming every problem by its path in config.yaml.
-    """
+    """Check the module, tasks, settings and each cell of the grids of every method that is run. Imports torch."""
     problems: dict[str, None] = {}  # a dict, to say each problem once and in order
     for name, entry in config.methods.items():
         if config.only_methods and name not in config.only_methods:
             continue
         try:
             for task in entry.tasks:
-                _check_debiased(name, entry, implementation(config.module(name), task))
+                if implementation(config.module(name), task).needs_debiased and not entry.debiased:
+                    raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
         except ConfigError as error:
             problems[f"methods.{name}: {error}"] = None
             continue
@@ -105,11 +91,6 @@ def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
         f"methods.{name}.published.{dataset}": {key: [value] for key, value in cell.items()}
         for dataset, cell in entry.published.items()
     }
-
-
-def _check_debiased(name: str, entry: Entry, implemented: type) -> None:
-    if implemented.needs_debiased and not entry.debiased:
-        raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
 
 
 def _unknown_data_sets(name: str, entry: Entry, config: Config) -> list[str]:

@@ -91,7 +91,6 @@ class Method(ABC):
         return {"loss": loss.item()}
 
     def adam(self, parameters) -> torch.optim.Adam:
-        """Make an Adam with the protocol's learning rate and weight decay."""
         training = self.task.training
         return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 

@@ -14,8 +14,6 @@ from fairgat.methods.base import LinkMethod, link_loss
 
 
 class Settings(Model):
-    """FairDrop's settings and hyperparameters."""
-
     delta: Annotated[float, Field(ge=0, le=0.5)] = 0.16
     """An inter-edge is kept with probability 1/2 + delta, an intra-edge with 1/2 - delta. 0 drops blindly."""
     every: Count = 10

@@ -15,8 +15,6 @@ from fairgat.nn import FairGATConv, LinkEncoder, NodeClassifier
 
 
 class Settings(Model):
-    """FairGAT's settings and hyperparameters."""
-
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
@@ -34,6 +32,10 @@ class _FairGAT(Method):
         """Choose the attention given to inter-edges."""
         return self.settings.alpha_chi_max
 
+    def conv(self) -> type[FairGATConv]:
+        """Choose the kind of layer; a variant may have its own."""
+        return FairGATConv
+
     def options(self) -> dict:
         """List the arguments of steps 2 and 3, for every layer."""
         steps = self.settings.steps
@@ -46,7 +48,7 @@ class _FairGAT(Method):
     def layer(self):
         """Make a factory of attention layers with the steps that are on."""
         share = self.alpha_chi() if 1 in self.settings.steps else None
-        return attention_layer(FairGATConv, self.task, alpha_chi=share, **self.options())
+        return attention_layer(self.conv(), self.task, alpha_chi=share, **self.options())
 
     def embed(self) -> Tensor:
         fair = 1 in self.settings.steps

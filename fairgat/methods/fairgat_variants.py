@@ -14,7 +14,6 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 from fairgat.methods import fairgat as original
-from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv
 from fairgat.nn.normalise import Features
 
@@ -67,15 +66,10 @@ class UnscaledScores(FairGATConv):
 class _Variant:
     settings: Settings
 
-    def layer(self):
-        """Make a factory of layers as FairGAT does, of the kind that the variant needs."""
-        conv = FairGATConv
+    def conv(self) -> type[FairGATConv]:
         if self.settings.one_sided == "share":
-            conv = OneSidedShare
-        elif self.settings.scores == "unscaled":
-            conv = UnscaledScores
-        share = self.alpha_chi() if 1 in self.settings.steps else None
-        return attention_layer(conv, self.task, alpha_chi=share, **self.options())
+            return OneSidedShare
+        return UnscaledScores if self.settings.scores == "unscaled" else FairGATConv
 
     def build(self) -> nn.Module:
         """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""

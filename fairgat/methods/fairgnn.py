@@ -21,8 +21,6 @@ from fairgat.tasks.node import NodeTask
 
 
 class Settings(Model):
-    """FairGNN's settings and hyperparameters."""
-
     adversary_weight: Annotated[float, Field(ge=0)] = 0.01
     """Weight of the adversary's loss: beta in the authors' code."""
     covariance_weight: Annotated[float, Field(ge=0)] = 4.0

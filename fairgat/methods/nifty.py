@@ -26,8 +26,6 @@ Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
 class Settings(Model):
-    """NIFTY's settings and hyperparameters."""
-
     similarity_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     """lambda: weight of the similarity of the views; 1 - lambda is the classifier's."""
     edge_drop_rate: Rate = 0.001

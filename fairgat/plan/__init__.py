@@ -6,5 +6,3 @@ and nothing heavy is imported, because every Snakemake process on every node rea
 
 from fairgat.plan.modules import KINDS, TASKS, Declared, closure, declared, method_path
 from fairgat.plan.runs import Plan, Run
-
-__all__ = ["KINDS", "TASKS", "Declared", "Plan", "Run", "closure", "declared", "method_path"]

@@ -38,10 +38,7 @@ class Plan:
         check_modules({name: config.module(name) for name in config.methods})
 
     def path(self, relative: str) -> str:
-        """A path under `results_dir`."""
         return f"{self.config.results_dir}/{relative}"
-
-    # ------------------------------------------------------------------------------------------------------- runs
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """Every data set of the task that is run, with every method that is run on it."""
@@ -61,18 +58,13 @@ class Plan:
         """A file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
 
-    # ------------------------------------------------------------------------------------------- what a run needs
-
     def graph(self, dataset: str) -> str:
-        """The graph of a data set."""
         return self.path(f"data/graphs/{dataset}.npz")
 
     def split(self, task: Task, dataset: str, split: int) -> str:
-        """One split of a data set."""
         return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
-        """All splits of a data set."""
         return [self.split(task, dataset, k) for k in range(self.config.splits.count)]
 
     def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
@@ -81,8 +73,6 @@ class Plan:
             return []
         splits = range(self.config.splits.count) if split is None else [split]
         return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
-
-    # ---------------------------------------------------------------------------- what tables and figures may read
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """The files of one of `KINDS`, of one task where given."""
@@ -111,7 +101,6 @@ class Plan:
         return [self.path(f"runs/{task}/{dataset}/{method}/selection.json") for dataset, method in self.pairs(task)]
 
     def stats(self, task: Task) -> list[str]:
-        """The statistics of every data set."""
         return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]
 
     def bias(self) -> list[str]:
@@ -137,8 +126,6 @@ class Plan:
         """The theory's terms of every method of its table on every data set."""
         rows = self.config.tables.get("theory", [])
         return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
-
-    # -------------------------------------------------------------------------------------------- what people read
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""

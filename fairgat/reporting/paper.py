@@ -39,6 +39,12 @@ def load() -> dict:
     return paper
 
 
+def results(paper: dict, table: str) -> list[tuple[tuple[str, str, str], Published]]:
+    """Every result of one of the tables: (data set, method, metric), and what is published."""
+    entries = [(d, m, metrics) for d, methods in paper[table].items() for m, metrics in methods.items()]
+    return [((d, m, metric), value) for d, m, metrics in entries for metric, value in metrics.items()]
+
+
 def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:
     """(dataset, method, metric) → (mean, std), as fractions, of every published result of `task`.
 
@@ -46,11 +52,7 @@ def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:
     """
     found: dict[tuple[str, str, str], tuple[float, float]] = {}
     for table in ("ablation", "comparison", "link_prediction"):  # later tables overwrite earlier ones
-        if TASK_OF_RESULTS[table] != task:
-            continue
-        for dataset, methods in load()[table].items():
-            for method, metrics in methods.items():
-                for metric, entry in metrics.items():
-                    # Rounded, so that 66.26 % is 0.6626 and not 0.6626000000000001.
-                    found[dataset, method, metric] = (round(entry.mean / 100, 6), round(entry.std / 100, 6))
+        for key, entry in results(load(), table) if TASK_OF_RESULTS[table] == task else ():
+            # Rounded, so that 66.26 % is 0.6626 and not 0.6626000000000001.
+            found[key] = (round(entry.mean / 100, 6), round(entry.std / 100, 6))
     return found

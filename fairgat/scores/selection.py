@@ -60,10 +60,11 @@ def select(
     failed = runs[runs["metric"] == FAILURE]
     splits = runs.groupby("cell", sort=False)["split"].nunique()
     usable = _means(under(runs, protocol)).reindex([cell for cell in splits.index if cell not in set(failed["cell"])])
+    every, nothing = list(splits.index), {"cell": None, "reason": "no cell finished on every split"}
     winners = {
-        "fair": _fair(usable, list(FAIRNESS[task]), tolerance),
-        "accuracy": _accuracy(usable),
-        "paper": _paper(list(splits.index), usable, published),
+        "fair": nothing if usable.empty else _fair(usable, list(FAIRNESS[task]), tolerance),
+        "accuracy": nothing if usable.empty else _accuracy(usable),
+        "paper": nothing if usable.empty and every == [cells.DEFAULT] else _paper(every, usable, published),
     }
     return {
         "task": task,
@@ -96,8 +97,6 @@ def _means(runs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _fair(usable: pd.DataFrame, fairness: Sequence[str], tolerance: float) -> dict[str, Any]:
-    if usable.empty:
-        return _none_finished()
     best = usable[UTILITY].max()
     near = usable[usable[UTILITY] >= best - tolerance - _SLACK]
     unfairness = near[fairness].apply(math.fsum, axis=1)
@@ -111,8 +110,6 @@ def _fair(usable: pd.DataFrame, fairness: Sequence[str], tolerance: float) -> di
 
 
 def _accuracy(usable: pd.DataFrame) -> dict[str, Any]:
-    if usable.empty:
-        return _none_finished()
     winner = usable[UTILITY].idxmax()  # the first of equals, in grid order
     score = usable.at[winner, UTILITY]
     return {"cell": winner, "reason": f"highest validation accuracy ({100 * score:.2f} %) of {len(usable)} cells"}
@@ -120,8 +117,6 @@ def _accuracy(usable: pd.DataFrame) -> dict[str, Any]:
 
 def _paper(every: Sequence[str], usable: pd.DataFrame, published: Mapping[str, cells.Value] | None) -> dict[str, Any]:
     if every == [cells.DEFAULT]:
-        if usable.empty:
-            return _none_finished()
         return {"cell": cells.DEFAULT, "reason": "the method has no hyperparameters to choose"}
     if published is None:
         return {"cell": None, "reason": "the paper gives no hyperparameters for this method on this data set"}
@@ -131,7 +126,3 @@ def _paper(every: Sequence[str], usable: pd.DataFrame, published: Mapping[str, c
     if matching[0] not in usable.index:
         return {"cell": None, "reason": f"the published cell {matching[0]} failed"}
     return {"cell": matching[0], "reason": "the hyperparameters that the paper reports"}
-
-
-def _none_finished() -> dict[str, Any]:
-    return {"cell": None, "reason": "no cell finished on every split"}

@@ -8,19 +8,5 @@ the network from the files of a run. docs/theory.md says where the printed state
 bounds computed here.
 """
 
-from fairgat.theory.bounds import Bound, lemma, theorem
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
 from fairgat.theory.network import attention_layer, every, measure
-
-__all__ = [
-    "Bound",
-    "LayerTerms",
-    "attention_layer",
-    "attention_terms",
-    "disparity",
-    "every",
-    "lemma",
-    "linear_terms",
-    "measure",
-    "theorem",
-]

@@ -10,13 +10,45 @@ W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "Normalisation".
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import sqrt
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
 from fairgat.nn.normalise import EPS
-from fairgat.theory.bounds import LIPSCHITZ, Bound, lemma, theorem
+
+LIPSCHITZ = {"identity": 1.0, "relu": 1.0, "sigmoid": 0.25}  # of the activations, element by element
+
+
+class Bound(NamedTuple):
+    """delta_out <= slope * delta_in + offset.
+
+    `slope` passes disparity on, which FairGAT's S1 and S2 reduce; `offset` comes from deviations inside the groups,
+    which S3 reduces. Kept apart, the bounds of successive layers can be composed.
+    """
+
+    slope: float
+    offset: float
+
+    def __call__(self, delta_in: float) -> float:
+        return self.slope * delta_in + self.offset
+
+
+def theorem(lipschitz: float, sigma_max: float, factor: float, delta_c: float, delta_z: float, dimension: int) -> Bound:
+    """Theorem 1: L (sigma_max * factor * delta_in + 2 sqrt(d) Delta_c + 2 sqrt(d) Delta_z).
+
+    Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0.
+
+    Args:
+        lipschitz: L of the activation.
+        sigma_max: spectral norm of the weight matrix.
+        factor: |(R_0 + R_1) alpha_chi - 1|.
+        delta_c, delta_z: largest deviations from the group means (assumption A1).
+        dimension: d. The paper prints N, the number of nodes; its proof gives F, the number of features.
+    """
+    return Bound(lipschitz * sigma_max * factor, lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,10 +120,9 @@ def attention_terms(
     attention: Sequence[csr_matrix],
     sensitive: np.ndarray,
     eta: float | None = None,
-    activation: str = "relu",
     before: LayerTerms | None = None,
 ) -> LayerTerms:
-    """Compute the terms of Theorem 1 for one layer.
+    """Compute the terms of Theorem 1 for one layer with ReLU. A bias before it changes nothing.
 
     Args:
         layer: its name.
@@ -101,7 +132,6 @@ def attention_terms(
         attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
         sensitive: (N,) groups, 0 and 1.
         eta: S3's factor on features of unit variance; None without S3.
-        activation: `relu` or `identity`. A bias before it changes nothing.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
@@ -114,7 +144,6 @@ def attention_terms(
                 f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
                 "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
             )
-    lipschitz = LIPSCHITZ[activation]
     c = h @ weight.T
     gain_c = _gain(c, eta)
     c = c * gain_c
@@ -135,18 +164,20 @@ def attention_terms(
     a_0, a_1 = (inter[:, sensitive == s].mean(1) for s in (0, 1))
     factor = float(np.abs(a_0 + a_1 - 1).max())
 
-    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
+    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
     from_neighbours = _aggregate(attention, np.abs(_deviations(c_effective, sensitive)))
     residual = np.linalg.norm(sum(_means(from_neighbours, sensitive)))
-    bounds = (
-        theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h)),
-        theorem(lipschitz, sigma_effective, factor, delta_c_effective, delta_z, c.shape[1]),
-        Bound(lipschitz * sigma_effective * factor, lipschitz * float(residual + _mean_deviation(z, sensitive))),
-    )
+    lipschitz = LIPSCHITZ["relu"]
     return LayerTerms(
+        **_evaluated(
+            disparity(h, sensitive),
+            before,
+            printed=theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h)),
+            corrected=theorem(lipschitz, sigma_effective, factor, delta_c_effective, delta_z, c.shape[1]),
+            sharp=Bound(sigma_effective * factor, float(residual + _mean_deviation(z, sensitive))),
+        ),
         layer=layer,
-        delta_in=disparity(h, sensitive),
         delta_out=disparity(out, sensitive),
         lipschitz=lipschitz,
         sigma_max=sigma,
@@ -160,7 +191,6 @@ def attention_terms(
         alpha_chi_std=spread,
         factor_printed=factor_printed,
         factor=factor,
-        **_evaluate(bounds, disparity(h, sensitive), before),
     )
 
 
@@ -194,23 +224,22 @@ def linear_terms(
     z = h @ weight.T
     gain = _gain(z, eta)
     z = z * gain
-    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(weight * gain[:, None])
+    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * gain[:, None]))
     delta_z = _largest(z, sensitive)
     if activation == "identity":
         corrected = sharp = Bound(sigma_effective, 0.0)
     else:
-        corrected = lemma(lipschitz, sigma_effective, delta_z, z.shape[1])
+        corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
         sharp = Bound(lipschitz * sigma_effective, lipschitz * _mean_deviation(z, sensitive))
-    bounds = (lemma(lipschitz, sigma, delta_z, len(h)), corrected, sharp)
+    printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h))
     return LayerTerms(
+        **_evaluated(disparity(h, sensitive), before, printed=printed, corrected=corrected, sharp=sharp),
         layer=layer,
-        delta_in=disparity(h, sensitive),
         delta_out=disparity(out, sensitive),
         lipschitz=lipschitz,
         sigma_max=sigma,
         sigma_effective=sigma_effective,
         delta_z=delta_z,
-        **_evaluate(bounds, disparity(h, sensitive), before),
     )
 
 
@@ -220,9 +249,11 @@ def _check(sensitive: np.ndarray) -> None:
         raise NotDefined(f"the theory is for two sensitive groups, 0 and 1; here they are {groups.tolist()}")
 
 
-def _evaluate(bounds: tuple[Bound, Bound, Bound], delta_in: float, before: LayerTerms | None) -> dict[str, float]:
-    values = {}
-    for end, bound in zip(("_printed", "", "_sharp"), bounds, strict=True):
+def _evaluated(
+    delta_in: float, before: LayerTerms | None, *, printed: Bound, corrected: Bound, sharp: Bound
+) -> dict[str, float]:
+    values = {"delta_in": delta_in}
+    for end, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
         values[f"bound{end}"] = bound(delta_in)
         values[f"composed{end}"] = bound(getattr(before, f"composed{end}") if before else delta_in)
     return values
@@ -255,7 +286,3 @@ def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarra
     """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
     heads = np.split(values, len(attention), axis=1)
     return np.concatenate([alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1)
-
-
-def _spectral_norm(weight: np.ndarray) -> float:
-    return float(np.linalg.norm(weight, 2))

@@ -14,8 +14,7 @@ from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
-
-Observer = Callable[[int, Method], dict[str, float]]
+from fairgat.training.loop import Observer
 
 
 def measure(method: Method) -> list[LayerTerms]:

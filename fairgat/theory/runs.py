@@ -1,7 +1,7 @@
 """Measure the terms of trained models: rebuild each finished run from its files."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, fields
 from pathlib import Path
 from typing import Any
 
@@ -13,63 +13,21 @@ from fairgat.config import NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, NotDefined
-from fairgat.methods.base import Method
 from fairgat.theory.layers import LayerTerms
 from fairgat.theory.network import measure
-from fairgat.training import job as training
+from fairgat.training.job import build
 
 COLUMNS = ("dataset", "method", "cell", "split", *(field.name for field in fields(LayerTerms)))
 
 
-@dataclass(frozen=True)
-class Job:
-    """One method on one data set.
-
-    `module`, `settings` (without the cell's hyperparameters), `training` and `seed` are those of its training jobs.
-    """
-
-    dataset: str
-    method: str
-    module: str
-    settings: Mapping[str, Any]
-    training: Mapping[str, Any]
-    seed: int
-
-    def trained(
-        self, graph: Graph, split: int, indices: str | Path, cell: str, model: str | Path, debiased: str | Path | None
-    ) -> Method:
-        """Rebuild the method as training left it at its selected epoch.
-
-        Args:
-            graph: the data set.
-            split: number of the split.
-            indices: the split's file.
-            cell: path of the hyperparameter cell.
-            model: model.npz of that run.
-            debiased: the file of the debiased graph, for a method that needs one.
-
-        Raises:
-            DataError: the model's arrays are not those of this method.
-        """
-        method = training.build(
-            self.module,
-            methods.settings(self.module, {**self.settings, **cells.from_path(cell)}),
-            graph,
-            splits.load(indices),
-            NodeTraining(**self.training),
-            training.seed_of(self.seed, self.dataset, split),
-            debiased,
-        )
-        arrays = load_npz(model)
-        try:
-            method.model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
-        except RuntimeError as error:
-            raise DataError(f"{model} does not fit {self.method} on {self.dataset}: {error}") from None
-        return method
-
-
 def measure_selected(
-    job: Job,
+    dataset: str,
+    method: str,
+    *,
+    module: str,
+    settings: Mapping[str, Any],
+    training: Mapping[str, Any],
+    seed: int,
     graph: str | Path,
     split_files: Sequence[str | Path],
     selection: str | Path,
@@ -79,7 +37,8 @@ def measure_selected(
     """Measure every term of the selected cell, one row per split and layer (COLUMNS), in that order.
 
     Args:
-        job: the method on its data set.
+        dataset, method: their names.
+        module, settings, training, seed: of the training jobs; the settings without the cell's hyperparameters.
         graph: the graph's file.
         split_files: the file of each split.
         selection: the method's selection JSON.
@@ -90,26 +49,34 @@ def measure_selected(
         No rows, and a line on stdout that says why, if no cell was selected or there are not exactly two groups.
 
     Raises:
-        DataError: a file is missing or malformed.
+        DataError: a file is missing or malformed, or a model's arrays are not those of the method.
     """
     cell, whole = files.read_json(selection)["winner"], Graph.load(graph)
     if cell is None:
-        print(f"no cell of {job.method} was selected on {job.dataset}")
+        print(f"no cell of {method} was selected on {dataset}")
         return []
     try:
         whole.require_two_groups("the theory")
     except NotDefined as error:
-        print(f"{job.dataset}: {error}")
+        print(f"{dataset}: {error}")
         return []
-    paths, rows = [str(path) for path in models], []
+    chosen, protocol = methods.settings(module, {**settings, **cells.from_path(cell)}), NodeTraining(**training)
+    rows = []
     for split, indices in enumerate(split_files):
-        end = f"/{job.method}/{cell}/split-{split}/model.npz"
-        model = next((path for path in paths if path.endswith(end)), None)
+        end = f"/{method}/{cell}/split-{split}/model.npz"
+        model = next((path for path in map(str, models) if path.endswith(end)), None)
         if model is None:
-            raise DataError(f"no model.npz of {job.method} on {job.dataset}, cell {cell}, split {split}")
-        method = job.trained(whole, split, indices, cell, model, debiased[split] if debiased else None)
-        identity = {"dataset": job.dataset, "method": job.method, "cell": cell, "split": split}
-        rows += [{**identity, **asdict(terms)} for terms in measure(method)]
+            raise DataError(f"no model.npz of {method} on {dataset}, cell {cell}, split {split}")
+        edited = debiased[split] if debiased else None
+        job_seed = splits.seed_of(seed, dataset, split)
+        trained = build(module, chosen, whole, splits.load(indices), protocol, job_seed, edited)
+        arrays = load_npz(model)
+        try:
+            trained.model.load_state_dict({name: torch.from_numpy(array) for name, array in arrays.items()})
+        except RuntimeError as error:
+            raise DataError(f"{model} does not fit {method} on {dataset}: {error}") from None
+        identity = {"dataset": dataset, "method": method, "cell": cell, "split": split}
+        rows += [{**identity, **asdict(terms)} for terms in measure(trained)]
     return rows
 
 

@@ -95,15 +95,8 @@ def run(
     code = revision()  # now: an hour later the checkout may have changed
     directory, result, predictions = Path(directory), Fit(), {}
     try:
-        method = build(
-            module,
-            methods.settings(module, settings),
-            Graph.load(graph),
-            splits.load(split),
-            protocol,
-            job_seed,
-            debiased,
-        )
+        chosen, parts = methods.settings(module, settings), splits.load(split)
+        method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
         fit(method, progress, observe, result)
         scores = _scores(method.task, result)
         predictions = method.task.predictions(result.output)
@@ -136,11 +129,7 @@ def run(
 
 
 def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
-    """Score the selected epoch on validation and test; in link prediction, under each protocol.
-
-    Raises:
-        Diverged: a score is not finite: the links of the best epoch may still overflow on the test set.
-    """
+    """Score the selected epoch on validation and test; in link prediction, under each protocol."""
     if isinstance(task, LinkTask):
         protocols = {
             name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)}

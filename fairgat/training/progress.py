@@ -23,7 +23,6 @@ def log_lines(epochs: int) -> Callable[[int, dict[str, float]], None]:
 
 
 def bar(epochs: int, title: str) -> Callable[[int, dict[str, float]], None]:
-    """Draw a progress bar on stderr."""
     progress = tqdm(total=epochs, desc=title, unit="epoch", dynamic_ncols=True)
 
     def report(epoch: int, row: dict[str, float]) -> None:

@@ -32,13 +32,8 @@ def test_it_is_the_papers_experiment():
     loaded = config.load_files(ROOT / "config.yaml")
     assert {"pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed"} <= set(loaded.datasets)
     assert loaded.splits.count == 5
-    protocol = loaded.training.node_classification
-    assert (protocol.epochs, protocol.learning_rate, protocol.weight_decay, protocol.hidden) == (
-        500,
-        0.005,
-        0.0005,
-        128,
-    )
+    protocol = {"epochs": 500, "learning_rate": 0.005, "weight_decay": 0.0005, "hidden": 128}
+    assert loaded.training.node_classification.model_dump().items() >= protocol.items()
     assert len(loaded.cells("fairgat", "recidivism")) == 6
 
 
@@ -184,22 +179,10 @@ def test_a_method_that_needs_a_debiased_graph_says_so_in_the_configuration(monke
         methods.check(config.load(shipped()))
 
 
-def test_cells_are_those_of_snakemakes_paramspace():
-    pandas = pytest.importorskip("pandas")
-    from snakemake.utils import Paramspace
-
-    grid = {"alpha_chi_max": [0.25, 0.5], "eta": [0.75, 1.0]}
-    expanded = cells.expand(grid)
-    patterns = list(Paramspace(pandas.DataFrame(expanded)).instance_patterns)
-    assert [cells.to_path(cell) for cell in expanded] == patterns
-    assert [cells.from_path(path) for path in patterns] == expanded
-
-
-def test_the_order_of_the_keys_is_no_part_of_a_cell():
+def test_a_cell_is_a_path():
     assert cells.to_path({"eta": 1.0, "alpha_chi_max": 0.25}) == "alpha_chi_max~0.25/eta~1.0"
-
-
-def test_a_cell_without_hyperparameters_is_default():
+    for cell in cells.expand({"alpha_chi_max": [0.25, 0.5], "eta": [0.75, 1]}):
+        assert cells.from_path(cells.to_path(cell)) == cell
     assert cells.to_path({}) == "default"
     assert cells.from_path("default") == {}
     with pytest.raises(ConfigError, match="not a cell"):

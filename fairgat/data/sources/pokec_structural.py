@@ -28,8 +28,6 @@ _SHA256 = {
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     eigenvectors: Count = 58
     """Eigenvectors among the features; with the degree they make the paper's F = 59."""
     scaling: Scaling = "none"

@@ -1,6 +1,6 @@
 """German, NBA, Income and Credit: public tables of this field, none of which the paper uses.
 
-Each is an entry below: its files, and what `source: tables` would be told of them. docs/data.md has their cards.
+public.yaml has an entry for each; docs/data.md has their cards.
 """
 
 from dataclasses import dataclass
@@ -9,30 +9,22 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import yaml
 
 from fairgat.config import Model
 from fairgat.data.delimited import Table
 from fairgat.data.graph import Graph
-from fairgat.data.similarity import similar_pairs
 from fairgat.data.source import File, Scaling, github
 from fairgat.data.sources import tables
-
-_NIFTY = ("chirag126/nifty", "6c270c5ec736c5138d455609112cf6dfcc63dcca")
-_FAIRGNN = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
-_FAIRGT = ("LuoRenqiang/FairGT", "20e6cfc63c22d876c20a5472cab716a26496094a")
 
 
 @dataclass(frozen=True)
 class _Entry:
-    repository: tuple[str, str]
+    repository: list[str]
     folder: str
     sha256: dict[str, str]
-    """By file: the nodes first, then the edges."""
     columns: dict[str, Any]
-    """Options of `tables`."""
     similarity: float | None = None
-    """Where no edges are published: those of `similar_pairs` at this share, over all columns but the label and the
-    excluded ones."""
 
     def options(self, changed: "Options") -> tables.Options:
         names = [*self.sha256, "edges"]
@@ -41,54 +33,13 @@ class _Entry:
         return tables.Options(nodes=names[0], edges=names[1], **own)
 
 
-_ENTRIES = {
-    "german": _Entry(
-        _NIFTY,
-        "dataset/german",
-        {
-            "german.csv": "49cc549b1ca3f1650e3bdcd8cfce62313c763abfbcbf785d32b07fb76ae078ca",
-            "german_edges.txt": "404d107384e05a14ce9befe04a710d7df0a7492095569dc35ffb5d47742ee300",
-        },
-        {
-            "label": "GoodCustomer",
-            "positive": [1],
-            "sensitive": "Gender",
-            "groups": ["Male", "Female"],
-            "exclude": ("PurposeOfLoan", "OtherLoansAtStore"),
-        },
-    ),
-    "nba": _Entry(
-        _FAIRGNN,
-        "dataset/NBA",
-        {
-            "nba.csv": "fe295195cff01f20b785fe9de1e24062123cb146bdae080ce8b3ea8315d45b80",
-            "nba_relationship.txt": "14c73245e5d6b6457cce7504e2bb0ded6b81155e25bf0e7d23793df7c01b4873",
-        },
-        {"id": "user_id", "label": "SALARY", "unlabelled": [-1], "sensitive": "country"},
-    ),
-    "income": _Entry(
-        _FAIRGT,
-        "data/income",
-        {
-            "income.csv": "eba651aa5919a361985a5971f59acdd95ff022254493a505f8b4fe74008deb82",
-            "income_edges.txt": "4922cf9b602a0099a89dca6ad9186f39121d0d09859686900cdfaf1f6c8e1a8a",
-        },
-        {"label": "income", "sensitive": "race"},
-    ),
-    "credit": _Entry(
-        _NIFTY,
-        "dataset/credit",
-        {"credit.csv": "5d7a93f25a09dd1648c78b5e0c6a883ca832ee88259d89dfe1062e8c848bfe5d"},
-        {"label": "NoDefaultNextMonth", "sensitive": "Age", "exclude": ("Single",)},
-        similarity=0.7,
-    ),
-}
+_FILE = Path(__file__).parent / "public.yaml"
+_ENTRIES = {name: _Entry(**entry) for name, entry in yaml.safe_load(_FILE.read_text(encoding="utf-8")).items()}
 NAMES = tuple(_ENTRIES)
+_BLOCK = 250  # rows of the distance matrix at a time
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     exclude: tuple[str, ...] = ()
     """More columns to leave out of the features."""
     labelled_only: bool = False
@@ -108,7 +59,6 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """Make the graph, its nodes in the file's order."""
     return _make(name, folder, options)[0]
 
 
@@ -128,3 +78,28 @@ def _similar(table: Table, entry: _Entry) -> np.ndarray:
     left_out = (entry.columns["label"], *entry.columns["exclude"])
     columns = [table.column(name).astype(np.float64) for name in table.names if name not in left_out]
     return similar_pairs(np.stack(columns, axis=1), entry.similarity)
+
+
+def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:
+    """Join each row to every other one whose similarity, 1 / (1 + Euclidean distance), exceeds `share` of its best.
+
+    So NIFTY's code makes the edges of Recidivism, German and Credit.
+
+    Args:
+        records: (N, F) float64, N > 1.
+        share: of the row's largest similarity with another row.
+
+    Returns:
+        (m, 2) pairs of rows, in both directions where both find each other.
+    """
+    from scipy.spatial.distance import cdist
+
+    found = []
+    for start in range(0, len(records), _BLOCK):
+        distance = cdist(records[start : start + _BLOCK], records)
+        rows = np.arange(len(distance))
+        distance[rows, start + rows] = np.inf
+        similarity = 1 / (1 + distance)
+        row, other = np.nonzero(similarity > share * similarity.max(axis=1, keepdims=True))
+        found.append(np.stack([start + row, other], axis=1))
+    return np.concatenate(found)

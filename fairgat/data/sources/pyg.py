@@ -17,8 +17,6 @@ from fairgat.errors import DataError
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     path: str
     """The saved `Data`, relative to where Snakemake runs. `x` are the features, `edge_index` the edges."""
     sensitive: str = "sensitive"
@@ -46,11 +44,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 
 def _data(path: Path, where: str):
-    """Read the saved `Data` with PyTorch's unpickler for tensors, which runs no code from the file.
-
-    Raises:
-        DataError: PyTorch Geometric is missing, or the file is damaged or holds anything but a `Data` of tensors.
-    """
+    """Read the saved `Data` with PyTorch's unpickler for tensors, which runs no code from the file."""
     try:
         from torch_geometric.data import Data
         from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr

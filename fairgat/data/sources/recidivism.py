@@ -12,11 +12,13 @@ from fairgat.data.source import File, Scaling, edges_from_pairs, github, scaled
 
 NAMES = ("recidivism",)
 _REPOSITORY = ("chirag126/nifty", "6c270c5ec736c5138d455609112cf6dfcc63dcca")
+_SHA256 = {
+    "bail.csv": "11a7c62be2b7aed7cb069624789755d5f57acc8b69580564e2401b084e2d5faf",
+    "bail_edges.txt": "c43049fb5d9a0a994fcf4931fb34838716e4bf40e4ae30b9e504d9f4362ca0fe",
+}
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     scaling: Scaling = "min_max"
     """How features are scaled."""
     exclude: tuple[str, ...] = ()
@@ -25,16 +27,8 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     return [
-        File(
-            "recidivism/bail.csv",
-            urls=(github(*_REPOSITORY, "dataset/bail/bail.csv"),),
-            sha256="11a7c62be2b7aed7cb069624789755d5f57acc8b69580564e2401b084e2d5faf",
-        ),
-        File(
-            "recidivism/bail_edges.txt",
-            urls=(github(*_REPOSITORY, "dataset/bail/bail_edges.txt"),),
-            sha256="c43049fb5d9a0a994fcf4931fb34838716e4bf40e4ae30b9e504d9f4362ca0fe",
-        ),
+        File(f"recidivism/{file}", urls=(github(*_REPOSITORY, f"dataset/bail/{file}"),), sha256=checksum)
+        for file, checksum in _SHA256.items()
     ]
 
 

@@ -19,8 +19,6 @@ _SUBJECTS = 5  # per class of demo-citation; articles cite their own subject, wh
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     nodes: int | None = Field(default=None, ge=20)
     """Number of nodes; by default 500 for demo-social and 400 for demo-citation."""
     degree: float = Field(default=8.0, gt=0)

@@ -78,8 +78,6 @@ Values = Annotated[list[str | int | float], BeforeValidator(_values)]
 
 
 class Options(Model):
-    """What config.yaml may set."""
-
     nodes: AtPath
     """The table of the nodes, one a row: its path, or `{file: PATH, separator: ..., encoding: ..., header: ...}`."""
     edges: AtPath
@@ -133,7 +131,6 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    """Make the graph, its nodes in the file's order."""
     return make(options, folder / "nodes.csv", folder / "edges.csv")[0]
 
 

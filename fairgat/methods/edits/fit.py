@@ -57,10 +57,6 @@ class Debias(Model):
     max_density_factor: Annotated[float, Field(gt=1)] = 10.0
     """A cell whose threshold gives the graph more than this many times its edges is not trained."""
 
-    def of(self, dataset: str) -> "Debias":
-        """Return the settings of one data set: `epochs` is its own, `epochs_of` is empty."""
-        return self.model_copy(update={"epochs": self.epochs_of.get(dataset, self.epochs), "epochs_of": {}})
-
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the round and its losses
 
@@ -213,7 +209,7 @@ def debias(graph: Graph, train: np.ndarray, settings: Debias, seed: int, progres
     Args:
         graph: the whole graph.
         train: (n,) training nodes.
-        settings: with the data set's own number of rounds (`Debias.of`).
+        settings: with the data set's own number of rounds.
         seed: of the critic's initial weights and its dropout.
         progress: called after every round.
 

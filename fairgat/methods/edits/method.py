@@ -14,8 +14,6 @@ from fairgat.methods.edits.result import Debiased
 
 
 class Settings(Model):
-    """EDITS's settings and hyperparameters."""
-
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.015
     """An edge is added (removed) where its weight grew (fell) by more than this share of the largest growth (fall)."""
     dropped_features: Annotated[int, Field(ge=0)] = 4

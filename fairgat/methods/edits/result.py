@@ -33,7 +33,6 @@ class Debiased:
     limit: np.ndarray
 
     def save(self, path: str | Path) -> None:
-        """Write the `.npz`, whole or not at all."""
         save_npz(path, **asdict(self))
 
     @classmethod

@@ -12,6 +12,7 @@ from itertools import product
 
 import pandas as pd
 
+from fairgat.reporting.paper import results
 from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY, under
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
@@ -222,12 +223,7 @@ def papers(paper: Mapping, table: str) -> Results:
     """The results that one of the paper's tables prints."""
     if table == "runtime":
         return {(d, m, SECONDS): (value, 0.0) for d, methods in paper[table].items() for m, value in methods.items()}
-    return {
-        (dataset, method, metric): (value.mean, value.std)
-        for dataset, methods in paper[table].items()
-        for method, metrics in methods.items()
-        for metric, value in metrics.items()
-    }
+    return {key: (value.mean, value.std) for key, value in results(paper, table)}
 
 
 def ours(winners: pd.DataFrame, rule: str, protocol: str, seconds: Mapping[str, Mapping[str, float]]) -> Results:

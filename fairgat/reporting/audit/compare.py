@@ -17,7 +17,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from fairgat.reporting.paper import TASK_OF_RESULTS
+from fairgat.reporting.paper import TASK_OF_RESULTS, results
 from fairgat.scores.runs import HIGHER_IS_BETTER, under
 from fairgat.scores.selection import RULES
 
@@ -34,13 +34,7 @@ _KEYS = ["dataset", "method", "metric"]
 def published(paper: Mapping[str, Any]) -> pd.DataFrame:
     """Every published result once, in percent: `table` (one, or several joined by + where they agree), `dataset`,
     `method`, `metric`, `paper_mean` and `paper_std`. A result that two tables print differently has two rows."""
-    rows = [
-        (table, dataset, method, metric, value.mean, value.std)
-        for table in TASK_OF_RESULTS
-        for dataset, methods in paper[table].items()
-        for method, metrics in methods.items()
-        for metric, value in metrics.items()
-    ]
+    rows = [(table, *key, value.mean, value.std) for table in TASK_OF_RESULTS for key, value in results(paper, table)]
     frame = pd.DataFrame(rows, columns=["table", *_KEYS, "paper_mean", "paper_std"])
     return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
 

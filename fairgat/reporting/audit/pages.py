@@ -1,4 +1,7 @@
-"""The audit as pages: verdicts on every number, the claims, and every cell against GAT."""
+"""The audit as pages: verdicts on every number, the claims, and every cell against GAT.
+
+`settings` are those of `fairgat.reporting.settings.audit_settings`.
+"""
 
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -19,10 +22,7 @@ _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction"
 def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
 
-    Args:
-        frame: as `fairgat.reporting.audit.compare.compare` gives it.
-        protocols: as `fairgat.reporting.audit.compare.compare_protocols` gives it.
-        settings: as `fairgat.reporting.settings.audit_settings` gives them.
+    `frame` and `protocols` are those of `compare.compare` and `compare.compare_protocols`.
     """
     counts = []
     for rule, group in frame.groupby("rule", sort=False):
@@ -128,10 +128,8 @@ def _ours(line: Any) -> Cell:
 
 
 def _verdict(line: Any) -> Cell:
-    if (
-        line.verdict == "reproduced"
-        and (alone := compare.verdict(line.metric, line.difference, line.p)) != "reproduced"
-    ):
+    alone = compare.verdict(line.metric, line.difference, line.p)
+    if line.verdict == "reproduced" != alone:
         return Cell(f"reproduced (alone {alone})")
     return Cell(line.verdict, bold=line.verdict in ("better", "worse"))
 
@@ -149,13 +147,7 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
 
 
 def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
-    """Each claim on the paper's own numbers and on ours under every selection rule, `rule` first.
-
-    Args:
-        paper: as `fairgat.reporting.paper.load` gives it.
-        ours: our results by selection rule, as `fairgat.reporting.audit.claims.ours` gives them.
-        rule: the rule that the tables show.
-    """
+    """Each claim on the paper's own numbers and on `ours`, by selection rule; first `rule`, which the tables show."""
     rules = [rule, *(name for name in ours if name != rule)]
     columns = ["Paper's own numbers", *(f"Ours ({name})" for name in rules)]
     overview, details = [], []
@@ -198,12 +190,7 @@ def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule:
 
 
 def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
-    """The differences to GAT, with a panel per task.
-
-    Args:
-        frame: as `fairgat.scores.paired.against_reference` gives it.
-        settings: as `fairgat.reporting.settings.audit_settings` gives them.
-    """
+    """The differences to GAT, as `paired.against_reference` gives them, with a panel per task."""
     panels = []
     for task, measures in FAIRNESS.items():
         metrics = (UTILITY, *measures)

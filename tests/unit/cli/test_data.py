@@ -1,6 +1,5 @@
 """`fairgat data where` and `fairgat data add FOLDER`."""
 
-import argparse
 import gzip
 import hashlib
 
@@ -9,6 +8,7 @@ from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
+from fairgat.cli import main as cli
 from fairgat.data.sources import pokec
 from fairgat.errors import DataError
 
@@ -99,11 +99,8 @@ def test_nothing_to_add_is_said(setting, tmp_path, folder, expected):
 
 def test_the_command_line(tmp_path, capsys):
     (tmp_path / "config.yaml").write_text("datasets: {cora: {task: link_prediction}}\nmethods: {}\n")
-    parser = argparse.ArgumentParser()
-    commands.add_parser(parser.add_subparsers())
-    arguments = parser.parse_args(["data", "where", "--config", str(tmp_path / "config.yaml"), "--dataset", "cora"])
-    arguments.run(arguments)
+    where = ["data", "where", "--config", str(tmp_path / "config.yaml"), "--dataset"]
+    assert cli.main([*where, "cora"]) == 0
     assert "ind.cora.test.index" in capsys.readouterr().out
-    arguments.dataset = ["core"]
-    with pytest.raises(DataError, match=r"'core' is not a data set; did you mean 'cora'\?"):
-        arguments.run(arguments)
+    assert cli.main([*where, "core"]) == 1
+    assert "'core' is not a data set; did you mean 'cora'?" in capsys.readouterr().err

@@ -92,16 +92,12 @@ def test_the_mirror_comes_first(address, tmp_path):
     assert not Handler.asked and (tmp_path / "raw/file.bin").read_bytes() == CONTENT
 
 
-def test_a_damaged_mirror_falls_back_to_the_next_place(address, tmp_path):
+@pytest.mark.parametrize("mirror", ["mirror", "mirror/web/file.bin"])
+def test_a_damaged_mirror_falls_back_to_the_next_place(address, tmp_path, mirror):
+    """Also one that is a file."""
     (tmp_path / "mirror/web").mkdir(parents=True)
     (tmp_path / "mirror/web/file.bin").write_bytes(CONTENT[:-1])
-    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / "mirror")
-    assert (tmp_path / "raw/file.bin").read_bytes() == CONTENT
-
-
-def test_a_mirror_that_is_a_file_falls_back_too(address, tmp_path):
-    (tmp_path / "mirror").write_text("")
-    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / "mirror")
+    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / mirror)
     assert (tmp_path / "raw/file.bin").read_bytes() == CONTENT
 
 
@@ -172,11 +168,6 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
     download.acquire("web", files, tmp_path)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
     assert "is not the file that is wanted; fetching it again" in capsys.readouterr().err
-
-
-def test_a_missing_file_is_named(tmp_path):
-    with pytest.raises(DataError, match=r"file\.bin is missing"):
-        pinned().verify(tmp_path)
 
 
 def test_a_file_we_never_had_is_known_by_gits_id(address, tmp_path):

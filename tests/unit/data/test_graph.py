@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgat.data.graph import Graph, alpha_chi, load_npz, r_chi, save_npz, symmetrise
+from fairgat.data.graph import Graph, alpha_chi, load_npz, save_npz, symmetrise
 from fairgat.errors import DataError, NotDefined
 
 
@@ -26,13 +26,9 @@ def test_counts():
     assert g.r_chi() == {0: 0.5, 1: pytest.approx(1 / 3)}
 
 
-@pytest.mark.parametrize(("limit", "expected"), [(0.25, 0.25), (0.75, 0.75), (1.0, 1.0)])
-def test_alpha_chi_is_bounded(limit, expected):
-    assert alpha_chi({0: 0.5, 1: 1 / 3}, limit) == pytest.approx(min(expected, 1.2))
-
-
 def test_alpha_chi_follows_the_closed_form():
     assert alpha_chi({0: 1.0, 1: 1.0}, 0.75) == 0.5
+    assert alpha_chi({0: 1.0, 1: 1.0}, 0.25) == 0.25
     assert alpha_chi({0: 0.0, 1: 0.0}, 0.75) == 0.75
 
 
@@ -135,7 +131,3 @@ def test_pickled_objects_are_never_read(tmp_path):
     np.savez(tmp_path / "objects.npz", x=np.array([{"a": 1}], dtype=object))
     with pytest.raises(DataError, match="cannot be read"):
         load_npz(tmp_path / "objects.npz")
-
-
-def test_r_chi_needs_no_graph():
-    assert r_chi(np.array([0, 1, 1]), np.array([[0, 1], [1, 0]])) == {0: 1.0, 1: 0.5}

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from fairgat.config import Dataset, Splits
-from fairgat.data import datasets, statistics
+from fairgat.config import Splits
+from fairgat.data import statistics
 from fairgat.data.sources import pokec
 from fairgat.errors import DataError
 
@@ -163,9 +163,3 @@ def test_where_no_checksum_is_known_the_counts_decide(tmp_path):
     write(tmp_path)
     with pytest.raises(DataError, match="give 3 and 2 users in the two regions, the paper has 4851 and 2808: they are"):
         pokec.load("pokec-z", tmp_path, pokec.Options(), 0)
-
-
-def test_the_addresses_are_pinned():
-    for name in pokec.NAMES:
-        for file in datasets.files_of(name, Dataset(task="node_classification")):
-            assert all("/13cdca7627d7779a2396299cdc8edd3a790db7cc/dataset/pokec/region_job" in url for url in file.urls)

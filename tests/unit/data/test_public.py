@@ -6,8 +6,8 @@ from obtain import obtain
 
 from fairgat.config import Dataset
 from fairgat.data.graph import symmetrise
-from fairgat.data.similarity import similar_pairs
 from fairgat.data.sources import blocks
+from fairgat.data.sources.public import similar_pairs
 
 pytestmark = pytest.mark.real_data
 
@@ -64,34 +64,7 @@ def published_pairs(path):
     return {tuple(pair) for pair in np.loadtxt(path).astype(int)}
 
 
-def test_germans_edges_are_a_function_of_the_features(data_mirror):
-    people = records(data_mirror / "german/german.csv", "GoodCustomer", "PurposeOfLoan", "OtherLoansAtStore")
-    people["Gender"] = people["Gender"] == "Female"
-    for name in ("LoanAmount", "Age", "LoanDuration"):
-        low, high = people[name].min(), people[name].max()
-        people[name] = 2 * (people[name] - low) / (high - low) - 1
-    found = similar_pairs(people.to_numpy(np.float64), 0.8)
-    assert {tuple(pair) for pair in found} == published_pairs(data_mirror / "german/german_edges.txt")
-
-
 def test_recidivisms_edges_are_a_function_of_the_features_and_the_group(data_mirror):
     people = records(data_mirror / "recidivism/bail.csv", "RECID").to_numpy(np.float64)
     found = similar_pairs(people, 0.6)
     assert {tuple(pair) for pair in found} == published_pairs(data_mirror / "recidivism/bail_edges.txt")
-
-
-def test_recidivism_is_two_cohorts_of_released_prisoners(data_mirror):
-    """bail.csv is NIFTY's two yearly files, one after the other; FOLLOW tells them apart, and FILE does not."""
-    import pandas as pd
-
-    if not (data_mirror / "bail-years").is_dir():
-        pytest.skip("the yearly files are not in the mirror: bail-years/Bail_Data_1978.csv and Bail_Data_1980.csv")
-    years = [pd.read_csv(data_mirror / "bail-years" / f"Bail_Data_{year}.csv") for year in (1978, 1980)]
-    both = pd.concat(years, ignore_index=True)
-    pd.testing.assert_frame_equal(both, pd.read_csv(data_mirror / "recidivism/bail.csv"))
-    assert [len(year) for year in years] == [9327, 9549]
-    assert [(year["FOLLOW"].min(), year["FOLLOW"].max()) for year in years] == [(70, 81), (46, 57)]
-    samples = [year["FILE"].value_counts()[[1, 2, 3]].tolist() for year in years]
-    assert samples == [[1540, 3078, 4709], [1435, 4304, 3810]]
-    unknown = both["PRIORS"] == -9
-    assert unknown.sum() == 1347 and set(both["FILE"][unknown]) == {3}

@@ -1,8 +1,6 @@
 """Which module reads which data set, and what is said when a configuration asks for something else."""
 
-import subprocess
 import sys
-import textwrap
 from pathlib import Path
 
 import pytest
@@ -25,19 +23,6 @@ def test_every_data_set_has_a_source():
         "recidivism", "cora", "citeseer", "pubmed", "pokec-z", "pokec-n", "pokec-z-structural", "pokec-n-structural",
         "demo-social", "demo-citation", "german", "nba", "income", "credit", "syn-1", "syn-2",
     }  # fmt: skip
-
-
-def test_reading_the_configuration_imports_nothing_slow():
-    code = """
-        import sys
-        from fairgat.data import datasets
-        datasets.known_sources()
-        print(sorted({"torch", "pandas", "scipy.sparse", "torch_geometric", "pooch"} & set(sys.modules)))
-    """
-    run = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(code)], cwd=REPOSITORY, capture_output=True, text=True, check=True
-    )
-    assert run.stdout.strip() == "[]"
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,7 @@ import pytest
 from obtain import obtain
 
 from fairgat.config import Dataset
-from fairgat.data import datasets
-from fairgat.errors import ConfigError, DataError
+from fairgat.errors import DataError
 
 NODES = "person,income,age,employed,gender\na,10,20,1,f\nb,20,40,0,m\nc,30,30,1,f\nd,40,20,0,m\n"
 EDGES = "from,to,since\na,b,1999\nb,c,2001\nd,a,2002\n"
@@ -64,10 +63,6 @@ def test_groups_are_names_or_numbers_as_a_whole(prepare):
         groups(*zip(people, ["1", "1.50", "2", "1"], strict=True), groups=[1, 2])
 
 
-def test_three_groups_are_a_data_set(prepare):
-    assert prepare(nodes=NODES.replace("20,0,m", "20,0,x")).sensitive.tolist() == [0, 1, 0, 2]
-
-
 def test_a_cell_may_hold_the_separator(prepare):
     nodes = 'person, income, age, employed, gender\na,10,20,1, "f, she"\nb,20,40,0,m\nc,1,2,1,m\nd,4,2,0,m\n'
     assert prepare(nodes=nodes).sensitive.tolist() == [0, 1, 1, 1]
@@ -110,20 +105,6 @@ def test_row_numbers_are_numbers_whatever_else_their_column_holds(prepare):
         assert graph.edge_index.tolist() == [[0, 1], [1, 0]]
 
 
-@pytest.mark.parametrize("separator", ["::", "", "\n", '"'])
-def test_the_separator_is_one_character(separator):
-    options = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "s", "separator": separator}
-    with pytest.raises(ConfigError, match=r"mine\.options\.separator: expected one character, .* got"):
-        datasets.options_of("mine", Dataset(task="link_prediction", source="tables", options=options))
-
-
-@pytest.mark.parametrize("separator", [";", "\t", "|"])
-def test_the_separator_is_given_or_found(prepare, separator):
-    nodes, edges = (text.replace(",", separator) for text in (NODES, EDGES))
-    assert prepare(nodes=nodes, edges=edges, separator=separator).num_edges == 6
-    assert prepare(nodes=nodes, edges=EDGES).num_edges == 6
-
-
 def test_link_prediction_needs_no_label(prepare):
     graph = prepare(task="link_prediction", label=None, features=["age"])
     assert graph.labels.tolist() == graph.sensitive.tolist()
@@ -164,11 +145,6 @@ def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
 def test_bad_edges_can_be_left_out(prepare):
     edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"
     assert prepare(edges=edges, drop=["unknown_ids", "self_loops", "duplicates"]).num_edges == 6
-
-
-def test_a_web_page_in_place_of_a_table_is_named(prepare):
-    with pytest.raises(DataError, match=r"nodes\.csv: it gave a web page instead of the file"):
-        prepare(nodes="<!DOCTYPE html><html><body>Not found</body></html>")
 
 
 def test_a_missing_file_is_named_by_the_users_path(tmp_path):

@@ -8,7 +8,7 @@ from dense import adam, adjacency, assert_train_alike, bce, layer, make, small_g
 from torch import nn
 
 from fairgat.errors import NotDefined
-from fairgat.methods.fairgnn import SensitiveEstimator, absolute_covariance
+from fairgat.methods.fairgnn import SensitiveEstimator
 
 SETTINGS = {"adversary_weight": 0.7, "covariance_weight": 3.0, "estimator_epochs": 5}
 
@@ -82,9 +82,3 @@ def test_without_its_terms_it_is_gat():
     graph = small_graph()
     fair = make("fairgnn", graph, **SETTINGS | {"adversary_weight": 0.0, "covariance_weight": 0.0})
     assert_train_alike(fair, make("gat", graph))
-
-
-def test_covariance_of_independent_variables_is_zero():
-    s, y = torch.tensor([0.0, 0, 1, 1]), torch.tensor([0.2, 0.8, 0.2, 0.8])
-    assert absolute_covariance(s, y) == 0
-    assert absolute_covariance(s, s) == pytest.approx(0.25)

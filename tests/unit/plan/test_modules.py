@@ -110,4 +110,6 @@ for table in Plan(experiment).tables():
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert not {"torch", "matplotlib", "pandas", "numba", "scipy"} & set(done.stdout.split())
+    assert not {"torch", "matplotlib", "pandas", "numba", "scipy", "torch_geometric", "pooch"} & set(
+        done.stdout.split()
+    )

@@ -168,29 +168,12 @@ def test_runtime_claim_takes_our_seconds():
     assert [check.numbers for check in checks if check.holds is not None] == ["1.05 times"]
 
 
-# ------------------------------------------------------------------------------------------------------------ pages
-
-
 def test_claims_page_shows_every_rule_and_the_oddities():
     found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
     text = render(pages.claims(PAPER, found, "fair"), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
     assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))
-
-
-def test_bold_print_of_the_paper_is_where_its_oddities_say():
-    """paper.yaml lists where the paper's bold is not on the best mean alone: five places, all in link prediction."""
-    found = set()
-    for table in paper.TASK_OF_RESULTS:
-        for dataset, methods in PAPER[table].items():
-            for metric in next(iter(methods.values())):
-                means = {method: metrics[metric].mean for method, metrics in methods.items()}
-                best = (max if metric == "accuracy" else min)(means.values())
-                if {m for m in means if means[m] == best} != {m for m in means if methods[m][metric].bold}:
-                    found.add((table, dataset, metric))
-    pairs = [("cora", "accuracy"), ("cora", "dp_mixed"), ("citeseer", "dp_mixed"), ("citeseer", "dp_subgroup")]
-    assert found == {("link_prediction", *pair) for pair in [*pairs, ("pubmed", "accuracy")]}
 
 
 def verdicts(settings, winners):

@@ -7,11 +7,8 @@ from fairgat.scores.runs import COLUMNS
 
 
 def job(number, dataset, method, seconds, epochs=500):
-    values = {
-        "epochs": epochs,
-        "seconds": 10 * seconds,
-        "seconds_per_epoch": seconds / epochs,
-    }  # it stood still a while
+    # It stood still a while.
+    values = {"epochs": epochs, "seconds": 10 * seconds, "seconds_per_epoch": seconds / epochs}
     return [(dataset, method, "default", number, "training", "", name, value, "") for name, value in values.items()]
 
 

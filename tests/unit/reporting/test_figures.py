@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from fairgat.files import write_text
-from fairgat.plan import Plan
 from fairgat.reporting import audit, settings, style
 from fairgat.reporting.figures import _curves, _tradeoff
 
@@ -63,17 +62,6 @@ def test_curves_are_of_the_selected_cell(draw, monkeypatch):
 
 def test_runtime_marks_the_median(draw):
     assert draw("runtime").axes[0].lines[1].get_xdata().tolist() == pytest.approx([0.2])
-
-
-def test_figures_without_data_are_left_out(plan):
-    def names(**changes):
-        return Plan(plan.config.model_copy(update=changes)).figures()
-
-    found = names(only_datasets=["cora"])
-    assert "tradeoff_link_prediction" in found
-    assert not {"tradeoff_node_classification", "ablation", "runtime", "theory"} & {*found}
-    emptied = names(tables=plan.config.tables | {"ablation": []})
-    assert emptied == [name for name in plan.figures() if name != "ablation"]
 
 
 def test_methods_keep_their_looks_and_differ():

@@ -22,9 +22,6 @@ SHIPPED = config.load_files(ROOT / "config.yaml")
 SETTINGS = settings.study_settings(OVERLAY)
 
 
-# ----------------------------------------------------------------------------------------------------- the overlay
-
-
 def test_the_overlay_is_valid_and_varies_nothing_else():
     methods.check(OVERLAY)
     datasets.check(OVERLAY)
@@ -96,8 +93,6 @@ def test_what_cannot_be_compared_is_refused():
         settings.study_settings(SHIPPED)
 
 
-# ---------------------------------------------------------------------------------------------- table and figure
-
 BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
 GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every split
 
@@ -124,9 +119,8 @@ def frame(tmp_path_factory):
 
 def line(frame, dataset, method, run_on=None):
     run_on = run_on or dataset
-    return frame.query("dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on").iloc[
-        0
-    ]
+    chosen = "dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on"
+    return frame.query(chosen).iloc[0]
 
 
 def test_differences_are_paired_over_the_splits(frame, tmp_path):

@@ -13,7 +13,6 @@ import pytest
 from reporting_fixtures import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
 from fairgat import config as configuration
-from fairgat.errors import ConfigError
 from fairgat.files import write_json
 from fairgat.plan import Plan, declared
 from fairgat.plan.modules import PACKAGE
@@ -41,9 +40,6 @@ def entries(table, title):
 
 def replanned(plan, **changes):
     return Plan(plan.config.model_copy(update=changes))
-
-
-# --------------------------------------------------------------------------------------------------- what they say
 
 
 def scored(folder, **accuracies):
@@ -171,9 +167,6 @@ def test_theory_has_means_over_the_splits(built):
     assert len(network.blocks) == len(layers.blocks) == 3
 
 
-# ------------------------------------------------------------------------------------------------- one more table
-
-
 ANOTHER = '''
 """Epochs of every run."""
 
@@ -203,14 +196,6 @@ def test_a_new_table_is_one_file_and_one_line(plan):
     finally:
         module.unlink()
         declared.cache_clear()
-
-
-def test_an_unknown_table_is_refused(plan):
-    with pytest.raises(ConfigError, match=r"tables: 'comparision' .* did you mean 'comparison'"):
-        replanned(plan, tables={"comparision": ["gat"]})
-
-
-# --------------------------------------------------------------------------------------------------------- formats
 
 
 @pytest.mark.parametrize("name", TABLES)

@@ -48,14 +48,6 @@ def test_link_metrics_equal_fairlearn(seed, groups, links):
         assert ours[f"eo_{name}"] == pytest.approx(odds)
 
 
-def test_a_difference_of_three_groups_is_the_largest_rate_minus_the_smallest():
-    predicted, labels, sensitive = np.array([[1, 1, 1, 0, 0, 0], [1, 1, 1, 1, 0, 1], [0, 0, 1, 1, 2, 2]])
-    found = node_metrics(predicted, labels, sensitive)
-    assert (found["statistical_parity"], found["equal_opportunity"]) == (1, 1)  # rates 1, 1/2 and 0
-    edges = np.array([[0, 2, 4], [1, 3, 5]])
-    assert link_metrics(np.array([1, 0, 1]), np.ones(3), edges, sensitive)["dp_group"] == 1
-
-
 @pytest.mark.parametrize("decimals", [1, 8], ids=["ties", "no-ties"])
 def test_area_under_roc_equals_scikit_learn(decimals):
     rng = np.random.default_rng(0)

@@ -14,7 +14,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 from fairgat.plan import Run
-from fairgat.theory.runs import COLUMNS, Job, measure_selected, write
+from fairgat.theory.runs import COLUMNS, measure_selected, write
 from fairgat.training import job as training
 from fairgat.training.loop import fit
 
@@ -49,12 +49,16 @@ def train(folder, name, k, into, **options):
 def measured(folder, name, **options):
     module, _, settings = METHODS[name]
     given = {
+        "module": module,
+        "settings": settings,
+        "training": TRAINING,
+        "seed": 0,
         "graph": folder / "graph.npz",
         "split_files": [folder / f"split-{k}.npz" for k in range(2)],
         "selection": folder / f"{name}.json",
         "models": sorted(folder.glob("runs/**/model.npz")),
     }
-    return measure_selected(Job("d", name, module, settings, TRAINING, 0), **given | options)
+    return measure_selected("d", name, **given | options)
 
 
 @pytest.mark.parametrize("name", METHODS)
