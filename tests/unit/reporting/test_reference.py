@@ -118,13 +118,8 @@ def test_pages_quote_the_published_run(run):
     _, folder, publish = run
     publish()
     table = "<!-- table: tables/comparison.md -->"
-<<<<<<< HEAD
-    part, end = f"{reference.BEGIN}\nstale words\n{reference.END}", reference.END
-    page = f"before\n{part}\nbetween `{table}` and\n{table}\n{end}\nafter\n"
-=======
     stale = f"{reference.BEGIN}\nstale words\n{reference.END}"
     page = f"before\n{stale}\nbetween `{table}` and\n{table}\n{reference.END}\nafter\n"
->>>>>>> heads/trim
     new = reference.quoted(page, folder, "../results")
     assert "stale" not in new and "3 reproduced" in new and "](../results/figures/published.svg)" in new
     quote = new[new.index(f"\n{table}\n") : new.index("after")]
