@@ -12,7 +12,6 @@ from fairgat.config import NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import CalledOff, NotDefined
-from fairgat.training import memory
 from fairgat.training.job import build, seed_of
 
 
@@ -42,7 +41,6 @@ def measure(
         says which cell that was, and `failures` why it was not the first one, or none.
     """
     torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
-    memory.keep_freed()  # as in training
     whole, parts = Graph.load(graph), splits.load(split)
     protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
     running, timed, failures = {}, {}, {}

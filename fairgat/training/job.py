@@ -24,7 +24,6 @@ from fairgat.plan import Run
 from fairgat.tasks.base import PARTS
 from fairgat.tasks.link import LinkTask
 from fairgat.tasks.node import NodeTask
-from fairgat.training import memory
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
 
 
@@ -88,7 +87,6 @@ def run(
         The content of metrics.json.
     """
     torch.set_num_threads(threads)
-    memory.keep_freed()
     started = time.perf_counter()
     protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
