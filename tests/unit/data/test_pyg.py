@@ -107,13 +107,6 @@ def test_networkx_names_and_missing_attributes():
         convert.from_networkx(graph)
 
 
-def test_networkx_labels_may_be_text():
-    graph = networkx.path_graph(2)
-    networkx.set_node_attributes(graph, {n: {"features": [n], "label": str(n), "sensitive": n == 1} for n in graph})
-    made = convert.from_networkx(graph)
-    assert made.labels.tolist() == made.sensitive.tolist() == [0, 1]
-
-
 @pytest.mark.parametrize("name", ["label", "sensitive"])
 @pytest.mark.parametrize("value", [0.7, 1e300, "f", float("nan"), None])
 def test_networkx_labels_and_groups_are_whole_numbers(name, value):

@@ -25,11 +25,6 @@ def test_keep_probabilities(delta):
         assert abs(statistic - len(counts)) < 5 * (2 * len(counts)) ** 0.5
 
 
-def test_delta_of_a_half_keeps_the_inter_edges_alone():
-    method = make("fairdrop", small_graph(), LINK, delta=0.5)
-    assert torch.equal(method.draw(), torch.from_numpy(method.task.graph.inter_edges))
-
-
 def test_a_step_takes_messages_and_positives_from_the_kept_edges(double, monkeypatch):
     method = make("fairdrop", small_graph(), LINK)
     task, model = method.task, copy.deepcopy(method.model)
