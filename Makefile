@@ -40,7 +40,7 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
 	touch $@
 
-demo: env ## Run the whole workflow on small generated data sets, in under two minutes
+demo: env ## Run the whole workflow on small generated data sets, in two and a half minutes
 	$(SNAKEMAKE) --configfile configs/demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results/demo))
 
@@ -48,7 +48,7 @@ paper: env ## Run the paper's whole experiment
 	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results))
 
-test: env lint ## Check style, then run the unit and workflow tests: about six minutes on two cores
+test: env lint ## Check style, then run the unit and workflow tests: about ten minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
