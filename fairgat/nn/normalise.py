@@ -120,7 +120,7 @@ def _shift_backward(ctx, grad):
 operator(
     "column_dots(Tensor a, Tensor b) -> Tensor",
     lambda a, b: a.new_empty(a.size(1)),
-)(lambda a, b: _column_dots(a, b))  # fmt: skip
+)(_column_dots)
 
 
 @operator(
@@ -133,11 +133,11 @@ def _scale_and_shift(x, scale, bias):
     return torch.addcmul(bias, x, scale)
 
 
-def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
-    """Mean (H, K) and population covariance (H, K, K) over the rows of x (N, H, K)."""
+def covariance(x: Tensor) -> Tensor:
+    """Population covariance (H, K, K) over the rows of x (N, H, K)."""
     mean = x.sum(0) / max(len(x), 1)
     centred = (x - mean.detach()).transpose(0, 1)
-    return mean, centred.mT @ centred / max(len(x), 1)
+    return centred.mT @ centred / max(len(x), 1)
 
 
 def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
@@ -180,7 +180,7 @@ class Features:
         if self.weight is None:
             found = moments(self.values)[1]
         else:
-            cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None])[1])
+            cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
             found = (self.weight @ cov * self.weight).sum(-1).clamp_min(0)
         return found if self.scale is None else found * self.scale.square()
 

@@ -12,6 +12,11 @@ def random_graph(nodes: int = 30, edges: int = 120, groups: int = 2, seed: int =
     return edge_index, torch.randint(groups, (nodes,), generator=generator)
 
 
+def features(width: int = 5, seed: int = 3, nodes: int = 30) -> Tensor:
+    """(N, width) random features that need a gradient."""
+    return torch.randn(nodes, width, generator=torch.Generator().manual_seed(seed), requires_grad=True)
+
+
 def with_self_loops(edge_index: Tensor, nodes: int) -> Tensor:
     """The edges less their self-loops, then one self-loop per node."""
     loops = torch.arange(nodes).expand(2, -1)
