@@ -26,7 +26,7 @@ rule table:
         ENV
     params:
         settings=lambda w: fairgat.reporting.settings.table_settings(CONFIG, w.table),
-        about=lambda w: fairgat.reporting.settings.about("tables", w.table),
+        about=lambda w: fairgat.plan.declared("tables", w.table).about,
     message:
         "Render the table {wildcards.table}"
     script:
@@ -67,7 +67,7 @@ rule figure:
         ENV
     params:
         settings=lambda w: fairgat.reporting.settings.figure_settings(CONFIG, w.figure),
-        about=lambda w: fairgat.reporting.settings.about("figures", w.figure),
+        about=lambda w: fairgat.plan.declared("figures", w.figure).about,
     message:
         "Draw the figure {wildcards.figure}"
     script:

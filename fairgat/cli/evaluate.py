@@ -1,6 +1,7 @@
 """`fairgat evaluate`: a finished run's metrics, computed again from its predictions, beside those it wrote."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
 
 import torch
@@ -32,14 +33,19 @@ def run(arguments: argparse.Namespace) -> None:
         ours = evaluate(directory, written)
     except (KeyError, IndexError) as error:
         raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
-    print(f"{'':22}{'validation':>12}{'test':>12}")
-    for name in ours["test"]:
-        print(f"{name:22}{ours['validation'][name]:12.4f}{ours['test'][name]:12.4f}")
+    show(ours)
     parts = {part: written.get(part) or {} for part in PARTS}
     differing = [f"{part} {name}" for part in PARTS for name in ours[part] if ours[part][name] != parts[part].get(name)]
     if differing:
         raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(differing)}")
     print("metrics.json says the same")
+
+
+def show(scores: Mapping[str, Mapping[str, float]]) -> None:
+    """Print validation and test scores side by side."""
+    print(f"{'':22}{'validation':>12}{'test':>12}")
+    for name, value in scores["test"].items():
+        print(f"{name:22}{scores['validation'][name]:12.4f}{value:12.4f}")
 
 
 def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:

@@ -8,6 +8,7 @@ import torch
 import yaml
 
 from fairgat import cells, config, methods
+from fairgat.cli.evaluate import show
 from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
 from fairgat.data import datasets, splits
@@ -89,15 +90,13 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
     pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
     print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
-    print(f"{'':22}{'validation':>12}{'test':>12}")
-    for name, value in metrics["test"].items():
-        print(f"{name:22}{metrics['validation'][name]:12.4f}{value:12.4f}")
+    show(metrics)
     print(directory)
 
 
 def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
     entry = settings.methods[method]
-    grid = entry.grids.get(dataset, entry.grid)
+    grid = settings.grid(method, dataset)
     known = methods.module(settings.module(method)).Settings.model_fields
     given = _options(rest, list(known))
     for name in given:

@@ -179,10 +179,14 @@ class Config(Model):
     def module(self, method: str) -> str:
         return self.methods[method].module or method
 
+    def grid(self, method: str, dataset: str) -> dict[str, list[Value]]:
+        """The values searched for each hyperparameter of `method` on `dataset`."""
+        entry = self.methods[method]
+        return entry.grids.get(dataset, entry.grid)
+
     def cells(self, method: str, dataset: str) -> list[str]:
         """Every cell of `method` on `dataset`, as paths."""
-        entry = self.methods[method]
-        return [cells.to_path(cell) for cell in cells.expand(entry.grids.get(dataset, entry.grid))]
+        return [cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))]
 
     def searched(self, hyperparameter: str) -> list[float]:
         """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
@@ -201,7 +205,7 @@ class Config(Model):
         """Module of a timed method, and its cells (path to settings) in the order to try: the published one first, and
         the others where a cell may be called off."""
         entry, settings = self.methods[method], self.training_settings(method, dataset)
-        grid = cells.expand(entry.grids.get(dataset, entry.grid))
+        grid = cells.expand(self.grid(method, dataset))
         published = entry.published.get(dataset)
         grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
         chosen = grid if entry.may_call_off else grid[:1]

@@ -22,12 +22,12 @@ class Declared:
     """What the module of a table or a figure says of itself."""
 
     name: str
-    module: str
-    """Relative to the package, for `closure`."""
     reads: tuple[str, ...]
     """Kinds of files, of `KINDS`."""
     task: Task | None
     """The task whose files it reads; all where None."""
+    about: str
+    """Its docstring, for the report."""
 
 
 @cache
@@ -45,7 +45,8 @@ def declared(folder: str, name: str) -> Declared:
     if name not in known:
         raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/reporting/{folder}; {nearest(name, known)}")
     values = {}
-    for node in _parsed(place / f"{name}.py").body:
+    tree = _parsed(place / f"{name}.py")
+    for node in tree.body:
         if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
             target = node.targets[0].id
             if target in ("READS", "TASK"):
@@ -56,7 +57,7 @@ def declared(folder: str, name: str) -> Declared:
         raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
     if task is not None and task not in TASKS:
         raise ConfigError(f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}")
-    return Declared(name, f"reporting/{folder}/{name}", reads, task)
+    return Declared(name, reads, task, ast.get_docstring(tree) or "")
 
 
 def method_path(module: str) -> str:

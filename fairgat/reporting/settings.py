@@ -3,7 +3,6 @@
 Imports nothing heavy, because the rules call it while Snakemake reads them.
 """
 
-import ast
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
@@ -28,7 +27,7 @@ def table_settings(config: Config, name: str) -> dict[str, Any]:
         _method(config, method, None)
         | {
             "tasks": list(config.methods[method].tasks),
-            "grids": {dataset: _grid(config, method, dataset) for dataset in config.datasets},
+            "grids": {dataset: config.grid(method, dataset) for dataset in config.datasets},
             "published": config.methods[method].published,
         }
         for method in config.methods
@@ -106,11 +105,6 @@ def titles(config: Config) -> dict[str, str]:
     return {name: entry.title or name for part in (config.datasets, config.methods) for name, entry in part.items()}
 
 
-def about(folder: str, name: str) -> str:
-    """Read the docstring of a table's or a figure's module, for the report, without importing it."""
-    return ast.get_docstring(ast.parse((Path(__file__).parent / folder / f"{name}.py").read_bytes())) or ""
-
-
 def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[str, Any]:
     return {
         "task": task,
@@ -135,11 +129,6 @@ def _method(config: Config, name: str, task: str | None) -> dict[str, Any]:
     elif task and task not in entry.tasks:
         reason = f"not a method for {task.replace('_', ' ')}"
     return {"name": name, "title": entry.title or name, "reason": reason}
-
-
-def _grid(config: Config, method: str, dataset: str) -> dict[str, list]:
-    entry = config.methods[method]
-    return {name: list(values) for name, values in entry.grids.get(dataset, entry.grid).items()}
 
 
 def _lookup(config: Config, path: str | None) -> str | None:
