@@ -15,18 +15,20 @@ FORMATS = ("md", "tex", "html", "csv")
 # In full, so that the rules see which files a table is rendered with.
 TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
 DOCUMENT = "templates/all_tables.tex.j2"
+_ROWS_OF_A_PAGE = {"footnotesize": 38, "scriptsize": 44, "tiny": 50}  # in LaTeX's article, with caption and notes
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def render(table: Table, form: str) -> str:
     """The table as `md`, `tex`, `html` or `csv`.
 
-    The LaTeX is one table environment that needs booktabs and multirow, nothing else.
+    The LaTeX needs booktabs and multirow, nothing else. It is one table environment, or several of a page at most.
     """
     if form == "csv":
         return to_csv(table)
-    table = with_asides_as_notes(table) if form == "tex" else table
-    return _environment(form).get_template(TEMPLATES[form]).render(table=table)
+    parts = pages(with_asides_as_notes(table)) if form == "tex" else [table]
+    template = _environment(form).get_template(TEMPLATES[form])
+    return "\n".join(template.render(table=part) for part in parts)
 
 
 def document(tables: Iterable[str]) -> str:
@@ -46,6 +48,28 @@ def with_asides_as_notes(table: Table) -> Table:
             panel = replace(panel, header=panel.header[:-1], align=panel.columns[:-1], blocks=blocks, aside=False)
         panels.append(panel)
     return replace(table, panels=panels, notes=notes)
+
+
+def pages(table: Table) -> list[Table]:
+    """The table cut between its blocks into parts that fit on a page; the first explains, the last has the notes."""
+    parts: list[list[Panel]] = []
+    room = 0
+    for panel in table.panels:
+        for number, block in enumerate(panel.blocks):
+            rows = max(len(block.rows), 1)
+            if rows > room or not parts:
+                parts.append([])
+                room = _ROWS_OF_A_PAGE[table.size]
+            if number == 0 or not parts[-1]:
+                parts[-1].append(replace(panel, blocks=[]))
+            parts[-1][-1].blocks.append(block)
+            room -= rows
+    if len(parts) < 2:
+        return [table]
+    found = [replace(table, panels=panels, notes=[]) for panels in parts]
+    for number, part in enumerate(found[1:], start=2):
+        found[number - 1] = replace(part, name=f"{table.name}-{number}", caption="Continued.", explanation="")
+    return [*found[:-1], replace(found[-1], notes=table.notes)]
 
 
 @cache

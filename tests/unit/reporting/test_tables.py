@@ -267,6 +267,22 @@ def test_all_tables_compile_with_booktabs_and_multirow_alone(built, latex):
     assert "Overfull" not in latex(tex)
 
 
+@pytest.mark.parametrize("size", ["footnotesize", "scriptsize", "tiny"])
+def test_a_latex_table_of_many_rows_goes_on_on_the_next_page(latex, size):
+    blocks = [Block(f"D{n}", [Row([Cell(f"{n}/{k}"), Cell("1.00", std="0.10")]) for k in range(19)]) for n in range(5)]
+    panels = [Panel("multirow", ["", "", "A"], blocks[:4], align="lll"), Panel("multirow", ["", "", "B"], blocks[4:])]
+    tex = render.render(Table("long", "Caption.", panels, [("1", "A note.")], "How to read it.", size=size), "tex")
+    assert tex.count(r"\begin{table}") == 3
+    assert [tex.count(text) for text in ("How to read it.", "A note.", "Continued.", r"\label{table:long}")] == [
+        1,
+        1,
+        2,
+        1,
+    ]
+    assert all(tex.count(f"{n}/{k} &") == 1 for n in range(5) for k in range(19))
+    assert "too large" not in latex(tex)
+
+
 @pytest.mark.parametrize("first", ["", "[", "*"])
 def test_latex_compiles_with_every_character(latex, first):
     title = first + "".join(map(chr, range(32, 127))) + "éñÅçŽ中文\u200b😀" + "".join(escape._MATHS | escape._WORDS)
