@@ -9,6 +9,8 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_valida
 from fairgat import cells
 
 Task = Literal["node_classification", "link_prediction"]
+# How the epoch of a node classification run is chosen: ours, and released code's (fairgat/tasks/epochs.py).
+EpochRule = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
 
 
 def _value(value: Any) -> Any:

@@ -75,9 +75,9 @@ class Method(ABC):
         with torch.no_grad():
             return self.embed()
 
-    def complete(self, output: Tensor) -> Tensor:
-        """Complete the output of the best epoch so far: `forward` may leave out what validation does not need."""
-        return output.detach().clone()
+    def postprocess(self, output: Tensor) -> Tensor:
+        """Change the output of an epoch that is reported, after training; it must not read the model."""
+        return output
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from `forward`'s output; returns the losses to log."""

@@ -7,7 +7,6 @@ attribute, as column 0 of its features: in view two everyone has the other value
 from dataclasses import dataclass, replace
 from typing import Annotated
 
-import numpy as np
 import torch
 from pydantic import Field
 from torch import Tensor, nn
@@ -53,9 +52,7 @@ class NodeClassification(NodeMethod):
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
         self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
-        self.validation = torch.from_numpy(np.sort(task.split["validation"]))  # (n,)
         self.training_layers = layers_of(task.plain_csr, task.train)
-        self.evaluation_layers = layers_of(task.plain_csr, self.validation)
 
     def build(self) -> nn.Module:
         """Make encoder and classifier, spectrally normalised."""
@@ -64,23 +61,6 @@ class NodeClassification(NodeMethod):
 
     def embed(self) -> Tensor:
         return self.model(self.features, self.task.plain_csr)
-
-    def forward(self) -> Tensor:
-        """Return (N,) logits on the unperturbed graph, of the validation nodes alone; 0 elsewhere."""
-        self.model.eval()
-        logits = self.features.new_zeros(self.task.graph.num_nodes)
-        with torch.no_grad():
-            h = self._encode(self.features, self.evaluation_layers, [None, None])
-            logits[self.validation] = self.model.classify(h)
-        return logits
-
-    def complete(self, output: Tensor) -> Tensor:
-        """Add the other nodes' logits to those that the epoch was selected by."""
-        self.model.eval()
-        with torch.no_grad():
-            logits = self.embed()
-        logits[self.validation] = output[self.validation]
-        return logits
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Step on the views' similarity, then on their classification, with fresh passes of the same views."""

@@ -1,9 +1,10 @@
 """The scores of training runs as one tidy table, and which way each metric points.
 
 Each row is one number of one run (a cell on one split), with the columns COLUMNS: `part` is `validation`, `test` or
-`training`, `protocol` one of link prediction's (`fairgat.config.LinkTraining`; empty for node classification). Scores
-are fractions. `training` has `epoch` (the one reported), `epochs` (all), `seconds` and `seconds_per_epoch`. A failed
-run is a single row with the metric `failure`, no value, and why in `reason`.
+`training`, `protocol` one of link prediction's (`fairgat.config.LinkTraining`), or a rule that chooses the epoch of
+node classification (`fairgat.tasks.epochs`): empty for ours, and the others have only what the tables show. Scores are
+fractions. `training` has `epoch` (the one reported), `epochs` (all), `seconds` and `seconds_per_epoch`. A failed run is
+a single row with the metric `failure`, no value, and why in `reason`.
 """
 
 import math
@@ -23,7 +24,12 @@ FAIRNESS = {
     "link_prediction": ("dp_mixed", "eo_mixed", "dp_group", "eo_group", "dp_subgroup", "eo_subgroup"),
 }
 # The direction of every metric, declared here alone. One that is missing has no best value anywhere.
-HIGHER_IS_BETTER = {UTILITY: True, "auc": True, **{name: False for names in FAIRNESS.values() for name in names}}
+HIGHER_IS_BETTER = {
+    UTILITY: True,
+    "auc": True,
+    "f1": True,
+    **{name: False for names in FAIRNESS.values() for name in names},
+}
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
 FAILURE = "failure"
@@ -55,8 +61,11 @@ def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
         yield run | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
         return
     for protocol, scores in judged.items():
+        shown = needed if content["task"] == "node_classification" and protocol else None
         for part in ("validation", "test"):
             for metric, value in scores[part].items():
+                if shown and metric not in shown:
+                    continue
                 yield run | {"part": part, "protocol": protocol, "metric": metric, "value": value, "reason": ""}
     training = {(protocol, "epoch"): scores.get("epoch") for protocol, scores in judged.items()}
     training["", "epochs"] = content.get("training", {}).get("epochs")

@@ -2,10 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean, pstdev, stdev
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 
+from fairgat.config.protocol import EpochRule
 from fairgat.scores.runs import CLOCK
 
 WINNERS = (
@@ -21,6 +22,7 @@ def scores_alone(runs: pd.DataFrame) -> pd.DataFrame:
 def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     """Validation and test results of every cell: `mean`, `std` and `n_splits` of each metric, as fractions.
 
+    The rules that choose another epoch of node classification are for studies, and left out.
     A failed split is not counted, which `n_splits` shows. Selection goes by the validation rows; the test rows say
     what other choices would have given.
 
@@ -29,7 +31,9 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
         ddof: 1 for the sample standard deviation, 0 for the population one.
     """
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
-    rows = runs[runs["part"].isin(["validation", "test"])].dropna(subset="value")
+    rows = runs[runs["part"].isin(["validation", "test"]) & ~runs["protocol"].isin(get_args(EpochRule))].dropna(
+        subset="value"
+    )
     found = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
     return found.astype({"mean": float, "std": float}).reset_index()
 

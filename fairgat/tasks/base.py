@@ -3,6 +3,7 @@
 Nodes are renumbered for the attention kernels (`nn.bandwidth_order`); what leaves a task is in the graph's own order.
 """
 
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -16,9 +17,37 @@ from fairgat.data.graph import Graph
 PARTS = ("validation", "test")
 
 
+@dataclass(frozen=True)
+class Score:
+    """How good a model is on validation; of two epochs, `key` says which is the better one."""
+
+    key: tuple[float, ...]
+    metrics: dict[str, float]
+
+
+EpochRule = Callable[[Sequence[Score]], int]
+"""Chooses the epoch to report, from the validation scores of all epochs: its position among them."""
+
+
+def best(scores: Sequence[Score]) -> int:
+    """Choose the epoch with the largest key, the earliest of equals."""
+    return max(range(len(scores)), key=lambda epoch: scores[epoch].key)
+
+
+def last(scores: Sequence[Score]) -> int:
+    """Choose the last epoch."""
+    return len(scores) - 1
+
+
 class Task:
     """A graph in training."""
 
+    rules: Mapping[str, EpochRule]
+    """The epoch that each protocol reports."""
+    protocol: str
+    """The one whose scores and weights stand for a run."""
+    returns: bool
+    """Whether one of the rules may go back to an epoch that it has passed over before."""
     graph: Graph
     """Renumbered; its edges are those of training."""
     order: np.ndarray
@@ -56,11 +85,3 @@ class Task:
     def segmented_csr(self) -> "nn.CSRGraph":
         """The training graph with self-loops, rows cut into intra- and inter-edges."""
         return nn.CSRGraph.from_edge_index(self.edge_index, self.graph.num_nodes, self.sensitive)
-
-
-@dataclass(frozen=True)
-class Score:
-    """How good a model is on validation: the epoch with the largest `key` is kept, the earliest of equals."""
-
-    key: tuple[float, ...]
-    metrics: dict[str, float]

@@ -7,7 +7,7 @@ from torch import Tensor
 from fairgat import nn
 from fairgat.config import LinkTraining
 from fairgat.data.graph import Graph
-from fairgat.tasks.base import PARTS, Score, Task
+from fairgat.tasks.base import PARTS, Score, Task, best, last
 from fairgat.tasks.metrics import area_under_roc, link_metrics
 
 
@@ -22,10 +22,13 @@ class LinkTask(Task):
     """
 
     name = "link_prediction"
+    rules = {"validation": best, "fairdrop": last}
+    returns = False
 
     def __init__(self, graph: Graph, split: dict[str, np.ndarray], training: LinkTraining, seed: int) -> None:
         super().__init__(graph.with_edges(split["train_edges"]))
         self.training = training
+        self.protocol = training.protocol
         self._random = np.random.default_rng(seed)
         self._edges, self._labels = {}, {}
         for part in PARTS:

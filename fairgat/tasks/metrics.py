@@ -9,7 +9,9 @@ import numpy as np
 
 
 def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
-    """Compute accuracy, and the differences of statistical parity and equal opportunity (paper, Evaluation Metrics).
+    """Compute accuracy, the F1 score of class 1, and the differences of statistical parity and equal opportunity.
+
+    The latter are those of the paper's section Evaluation Metrics.
 
     Args:
         predicted: (n,) 0/1 predictions.
@@ -21,6 +23,22 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
         "accuracy": float((predicted == labels).mean()),
         "statistical_parity": _range(_rates(predicted, sensitive)),
         "equal_opportunity": _range(_rates(predicted, sensitive, labels)),
+        "f1": float(2 * (predicted & labels).sum() / max(predicted.sum() + labels.sum(), 1)),
+    }
+
+
+def group_rates(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
+    """Compute each group's share of positive predictions, of all its nodes and of those with label 1.
+
+    The arguments are those of `node_metrics`. ΔSP and ΔEO are the largest differences of these rates.
+    """
+    predicted, labels = predicted.astype(bool), labels.astype(bool)
+    found = {"positive_rate": None, "true_positive_rate": labels}
+    groups = np.unique(sensitive)
+    return {
+        f"{name}_{group}": float(rate)
+        for name, among in found.items()
+        for group, rate in zip(groups, _rates(predicted, sensitive, among), strict=True)
     }
 
 
@@ -53,19 +71,23 @@ def link_metrics(
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
-    """Estimate the probability that a positive outranks a negative, ties counting half; NaN where a score is NaN.
+    """Estimate the probability that a positive outranks a negative, ties counting half.
+
+    NaN where a score is NaN, and 0.5 where there is one class only.
 
     Args:
         scores: (m,) higher means more likely positive.
-        labels: (m,) 0/1 labels, both present.
+        labels: (m,) 0/1 labels.
     """
     labels = labels.astype(bool)
     values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     if np.isnan(values[-1]):  # sorted last, NaN would count as the highest
         return float("nan")
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     positives = int(labels.sum())
     negatives = len(labels) - positives
+    if not positives or not negatives:
+        return 0.5
+    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return float((ranks[labels].sum() - positives * (positives + 1) / 2) / (positives * negatives))
 
 

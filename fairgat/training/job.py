@@ -66,7 +66,7 @@ def run(
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
-    For link prediction metrics.json also holds what each protocol gives, under `protocols`. If the run diverges, or its
+    metrics.json also holds what each protocol gives, under `protocols` (`fairgat.tasks`). If the run diverges, or its
     method calls it off or is not defined for the data, metrics.json holds the reason under `failure`, and the selection
     goes on with the other cells.
 
@@ -97,7 +97,7 @@ def run(
         method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
         fit(method, progress, observe, result)
         scores = _scores(method.task, result)
-        predictions = method.task.predictions(result.output)
+        predictions = method.task.predictions(result.kept[method.task.protocol].output)
     except (CalledOff, Diverged, NotDefined) as error:
         scores = {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
@@ -127,22 +127,16 @@ def run(
 
 
 def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
-    """Score the selected epoch on validation and test; in link prediction, under each protocol."""
-    if isinstance(task, LinkTask):
-        protocols = {
-            name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)}
-            for name, kept in sorted(result.kept.items())
-        }
-        scores = {**protocols[task.training.protocol], "protocols": protocols}
-    else:
-        protocols = {}
-        scores = {"epoch": result.epoch, **task.evaluate(result.output)}
-    for scored in (scores, *protocols.values()):
+    """Score the epochs that the protocols report on validation and test."""
+    protocols = {
+        name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)} for name, kept in sorted(result.kept.items())
+    }
+    for scored in protocols.values():
         for part in PARTS:
             for name, value in scored[part].items():
                 if not math.isfinite(value):
                     raise Diverged(f"{part} {name} of epoch {scored['epoch']} is no longer finite")
-    return scores
+    return {**protocols[task.protocol], "protocols": protocols}
 
 
 def _csv(rows: list[dict[str, float]]) -> str:

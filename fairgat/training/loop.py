@@ -10,6 +10,7 @@ import torch
 
 from fairgat.errors import FairGATError
 from fairgat.methods.base import Method
+from fairgat.tasks.base import Score
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
 Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
@@ -21,7 +22,7 @@ class Diverged(FairGATError):
 
 @dataclass(frozen=True)
 class Kept:
-    """An epoch that a protocol may report, and the model's output after it."""
+    """An epoch that a protocol reports, and the model's output after it."""
 
     epoch: int
     output: torch.Tensor
@@ -31,10 +32,8 @@ class Kept:
 class Fit:
     """A trained model: its state at the selected epoch, and the history."""
 
-    epoch: int = 0
-    output: torch.Tensor | None = None
+    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol, see `Task.rules`
     weights: dict[str, np.ndarray] = field(default_factory=dict)
-    kept: dict[str, Kept] = field(default_factory=dict)  # by protocol of `LinkTraining`
     history: list[dict[str, float]] = field(default_factory=list)
     seconds: list[float] = field(default_factory=list)
 
@@ -42,7 +41,7 @@ class Fit:
 def fit(
     method: Method, progress: Progress | None = None, observe: Observer | None = None, result: Fit | None = None
 ) -> Fit:
-    """Train for the protocol's epochs and select the one with the best validation score, or as the protocol says.
+    """Train for the protocol's epochs; every rule of the task then chooses an epoch from the validation scores.
 
     The output that enters epoch e + 1 is that of the model after e epochs, so judging needs no pass of its own.
 
@@ -56,8 +55,9 @@ def fit(
         Diverged: the model's output, or its validation score, is no longer finite.
     """
     task, epochs = method.task, method.task.training.epochs
-    protocol = getattr(task.training, "protocol", "validation")
-    result, losses, best = result or Fit(), {}, None
+    result, losses = result or Fit(), {}
+    scores: list[Score] = []
+    outputs: dict[int, torch.Tensor] = {}  # by position among the scores
     for epoch in range(epochs + 1):
         started = time.perf_counter()
         output = method.forward()
@@ -72,16 +72,18 @@ def fit(
             if observe is not None:
                 row |= observe(epoch, method)
             result.history.append(row)
-            improved = best is None or score.key > best
-            result.kept["fairdrop"] = Kept(epoch, judged)
-            if improved:
-                best, result.kept["validation"] = score.key, Kept(epoch, method.complete(judged))
-            if improved or protocol == "fairdrop":
+            scores.append(score)
+            outputs[epoch - 1] = judged.clone()
+            if not task.returns:
+                outputs = {k: outputs[k] for k in {rule(scores) for rule in task.rules.values()}}
+            if task.rules[task.protocol](scores) == epoch - 1:
                 result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
             if progress is not None:
                 progress(epoch, row)
         if epoch < epochs:
             losses = method.update(output)
             result.seconds.append(time.perf_counter() - started)
-    result.epoch, result.output = result.kept[protocol].epoch, result.kept[protocol].output
+    for protocol, rule in task.rules.items():
+        chosen = rule(scores)
+        result.kept[protocol] = Kept(chosen + 1, method.postprocess(outputs[chosen]))
     return result

@@ -136,11 +136,7 @@ def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):
     for conv in (model.conv1, model.conv2):
         x = layer(conv, x, matrix, weight_of(conv.lin)).relu()
     logits = linear(model.linear, x).squeeze(1).detach() + model.bias.detach()
-    judged = method.forward()
-    nodes = method.task.split["validation"]  # all that an epoch which isn't selected needs
-    torch.testing.assert_close(judged[nodes], logits[nodes])
-    assert len(nodes) < n and judged.count_nonzero() == len(nodes)
-    torch.testing.assert_close(method.complete(judged), logits)
+    torch.testing.assert_close(method.forward(), logits)
 
 
 @pytest.mark.parametrize("rate", [0.0, 0.003, 0.2, 0.9])

@@ -47,7 +47,8 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(graph, module, tmp_path
             module, settings, same, parts, NodeTraining(epochs=6, hidden=8), 0, tmp_path / "debiased.npz"
         )
         result = fit(method)
-        outcomes.append((method.task.evaluate(result.output), method.task.predictions(result.output)["logits"]))
+        output = result.kept[""].output
+        outcomes.append((method.task.evaluate(output), method.task.predictions(output)["logits"]))
     for scores, logits in outcomes[1:]:
         assert scores == outcomes[0][0]
         np.testing.assert_array_equal(logits, outcomes[0][1])

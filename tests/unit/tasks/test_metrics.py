@@ -2,12 +2,18 @@
 
 import numpy as np
 import pytest
-from fairlearn.metrics import MetricFrame, demographic_parity_difference, equalized_odds_difference, true_positive_rate
+from fairlearn.metrics import (
+    MetricFrame,
+    demographic_parity_difference,
+    equalized_odds_difference,
+    selection_rate,
+    true_positive_rate,
+)
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
-from fairgat.tasks.metrics import area_under_roc, link_metrics, node_metrics
+from fairgat.tasks.metrics import area_under_roc, group_rates, link_metrics, node_metrics
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5])
@@ -19,10 +25,18 @@ def test_node_metrics_equal_fairlearn(seed, groups):
     ours = node_metrics(predicted, labels, sensitive)
     frame = MetricFrame(metrics=true_positive_rate, y_true=labels, y_pred=predicted, sensitive_features=sensitive)
     assert ours["accuracy"] == accuracy_score(labels, predicted)
+    assert ours["f1"] == pytest.approx(f1_score(labels, predicted))
     assert ours["statistical_parity"] == pytest.approx(
         demographic_parity_difference(labels, predicted, sensitive_features=sensitive)
     )
     assert ours["equal_opportunity"] == pytest.approx(frame.difference())
+    rates = MetricFrame(
+        metrics={"positive_rate": selection_rate, "true_positive_rate": true_positive_rate},
+        y_true=labels, y_pred=predicted, sensitive_features=sensitive,
+    ).by_group  # fmt: skip
+    assert group_rates(predicted, labels, sensitive) == pytest.approx(
+        {f"{name}_{group}": rate for name in rates for group, rate in rates[name].items()}
+    )
 
 
 @settings(max_examples=15, deadline=None)

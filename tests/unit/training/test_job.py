@@ -11,7 +11,7 @@ from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.plan import Run
-from fairgat.tasks.base import Score
+from fairgat.tasks.base import Score, best
 from fairgat.tasks.link import LinkTask
 from fairgat.training import job as training
 from fairgat.training.loop import Diverged, Fit, fit
@@ -34,16 +34,18 @@ def test_the_best_validation_epoch_is_kept(graph):
         (row["validation_accuracy"], -row["validation_statistical_parity"] - row["validation_equal_opportunity"])
         for row in result.history
     ]
-    assert result.epoch == 1 + keys.index(max(keys))
+    kept = result.kept[""]
+    assert kept.epoch == 1 + keys.index(max(keys))
     method.model.load_state_dict({name: torch.from_numpy(value) for name, value in result.weights.items()})
-    torch.testing.assert_close(method.forward().detach(), result.output)
+    torch.testing.assert_close(method.forward().detach(), kept.output)
 
 
 def test_ties_go_to_the_fairer_epoch_then_to_the_earlier(graph, monkeypatch):
     method = make("gat", graph, NODE)
     keys = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 8])
+    monkeypatch.setattr(method.task, "rules", {"": best})
     monkeypatch.setattr(method.task, "validate", lambda _: Score(next(keys), {}))
-    assert fit(method).epoch == 3
+    assert fit(method).kept[""].epoch == 3
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
@@ -65,10 +67,11 @@ def test_an_epoch_is_judged_after_its_update(graph, dropout):
 def test_predictions_are_in_the_data_sets_own_order(graph):
     method = make("gat", graph, NODE)
     result = fit(method)
-    logits = method.task.predictions(result.output)["logits"]
+    output = result.kept[""].output
+    logits = method.task.predictions(output)["logits"]
     test = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["test"]
     accuracy = ((logits[test] > 0) == graph.labels[test]).mean()
-    assert accuracy == method.task.evaluate(result.output)["test"]["accuracy"]
+    assert accuracy == method.task.evaluate(output)["test"]["accuracy"]
 
 
 def test_sampled_non_edges(graph):
@@ -84,10 +87,10 @@ def test_sampled_non_edges(graph):
 def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph):
     protocol = LINK.model_copy(update={"protocol": "fairdrop"})
     method = make("gat", graph, protocol)
-    result = fit(method)
-    assert result.epoch == 8
-    best = max(method.task._metrics(result.output, "test", cutoff)["accuracy"] for cutoff in protocol.cutoffs)
-    assert method.task.evaluate(result.output)["test"]["accuracy"] == best
+    kept = fit(method).kept["fairdrop"]
+    assert kept.epoch == 8
+    highest = max(method.task._metrics(kept.output, "test", cutoff)["accuracy"] for cutoff in protocol.cutoffs)
+    assert method.task.evaluate(kept.output)["test"]["accuracy"] == highest
 
 
 @pytest.fixture

@@ -1,0 +1,66 @@
+"""The rules that choose an epoch, written a second time as loops over the history."""
+
+from typing import get_args
+
+import numpy as np
+import pytest
+from dense import make, small_graph
+
+from fairgat.config import NodeTraining
+from fairgat.config.protocol import EpochRule
+from fairgat.tasks import epochs
+from fairgat.tasks.base import Score
+from fairgat.training.loop import fit
+
+NAMES = ("accuracy", "auc", "f1", "statistical_parity", "equal_opportunity", "loss")
+
+
+def scores(rows):
+    return [Score((), dict(zip(NAMES, row, strict=True))) for row in rows]
+
+
+def qian(history):
+    """`report.py`, as it is described in its authors' repository."""
+    for r in (0.95, 0.94, 0.93, 0.92, 0.91, 0.90):
+        best, chosen = None, None
+        for epoch, row in enumerate(history):
+            if all(row[name] >= r * max(other[name] for other in history) for name in ("accuracy", "auc", "f1")):
+                gap = row["statistical_parity"] + row["equal_opportunity"]
+                if best is None or gap < best:
+                    best, chosen = gap, epoch
+        if chosen is not None:
+            return chosen
+    return len(history) - 1
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_rules_choose_what_their_definitions_say(seed):
+    spread = [0.02, 0.2, 0.5][seed % 3]  # many epochs qualify, some do, none does
+    values = np.random.default_rng(seed).uniform(1 - spread, 1, size=(15, len(NAMES))).round(3)
+    given = scores(values)
+    history = [score.metrics for score in given]
+    assert epochs.qian(given) == qian(history)
+    losses = [row["loss"] for row in history]
+    assert epochs.least_loss(given) == losses.index(min(losses))
+    less = [row["accuracy"] - (row["statistical_parity"] + row["equal_opportunity"]) for row in history]
+    assert epochs.accuracy_less_gaps(given) == less.index(max(less))
+
+
+def test_without_a_qualified_epoch_qian_takes_the_last():
+    given = scores([(1.0, 0.5, 0.5, 0, 0, 1), (0.5, 1.0, 0.5, 0, 0, 1), (0.5, 0.5, 1.0, 0, 0, 1)])
+    assert epochs.qian(given) == 2
+
+
+@pytest.mark.parametrize("method", ["gat", "nifty"])
+def test_a_run_reports_every_rule(method):
+    """Each with the scores that its epoch had on validation."""
+    method = make(method, small_graph(nodes=90, edges=400), NodeTraining(epochs=12, hidden=8))
+    result = fit(method)
+    assert set(result.kept) == {"", *epochs.RULES} and {"accuracy", *epochs.RULES} == set(get_args(EpochRule))
+    assert result.kept["last"].epoch == 12
+    losses = [row["validation_loss"] for row in result.history]
+    assert result.kept["least_loss"].epoch == 1 + losses.index(min(losses))
+    for kept in result.kept.values():
+        found = method.task.evaluate(kept.output)["validation"]
+        row = result.history[kept.epoch - 1]
+        assert all(row[f"validation_{name}"] == found[name] for name in NAMES[:-1])
