@@ -145,12 +145,12 @@ def published():
     return [path for path in files if not path.endswith((".html", ".png"))]
 
 
-def study_shards(wildcards):
-    """The scores of every row of the study."""
+def study_shards(name):
+    """A file, such as the scores, of every row of the study."""
     if STUDY is None:
         raise WorkflowError("There is no study to make: give one, such as --configfile configs/sensitivity.yaml.")
     rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
-    return [results(f"runs/{task}/{dataset}/{method}/runs.csv") for task, dataset, method in dict.fromkeys(rows)]
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in dict.fromkeys(rows)]
 
 
 def in_study(name):

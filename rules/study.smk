@@ -7,7 +7,8 @@ localrules:
 
 rule study:
     input:
-        runs=study_shards,
+        runs=lambda w: study_shards("runs.csv"),
+        selections=lambda w: study_shards("selection.json"),
         code=code("study"),
     output:
         differences=in_study("differences.csv"),

@@ -1,13 +1,14 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from fairgat import cells
 from fairgat.config.protocol import (
     Aggregation,
+    EpochRule,
     Model,
     Name,
     Names,
@@ -104,12 +105,22 @@ class Row(Model):
 
 
 class Study(Model):
-    """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`."""
+    """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`.
+
+    A method with several cells is compared at the one that `selection.rule` chooses.
+    """
 
     name: Name
     """Its folder under studies/."""
     title: str
     """The heading of its table."""
+    part: Literal["validation", "test"] = "validation"
+    """Whose scores are compared; no choice is made by them."""
+    metrics: Annotated[list[str], Field(min_length=1)] | None = None
+    """The metrics compared; accuracy and the task's fairness measures where absent."""
+    epochs: Annotated[list[tuple[EpochRule, EpochRule]], Field(min_length=1)] = [("accuracy", "accuracy")]
+    """Rules that choose the epochs of a variant and of what it is compared with, in node classification: each row is
+    compared once for each pair."""
     rows: Annotated[list[Row], Field(min_length=1)]
     """The variants, in the table's order."""
 

@@ -58,46 +58,51 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def study_settings(config: Config) -> dict[str, Any]:
-    """The settings of the study: `name`, `title`, `protocol`, `ddof`, and `blocks`, one for each
+    """The settings of the study: `name`, `title`, `part`, `metrics`, `protocol`, `ddof`, and `blocks`, one for each
     data set on which some variant is run.
 
     A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
     method or the same one on another form of the data set. A row has the `dataset` and `method` of its runs, `title`,
-    `changes` (in words, None for a method as it is) and `of`, the method that it is compared with.
+    `changes` (in words, None for a method as it is), `of`, the method that it is compared with, and the rules that
+    choose `epochs`, its own, and `of_epochs`, those of the method that it is compared with.
 
     Raises:
-        ConfigError: there is no study, no variant of it is run, or a row's method has a grid of several cells.
+        ConfigError: there is no study, or no variant of it is run.
     """
-    if config.study is None:
+    study = config.study
+    if study is None:
         raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
-    variants = config.study.rows
-    others = {row.method or row.dataset for row in variants}
+    others = {row.method or row.dataset for row in study.rows}
     blocks = []
     for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):
         entry = config.datasets[dataset]
         methods = config.methods_of(entry.task)
         # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
         methods = [name for name in config.only_methods if name in methods] or methods
+        pairs = study.epochs if entry.task == "node_classification" else [("accuracy", "accuracy")]
         rows = []
         for method in (name for name in methods if name not in others):
             base = {"dataset": dataset, "method": method, "of": method}
-            rows.append(base | {"title": config.methods[method].title or method, "changes": None})
-            for row in variants:
+            title = config.methods[method].title or method
+            for rule in dict.fromkeys(rule for _, rule in pairs):
+                rows.append(base | {"title": title, "changes": None, "epochs": rule, "of_epochs": rule})
+            for row in study.rows:
+                found = None
                 if row.method in methods and row.of == method:
-                    rows.append(base | {"method": row.method, "title": row.title, "changes": row.changes})
+                    found = base | {"method": row.method, "title": row.title, "changes": row.changes}
                 if row.dataset and row.of == dataset and method in row.methods and not config.not_run(row.dataset):
-                    rows.append(base | {"dataset": row.dataset, "title": row.title, "changes": row.changes})
+                    found = base | {"dataset": row.dataset, "title": row.title, "changes": row.changes}
+                if found:
+                    rows += [found | {"epochs": mine, "of_epochs": its} for mine, its in pairs]
+        if len(pairs) > 1:
+            for row in rows:
+                row["title"] += f" ({' / '.join(dict.fromkeys([row['epochs'], row['of_epochs']]))})"
         if any(row["changes"] for row in rows):
             blocks.append({"name": dataset, "title": entry.title or dataset, "task": entry.task, "rows": rows})
     if not blocks:
-        raise ConfigError(f"nothing of the study {config.study.name} is run: see only_datasets, only_methods and skip")
-    several = {
-        row["method"] for b in blocks for row in b["rows"] if len(config.cells(row["method"], row["dataset"])) > 1
-    }
-    if several:
-        raise ConfigError(f"a variant is compared at one cell, but the grid has more for {', '.join(sorted(several))}")
+        raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
     computed = {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
-    return {"name": config.study.name, "title": config.study.title, "blocks": blocks} | computed
+    return study.model_dump(include={"name", "title", "part", "metrics"}) | {"blocks": blocks} | computed
 
 
 def titles(config: Config) -> dict[str, str]:

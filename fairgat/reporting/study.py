@@ -1,7 +1,7 @@
-"""A study: variants against what they vary, run against run on the same validation sets.
+"""A study: variants against what they vary, run against run on the same splits.
 
-`compare` gives the numbers, `text` the table and `figure` a forest plot per task. Test scores play no part; the paper's
-published ones stand beside ours for orientation.
+`compare` gives the numbers, `text` the table and `figure` a forest plot per task. The paper's published test scores
+stand beside ours: for orientation in a study of validation scores, with their own differences in one of test scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -13,84 +13,105 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat.reporting import labels, percent, style
-from fairgat.reporting.model import Block, Cell, Notes, Panel, Row, Table
+from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.reporting.paper import means
 from fairgat.reporting.render import render
-from fairgat.scores.paired import differences
-from fairgat.scores.runs import FAILURE, FAIRNESS, UTILITY, under
+from fairgat.scores.paired import differences, splits_needed
+from fairgat.scores.runs import FAIRNESS, UTILITY
 from fairgat.scores.summary import deviation
 
+_ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    "dataset", "of", "run_on", "method", "metric", "n_splits", "mean", "std",
-    "difference", "low", "high", "paper_mean", "paper_std", "failure",
+    *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
+    "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
-_ROW = ["dataset", "of", "run_on", "method"]
 
 Settings = Mapping[str, Any]
 """As `fairgat.reporting.settings.study_settings` gives them."""
 
 
-def compare(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
-    """Compare the validation scores of every variant with those of the method as it is.
+def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Compare the scores of every variant with those of the method as it is.
 
     Args:
         settings: of the study.
-        runs: shards of scores, as `fairgat.scores.runs.read` gives them; each row of the study has one cell.
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them.
+        selections: selection.json of each method and data set; the cell that it chooses is compared.
 
     Returns:
         One line per row of the study and metric with COLUMNS, and the row's `task`, `block`, `title` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
-        `low` and `high` are the mean over the splits and its interval by the paired t; they are NaN for the methods as
-        they are, `low` and `high` also for a single split. A row that failed on a split has no numbers; `failure` says
-        why.
+        `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
+        standard deviation; they are NaN for the methods as they are, all but `difference` also for a single split.
+        `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
+        80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """
     blocks = [(block, row) for block in settings["blocks"] for row in block["rows"]]
     lines = pd.DataFrame(
         [
-            {"dataset": block["name"], "of": row["of"], "run_on": row["dataset"], "method": row["method"],
-             "metric": metric, "task": block["task"], "block": block["title"], "title": row["title"],
-             "changes": row["changes"] or ""}
-            for block, row in blocks for metric in (UTILITY, *FAIRNESS[block["task"]])
+            {"dataset": block["name"], "run_on": row["dataset"], "metric": metric, "task": block["task"],
+             "block": block["title"], "changes": row["changes"] or "",
+             **{key: row[key] for key in ("of", "method", "epochs", "of_epochs", "title")}}
+            for block, row in blocks for metric in _metrics(settings, block["task"])
         ]
     )  # fmt: skip
-    runs = under(runs, settings["protocol"]).rename(columns={"dataset": "run_on"})
-    lines["failure"] = _failures(lines, runs)
-    # A method as it is failed: its variants keep their scores and lose their difference.
-    usable = lines[lines["failure"].isna() | lines["failure"].str.startswith(_BASE, na=False)]
-    scored = usable.merge(runs.loc[runs["part"] == "validation", ["run_on", "method", "split", "metric", "value"]])
-    keys, varied = [*_ROW, "metric"], scored["changes"] != ""
+    chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
+    lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
+    lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
+    ours = (runs["protocol"] == settings["protocol"]) | (runs["protocol"] == "")
+    runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
+    scores = runs.loc[
+        runs["part"] == settings["part"], ["run_on", "method", "cell", "epochs", "split", "metric", "value"]
+    ]
+    keys, varied = [*_ROW, "metric"], lines["changes"] != ""
+    scored = lines.merge(scores)
     summary = scored.groupby(keys, sort=False)["value"].agg(
         n_splits="size", mean=fmean, std=lambda values: deviation(values, settings["ddof"])
     )
-    base = scored.loc[~varied, ["dataset", "of", "metric", "split", "value"]].rename(columns={"value": "base"})
-    gaps = differences(scored[varied].merge(base), keys).drop(columns="n_splits")
+    bases = ["dataset", "of", "of_epochs", "metric"]
+    base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
+    gaps = differences(scored[scored["changes"] != ""].merge(base), keys).drop(columns="n_splits")
     paper = pd.DataFrame(
-        [(*key, "", *value) for task in FAIRNESS for key, value in means(task).items()],
-        columns=["dataset", "method", "metric", "changes", "paper_mean", "paper_std"],
+        [(*key, "accuracy", *value) for task in FAIRNESS for key, value in means(task).items()],
+        columns=["run_on", "method", "metric", "epochs", "paper_mean", "paper_std"],
     )
     found = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
-    found = found.merge(paper, how="left", on=["dataset", "method", "metric", "changes"])
+    found = found.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
+    published = found.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})
+    found = found.merge(published, how="left", on=bases)
+    found["paper_difference"] = (found["paper_mean"] - found["paper_base"]).where(varied)
+    found["splits_needed"] = [
+        splits_needed(line.paper_difference, line.spread)
+        if line.spread > 0 and pd.notna(line.paper_difference)
+        else None
+        for line in found.itertuples()
+    ]
     found["n_splits"] = found["n_splits"].fillna(0).astype(int)
     return found[[*COLUMNS, "task", "block", "title", "changes"]]
 
 
-_BASE = "what it is compared with: "
+def _metrics(settings: Settings, task: str) -> tuple[str, ...]:
+    return tuple(settings["metrics"] or (UTILITY, *FAIRNESS[task]))
 
 
-def _failures(lines: pd.DataFrame, runs: pd.DataFrame) -> pd.Series:
-    """Say why each row, or what it is compared with, has no scores; None where it has."""
-    lost = runs[runs["metric"] == FAILURE]
-    lost = lost.assign(text="split " + lost["split"].astype(str) + ": " + lost["reason"])
-    why = lost.groupby(["run_on", "method"])["text"].agg("; ".join).to_dict()
-    run = set(zip(runs["run_on"], runs["method"], strict=True))
-    found = []
-    for line in lines.itertuples():
-        own, base = (
-            why.get(key) or (None if key in run else "not run")
-            for key in ((line.run_on, line.method), (line.dataset, line.of))
-        )
-        found.append(own or (f"{_BASE}{base}" if base and line.changes else None))
-    return pd.Series(found, dtype=object)
+def _winner(chosen: Mapping[tuple[str, str], Mapping[str, Any]], dataset: str, method: str) -> str | None:
+    return chosen[dataset, method]["winner"] if (dataset, method) in chosen else None
+
+
+def _failure(chosen: Mapping[tuple[str, str], Mapping[str, Any]], line: Any) -> str | None:
+    """Say why a row, or what it is compared with, has no scores; None where it has."""
+
+    def why(dataset: str, method: str) -> str | None:
+        if (dataset, method) not in chosen:
+            return "not run"
+        entry = chosen[dataset, method]
+        if entry["winner"] is not None:
+            return None
+        reasons = [f"split {each['split']}: {each['reason']}" for each in entry["failed"]]
+        return "; ".join(reasons) or entry["winners"][entry["rule"]]["reason"]
+
+    base = why(line.dataset, line.of)
+    return why(line.run_on, line.method) or (f"what it is compared with: {base}" if base and line.changes else None)
 
 
 def tasks(frame: pd.DataFrame) -> list[str]:
@@ -105,32 +126,43 @@ def text(settings: Settings, frame: pd.DataFrame, form: str) -> str:
 
 
 def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Table:
-    """Make a panel of validation scores, with the published ones, and a panel of differences per task.
+    """Make a panel of scores, with the published ones, one of differences and, of test scores, of splits per task.
 
     Args:
         settings, frame: as for `compare`, and as it gives it.
         shown: the tasks.
     """
-    notes, panels = Notes(), []
+    notes, panels, test = Notes(), [], settings["part"] == "test"
+    kinds = [
+        ("Score", f"{settings['part']} scores (%)", _score_rows),
+        ("Difference", "differences to the method as it is (points)", _difference_rows),
+    ]
+    if test:
+        kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
     for task in shown:
         mine = frame[frame["task"] == task]
-        metrics = [*map(labels.metric, (UTILITY, *FAIRNESS[task]))]
-        for heading, title, rows in [
-            ("Validation score", "validation scores (%)", _score_rows),
-            ("Difference", "differences to the method as it is (points)", _difference_rows),
-        ]:
-            blocks = [Block(name, rows(block, notes)) for name, block in mine.groupby("block", sort=False)]
+        metrics = [*map(labels.metric, _metrics(settings, task))]
+        for heading, title, rows in kinds:
+            made = [Block(name, rows(block, notes)) for name, block in mine.groupby("block", sort=False)]
             header, align = ["Data set", heading, *metrics], "ll" + "r" * len(metrics)
-            panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
+            blocks = [block for block in made if block.rows]
+            if blocks:
+                panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
+    selected = (
+        "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
+        "probability of 80 %, given the spread of ours."
+        if test
+        else "The published scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on "
+        "validation too, so that scores there lean high, of variants and methods alike."
+    )
     return Table(
         name="_".join([settings["name"], *(shown if len(shown) == 1 else [])]),
         caption=settings["title"],
         explanation=(
-            "Percent on the validation sets; ± beside a score is its standard deviation over the splits. A difference "
-            "is the variant's mean less its method's over the same splits, ± half its 95 % confidence interval by the "
-            "paired t, and bold where that leaves out 0: of differences that are none, one in twenty. The published "
-            "scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on validation too, so "
-            "that scores there lean high, of variants and methods alike."
+            f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
+            "difference is the variant's mean less its method's over the same splits, ± half its 95 % confidence "
+            "interval by the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. "
+            + selected
         ),
         panels=panels,
         notes=notes.all(),
@@ -141,7 +173,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
 def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
     """Each row of a block: the number of its method (a rule is drawn between methods), its first line, its lines."""
     methods = list(dict.fromkeys(block["of"]))
-    for (method, *_), lines in block.groupby(["of", "run_on", "method"], sort=False):
+    for (method, *_), lines in block.groupby(_ROW[1:], sort=False):
         yield methods.index(method), lines.iloc[0], [line for _, line in lines.iterrows()]
 
 
@@ -149,7 +181,7 @@ def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in _rows(block):
         rows.append(Row([_name(first, notes), *(percent.score(line["mean"], line["std"]) for line in lines)], number))
-        if pd.notna(first["paper_mean"]):
+        if any(pd.notna(line["paper_mean"]) for line in lines):
             paper = [percent.score(line["paper_mean"], line["paper_std"]) for line in lines]
             rows.append(Row([Cell("– published (test)"), *paper], number))
     return rows
@@ -161,9 +193,24 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
         if first["changes"]:
             cells = [percent.signed(line["difference"], line["low"], line["high"]) for line in lines]
             rows.append(Row([_name(first, notes), *cells], number))
-        elif pd.notna(first["paper_mean"]):
+            if any(pd.notna(line["paper_difference"]) for line in lines):
+                paper = [percent.signed(line["paper_difference"]) for line in lines]
+                rows.append(Row([Cell("– – published"), *paper], number))
+        elif any(pd.notna(line["paper_mean"]) for line in lines):
             gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
             rows.append(Row([Cell(f"{first['title']}, published (test)"), *gaps], number))
+    return rows
+
+
+def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    rows = []
+    for number, first, lines in _rows(block):
+        needed = [line["splits_needed"] for line in lines]
+        if any(pd.notna(value) for value in needed):
+            texts = [
+                DASH if pd.isna(value) else f"{value:.0f}" if value < float("inf") else "> 1000" for value in needed
+            ]
+            rows.append(Row([_name(first, notes), *map(Cell, texts)], number))
     return rows
 
 
@@ -179,11 +226,11 @@ def _varied(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.groupby(["dataset", "of"], sort=False).filter(lambda lines: (lines["changes"] != "").any())
 
 
-def figure(frame: pd.DataFrame, task: str) -> Figure:
+def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
 
     Args:
-        frame: as `compare` gives it.
+        settings, frame: as for `compare`, and as it gives it.
         task: whose data sets are drawn.
     """
     mine = _varied(frame[frame["task"] == task])
@@ -191,15 +238,16 @@ def figure(frame: pd.DataFrame, task: str) -> Figure:
     blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
     panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
     height = 0.6 + 0.17 * max(map(len, blocks.values()))
-    drawn, axes = style.panels(panels, (UTILITY, *FAIRNESS[task]), columns=4, height=height, sharey="row")
+    drawn, axes = style.panels(panels, _metrics(settings, task), columns=4, height=height, sharey="row")
     for (dataset, metric), ax in axes.items():
         ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
         for place, (_, first, lines) in enumerate(blocks[dataset]):
             (line,) = (line for line in lines if line["metric"] == metric)
-            look, gap = looks[first["of"]], line["paper_mean"] - line["mean"]
-            if pd.notna(gap):
-                ax.plot(100 * gap, place, "o", color="#666666", markerfacecolor="none")
-            elif pd.notna(line["difference"]):
+            look = looks[first["of"]]
+            published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
+            if pd.notna(published):
+                ax.plot(100 * published, place, "o", color="#666666", markerfacecolor="none")
+            if pd.notna(line["difference"]):
                 half = 50 * (line["high"] - line["low"]) if pd.notna(line["low"]) else None
                 ax.errorbar(
                     100 * line["difference"], place, xerr=half,

@@ -7,7 +7,9 @@ import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean, stdev
 
+import numpy as np
 import pandas as pd
+from scipy import stats
 from scipy.special import stdtrit
 
 from fairgat.scores.runs import under
@@ -34,13 +36,29 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         keys: the columns that say what belongs together.
 
     Returns:
-        One row per group, in order of appearance: `keys`, `n_splits`, `difference`, and `low` and `high`, which are
-        NaN for a single split.
+        One row per group, in order of appearance: `keys`, `n_splits`, `difference`, and `spread` (the standard
+        deviation of the differences), `low` and `high`, which are NaN for a single split.
     """
     gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(list(keys), sort=False)["gap"]
-    found = gaps.agg(n_splits="size", difference=fmean, half=half_width).astype({"difference": float, "half": float})
+    found = gaps.agg(n_splits="size", difference=fmean, spread="std", half=half_width)
+    found = found.astype({"difference": float, "spread": float, "half": float})
     found = found.assign(low=found["difference"] - found["half"], high=found["difference"] + found["half"])
     return found.drop(columns="half").reset_index()
+
+
+def splits_needed(difference: float, spread: float, power: float = 0.8) -> float:
+    """Splits with which the paired t-test at 5 % finds a difference of this size with this probability.
+
+    Exact, by the noncentral t; infinite where a thousand splits are too few.
+
+    Args:
+        difference: the true mean of the differences.
+        spread: their standard deviation.
+    """
+    n = np.arange(2, 1001)
+    bound, shift = stdtrit(n - 1, (1 + CONFIDENCE) / 2), abs(difference) * np.sqrt(n) / spread
+    found = n[stats.nct.sf(bound, n - 1, shift) + stats.nct.cdf(-bound, n - 1, shift) >= power]
+    return float(found[0]) if len(found) else math.inf
 
 
 def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocol: str) -> pd.DataFrame:

@@ -24,7 +24,8 @@ def test_its_jobs_are_the_expected_ones(demo):
 def test_its_scores_are_the_expected_ones(demo, task):
     """After a deliberate change, summary/{task}/cells.csv of results/demo is the new file.
 
-    Processors differ in the last digits, which a training may amplify.
+    Processors differ in the last digits, which a training amplifies: most in link prediction's gaps, between groups of
+    a few edges.
     """
 
     def scores(path):
@@ -35,9 +36,10 @@ def test_its_scores_are_the_expected_ones(demo, task):
             if row["part"] == "test" and row["method"] != "nifty"  # other kernels' rounding moves it by 0.1
         }
 
-    assert scores(demo.results / f"summary/{task}/cells.csv") == pytest.approx(
-        scores(GOLDEN / f"{task}.csv"), abs=0.03, nan_ok=True
-    )
+    found, expected = (scores(path) for path in (demo.results / f"summary/{task}/cells.csv", GOLDEN / f"{task}.csv"))
+    assert found.keys() == expected.keys()
+    for key, value in expected.items():
+        assert found[key] == pytest.approx(value, abs=0.1 if key[-1][:3] in ("dp_", "eo_") else 0.03), key
 
 
 def test_all_tables_are_rendered(demo):

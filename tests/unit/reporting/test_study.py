@@ -13,7 +13,7 @@ from fairgat import cells, config, methods
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.reporting import percent, settings, study, style
-from fairgat.scores import runs
+from fairgat.scores import runs, selection
 from fairgat.scores.runs import FAIRNESS
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -85,8 +85,6 @@ def test_what_cannot_be_compared_is_refused():
         "methods": {"fairgat": both, "fairgat-centred": both | {"module": "fairgat"}},
         "study": {"name": "mine", "title": "Mine", "rows": [row]},
     }
-    with pytest.raises(ConfigError, match="the grid has more for fairgat, fairgat-centred"):
-        settings.study_settings(config.load(content))
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
         settings.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
     with pytest.raises(ConfigError, match="there is no study"):
@@ -112,9 +110,22 @@ def contents(failed=("fairgnn-covariance-10", 3)):
                 yield metrics(row["dataset"], row["method"], "default", k, validation, test, block["task"], failure)
 
 
+def compared(folder, contents, settings=SETTINGS):
+    """What the study makes of these metrics.json files."""
+    scored = runs.collect(write(folder, contents))
+    link = {row["dataset"] for block in settings["blocks"] if block["task"] == LINK for row in block["rows"]}
+    shards = [shard for _, shard in scored.groupby(["dataset", "method"], sort=False)]
+    tasks = [LINK if shard["dataset"].iloc[0] in link else NODE for shard in shards]
+    chosen = [
+        selection.select(shard, task, "validation", "fair", 0.01, None)
+        for shard, task in zip(shards, tasks, strict=True)
+    ]
+    return study.compare(settings, scored, chosen)
+
+
 @pytest.fixture(scope="module")
 def frame(tmp_path_factory):
-    return study.compare(SETTINGS, runs.collect(write(tmp_path_factory.mktemp("results"), contents())))
+    return compared(tmp_path_factory.mktemp("results"), contents())
 
 
 def line(frame, dataset, method, run_on=None):
@@ -132,7 +143,7 @@ def test_differences_are_paired_over_the_splits(frame, tmp_path):
     assert row["std"] == pytest.approx(np.std(np.add(BASE, GAIN), ddof=1))
     assert row["n_splits"] == 5
     shuffled = sorted(contents(), key=lambda content: (content["split"] * 7 + len(content["method"])) % 5)
-    again = study.compare(SETTINGS, runs.collect(write(tmp_path, shuffled)))  # pairs are found by split
+    again = compared(tmp_path, shuffled)  # pairs are found by split
     pd.testing.assert_frame_equal(again, frame)
 
 
@@ -150,10 +161,41 @@ def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
     text = study.text(SETTINGS, frame, "md")
     assert "Not compared (split 3: it diverged)." in text
     assert re.search(r"– covariance 10 \S+ +\| +– \|", text)
-    base_failed = study.compare(SETTINGS, runs.collect(write(tmp_path, contents(failed=("nifty", 0)))))
+    base_failed = compared(tmp_path, contents(failed=("nifty", 0)))
     row = line(base_failed, "recidivism", "nifty-fresh-gradient")
     assert pd.notna(row["mean"]) and pd.isna(row["difference"])
     assert row["failure"] == "what it is compared with: split 0: it diverged"
+
+
+def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
+    """On test scores: the variant by a rule of its own, and by the one that its method has, too."""
+    row = {"method": "fairgat", "of": "gat", "title": "FairGAT", "changes": "Fair attention."}
+    content = {
+        "datasets": {"recidivism": {"task": NODE, "title": "Recidivism"}},
+        "methods": {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}},
+        "study": {
+            "name": "rules", "title": "Rules", "part": "test", "metrics": ["accuracy"],
+            "epochs": [["accuracy", "accuracy"], ["qian", "accuracy"]], "rows": [row],
+        },
+    }  # fmt: skip
+    given, made = settings.study_settings(config.load(content)), []
+    for method, cell, gains in [
+        ("gat", "default", (0, 0.5)),
+        ("fairgat", "eta~1.0", (0.2, 0.4)),
+        ("fairgat", "eta~0.75", (0.9, 0.9)),
+    ]:
+        for k in range(3):
+            good = 0.8 if cell != "eta~0.75" else 0.2  # this cell has the best test scores, and the worst on validation
+            content = metrics("recidivism", method, cell, k, scores(NODE, good, 0.1))
+            judged = [content | {"test": scores(NODE, 0.01 * k + gain, 0.1)} for gain in gains]
+            made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
+    frame = compared(tmp_path, made, given)
+    assert frame["title"].tolist() == ["gat (accuracy)", "FairGAT (accuracy)", "FairGAT (qian / accuracy)"]
+    assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]
+    assert frame["difference"].tolist() == [pytest.approx(np.nan, nan_ok=True), pytest.approx(0.2), pytest.approx(0.4)]
+    assert frame["paper_difference"].tolist()[1] == pytest.approx(0.9493 - 0.9563)
+    table = study.table(given, frame, [NODE])
+    assert [panel.title.partition(": ")[2].split()[0] for panel in table.panels] == ["test", "differences"]
 
 
 def cells_of(table, panel, title):
@@ -189,7 +231,7 @@ def test_every_variant_is_in_every_format(frame, form):
 
 @pytest.mark.parametrize("task", [NODE, LINK])
 def test_the_figure(frame, task, tmp_path):
-    figure = study.figure(frame, task)
+    figure = study.figure(SETTINGS, frame, task)
     shown = [ax for ax in figure.axes if ax.axison]
     assert len(shown) == (3 if task == NODE else 14)
     names = [text.get_text() for text in shown[0].get_yticklabels()]

@@ -49,3 +49,15 @@ def test_without_the_reference_nothing_is_compared():
 @pytest.mark.parametrize(("values", "half"), [([0.1], math.nan), ([0.1, 0.1], 0.0), ([], math.nan)])
 def test_the_interval_of_few_splits(values, half):
     assert paired.half_width(values) == pytest.approx(half, nan_ok=True)
+
+
+@pytest.mark.parametrize(("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008)])
+def test_the_splits_needed_find_four_differences_in_five(difference, spread):
+    n = int(paired.splits_needed(difference, spread))
+    draws = np.random.default_rng(0).normal(difference, spread, size=(20_000, n))
+    found = {count: (stats.ttest_1samp(draws[:, :count], 0, axis=1).pvalue < 0.05).mean() for count in (n - 1, n)}
+    assert found[n - 1] < 0.81 and found[n] > 0.79
+
+
+def test_too_small_a_difference_takes_no_number_of_splits():
+    assert paired.splits_needed(0.0001, 1.0) == math.inf
