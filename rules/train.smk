@@ -99,7 +99,7 @@ rule runtime:
         split=results("data/splits/node_classification/{dataset}/split-0.npz"),
         debiased=lambda w: PLAN.timed_debiased(w.dataset),
         debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset)],
-        code=code("runtime", *(fairgat.plan.method_path(CONFIG.module(method)) for method in PLAN.timed())),
+        code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
     output:
         runtime=results("runtime/{dataset}.json"),
     log:
@@ -115,7 +115,7 @@ rule runtime:
         runtime=growing(60),
     params:
         # In the order to try: the first cell that trains is timed.
-        methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed()},
+        methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed(w.dataset)},
         training=CONFIG.training.node_classification.model_dump(),
         settings=CONFIG.runtime.model_dump(),
         seed=CONFIG.seed,

@@ -67,6 +67,8 @@ class Method(Model):
     """Hyperparameters that are searched: every combination is a cell."""
     grids: dict[str, dict[str, Annotated[list[Value], Field(min_length=1)]]] = {}
     """Grids of single data sets, in place of `grid`."""
+    without: Names = []
+    """Data sets that it is not run on, such as those that are too large for it."""
     published: dict[str, dict[str, Value]] = {}
     """The cell that the paper reports for a data set (`selection.rule: paper`)."""
 
@@ -177,6 +179,7 @@ class Config(Model):
             *(("study.rows.dataset", _one(row.dataset), self.datasets) for row in rows),
             *(("study.rows.methods", row.methods, self.methods) for row in rows),
             *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
+            *((f"methods.{name}.without", method.without, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
         ]:
             kind = "data set" if known is self.datasets else "method"
@@ -244,6 +247,11 @@ class Config(Model):
             for name, entry in self.methods.items()
             if task in entry.tasks and (not self.only_methods or name in self.only_methods)
         ]
+
+    def methods_on(self, dataset: str) -> list[str]:
+        """The methods that are run on `dataset`, in config order."""
+        known = self.methods_of(self.datasets[dataset].task)
+        return [name for name in known if dataset not in self.methods[name].without]
 
 
 def _one(name: str | None) -> list[str]:

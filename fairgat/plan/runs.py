@@ -42,7 +42,7 @@ class Plan:
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """Every data set of the task that is run, with every method that is run on it."""
-        return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_of(task)]
+        return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_on(d)]
 
     def runs(self, task: Task, dataset: str | None = None, method: str | None = None) -> list[Run]:
         """The runs of a task, of one data set or one method where given, in config order."""
@@ -108,19 +108,19 @@ class Plan:
         pairs = self.pairs("node_classification")
         return [path.replace(".npz", ".json") for pair in pairs for path in self.debiased(*pair)]
 
-    def timed(self) -> list[str]:
-        """The methods whose epochs are timed."""
-        known = self.config.methods_of("node_classification")
+    def timed(self, dataset: str) -> list[str]:
+        """The methods whose epochs are timed on a data set."""
+        known = self.config.methods_on(dataset)
         return [method for method in self.config.tables.get("runtime", []) if method in known]
 
     def timed_debiased(self, dataset: str) -> list[str]:
         """The debiased graph of each timed method that needs one; its folder is the method's name."""
-        return [path for method in self.timed() for path in self.debiased(dataset, method, 0)]
+        return [path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)]
 
     def runtimes(self) -> list[str]:
         """The seconds per epoch on every data set."""
-        datasets = self.config.datasets_of("node_classification") if self.timed() else []
-        return [self.path(f"runtime/{dataset}.json") for dataset in datasets]
+        datasets = self.config.datasets_of("node_classification")
+        return [self.path(f"runtime/{dataset}.json") for dataset in datasets if self.timed(dataset)]
 
     def theory(self) -> list[str]:
         """The theory's terms of every method of its table on every data set."""

@@ -5,6 +5,11 @@ from fairgat.reporting.model import Math, Text
 METRICS: dict[str, Text] = {
     "accuracy": Math("Accuracy (%)", r"Accuracy ($\%$)"),
     "auc": Math("AUC (%)", r"AUC ($\%$)"),
+    "f1": Math("F1 (%)", r"F1 ($\%$)"),
+    "positive_rate_0": Math("ŷ=1 | s=0 (%)", r"$\hat{y}{=}1 \mid s{=}0$ ($\%$)"),
+    "positive_rate_1": Math("ŷ=1 | s=1 (%)", r"$\hat{y}{=}1 \mid s{=}1$ ($\%$)"),
+    "true_positive_rate_0": Math("TPR | s=0 (%)", r"TPR $\mid s{=}0$ ($\%$)"),
+    "true_positive_rate_1": Math("TPR | s=1 (%)", r"TPR $\mid s{=}1$ ($\%$)"),
     "statistical_parity": Math("ΔSP (%)", r"$\Delta_{S P}$ ($\%$)"),
     "equal_opportunity": Math("ΔEO (%)", r"$\Delta_{E O}$ ($\%$)"),
     "dp_mixed": Math("ΔDP_m (%)", r"$\Delta DP_{m}$ ($\%$)"),

@@ -76,7 +76,7 @@ def study_settings(config: Config) -> dict[str, Any]:
     blocks = []
     for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):
         entry = config.datasets[dataset]
-        methods = config.methods_of(entry.task)
+        methods = config.methods_on(dataset)
         # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
         methods = [name for name in config.only_methods if name in methods] or methods
         pairs = study.epochs if entry.task == "node_classification" else [("accuracy", "accuracy")]

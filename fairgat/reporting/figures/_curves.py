@@ -6,8 +6,9 @@ from pathlib import Path
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairgat.reporting import inputs, labels, style
+from fairgat.reporting import inputs, style
 from fairgat.reporting.inputs import Files, Selections, Settings
+from fairgat.scores.runs import FAIRNESS, UTILITY
 
 POINTS = 100  # of a curve: more make the figure larger, not clearer
 
@@ -18,7 +19,8 @@ def draw(settings: Settings, files: Files) -> Figure:
     """
     looks = style.looks(settings["methods"])
     found = _histories(files["histories"], inputs.selections(files))
-    known = [name for name in labels.METRICS if any(f"validation_{name}" in f for fs in found.values() for f in fs)]
+    shown = (UTILITY, "auc") if settings["task"] == "link_prediction" else (UTILITY, *FAIRNESS[settings["task"]])
+    known = [name for name in shown if any(f"validation_{name}" in f for fs in found.values() for f in fs)]
     figure, axes = style.panels(settings["datasets"], known, columns=3, height=1.9)
     for (dataset, metric), ax in axes.items():
         for method, look in looks.items():
