@@ -50,7 +50,6 @@ rule reference:
     conda:
         ENV
     params:
-        studies=results("studies"),  # made by runs of their own, which the configuration that publishes knows nothing of
         folder=results("reference"),
         readme=None,
     message:

@@ -11,7 +11,7 @@ with logged(snakemake):
 
     params = snakemake.params
     folder = Path(params.folder)
-    collect(snakemake.input.files, params.studies, folder.parent, folder)
+    collect(snakemake.input.files, folder.parent, folder)
     if params.readme:
         for page in [Path(params.readme), *sorted(Path(params.readme).parent.glob("docs/*.md"))]:
             link = Path(os.path.relpath(folder, page.parent)).as_posix()

@@ -30,33 +30,36 @@ on validation: *fair*, the fairest of those about as accurate as its best; *accu
 one that the paper reports."""
 
 
-def collect(paths: Iterable[str | Path], studies: str | Path, results: str | Path, folder: str | Path) -> None:
+def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:
     """Copy result files and studies into `folder`, which afterwards holds them and nothing else.
 
     Args:
         paths: files under `results`; they keep their place in it.
-        studies: the folder of the studies, which runs of their own make. What was published of a study stays where
-            this folder has none of that name.
-        results: the run's results directory.
+        results: the run's results directory. Studies, which runs of their own make, are looked for in its folder
+            `studies` and in that of each results directory within it. What was published of a study stays where there
+            is none of that name.
         folder: what is published; it appears whole or not at all, and until then stays what it was.
 
     Raises:
         DataError: a file is too large to be kept under version control.
     """
-    folder, studies, paths = Path(folder), Path(studies), [Path(path) for path in paths]
-    paths += [path for path in sorted(studies.glob("*/*")) if path.suffix not in (".html", ".png")]
-    for path in paths:
+    folder, results = Path(folder), Path(results)
+    copies = {Path(path): Path(path).relative_to(results) for path in paths}
+    for path in sorted([*results.glob("studies/*/*"), *results.glob("*/studies/*/*")]):
+        if path.suffix not in (".html", ".png") and folder not in path.parents:
+            copies[path] = Path(*path.parts[-3:])
+    for path in copies:
         if path.stat().st_size > LARGEST:
             raise DataError(f"{path} has {path.stat().st_size} bytes: too large for {folder}, which is published")
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=f".{folder.name}.") as temporary:
         fresh = Path(temporary) / folder.name
-        for path in paths:
-            copy = fresh / path.relative_to(results)
+        for path, place in copies.items():
+            copy = fresh / place
             copy.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(path, copy)
         for study in sorted((folder / "studies").glob("*")):
             if not (fresh / "studies" / study.name).exists():
-                print(f"{studies / study.name} does not exist: the study published before stays as it is")
+                print(f"no study {study.name} was made: the one published before stays as it is")
                 shutil.copytree(study, fresh / "studies" / study.name)
         _write_costs_of_rules(fresh)
         write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")

@@ -15,14 +15,16 @@ WINNERS = (
 
 
 def scores_alone(runs: pd.DataFrame) -> pd.DataFrame:
-    """The rows without clock times, so that a second run of the same code gives the same file."""
-    return runs[~runs["metric"].isin(CLOCK)]
+    """The rows without clock times, so that a second run of the same code gives the same file.
+
+    Other rules for the epoch of node classification are left out, too: studies read them from the shards.
+    """
+    return runs[~runs["metric"].isin(CLOCK) & ~runs["protocol"].isin(get_args(EpochRule))]
 
 
 def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     """Validation and test results of every cell: `mean`, `std` and `n_splits` of each metric, as fractions.
 
-    The rules that choose another epoch of node classification are for studies, and left out.
     A failed split is not counted, which `n_splits` shows. Selection goes by the validation rows; the test rows say
     what other choices would have given.
 
@@ -31,9 +33,8 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
         ddof: 1 for the sample standard deviation, 0 for the population one.
     """
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
-    rows = runs[runs["part"].isin(["validation", "test"]) & ~runs["protocol"].isin(get_args(EpochRule))].dropna(
-        subset="value"
-    )
+    rows = scores_alone(runs)
+    rows = rows[rows["part"].isin(["validation", "test"])].dropna(subset="value")
     found = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
     return found.astype({"mean": float, "std": float}).reset_index()
 

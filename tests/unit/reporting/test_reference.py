@@ -35,7 +35,7 @@ def run(tmp_path):
         (results / name).write_text(text)
     paths = [results / name for name in contents]
     folder = results / "reference"
-    return paths, folder, lambda: reference.collect(paths, results / "studies", results, folder)
+    return paths, folder, lambda: reference.collect(paths, results, folder)
 
 
 def test_the_folder_holds_what_was_collected_and_nothing_else(run):
@@ -89,11 +89,16 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     assert capsys.readouterr().out == ""
     study.unlink()
     publish()
-    assert "the study published before stays" in capsys.readouterr().out
+    assert "no study sensitivity was made" in capsys.readouterr().out
     assert (folder / "studies/sensitivity/table.md").read_text() == "the study"
     (study.parent / "differences.csv").write_text("a newer one")
     publish()
     assert [path.name for path in (folder / "studies/sensitivity").iterdir()] == ["differences.csv"]
+    elsewhere = folder.parent / "power/studies/power/table.md"  # a study with a results directory of its own
+    elsewhere.parent.mkdir(parents=True)
+    elsewhere.write_text("20 splits")
+    publish()
+    assert (folder / "studies/power/table.md").read_text() == "20 splits"
 
 
 @pytest.mark.parametrize(
