@@ -135,14 +135,15 @@ def shown():
     tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv"])
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
-    return [*tables, *document, *figures, *rules.audit.output, *rules.costs.output, *PLAN.files("bias")]
+    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
+    return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
 
 
 def published():
     """What is small enough for version control. Without .html and .png: .md and .svg show the same."""
     summaries = [path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)]
     files = [*shown(), *summaries, results("provenance.json")]
-    return [path for path in files if not path.endswith((".html", ".png"))]
+    return [path for path in files if not path.endswith((".html", ".png")) or path in rules.explorer.output]
 
 
 def study_shards(name):

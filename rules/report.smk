@@ -5,6 +5,7 @@ localrules:
     table,
     all_tables,
     figure,
+    explorer,
     audit,
     costs,
 
@@ -72,6 +73,29 @@ rule figure:
         "Draw the figure {wildcards.figure}"
     script:
         "../workflow_scripts/figure.py"
+
+
+rule explorer:
+    input:
+        cells=PLAN.files("cells"),
+        winners=PLAN.files("winners"),
+        histories=PLAN.files("histories"),
+        audit=PLAN.files("audit"),
+        code=code("explorer"),
+    output:
+        reported("explore.html", "explorer", "Explore", {"page": "Every cell, its curves, every verdict"}),
+    log:
+        results("logs/explorer.log"),
+    benchmark:
+        results("benchmarks/explorer.tsv")
+    conda:
+        ENV
+    params:
+        settings=fairgat.reporting.settings.explorer_settings(CONFIG),
+    message:
+        "Make the page to explore the run with"
+    script:
+        "../workflow_scripts/explorer.py"
 
 
 # What the report calls the audit's files; it leaves out those without a name.

@@ -20,7 +20,7 @@ END = "<!-- end -->"
 _PARTS = re.compile(
     rf"^({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+) -->)\n(?P<old>.*?)({re.escape(END)}|\Z)", re.M | re.S
 )
-LARGEST = 1 << 20  # bytes per file
+LARGEST = 5 << 20  # bytes per file
 FIGURE = "Published against reproduced results: on the diagonal they agree."
 READING = """\
 Scores are percent; the lower ΔSP (the gap between the groups' shares of positive predictions) and ΔEO (the same among \

@@ -11,7 +11,7 @@ import yaml
 
 from fairgat.config import Config, Task
 from fairgat.errors import ConfigError
-from fairgat.plan import declared
+from fairgat.plan import TASKS, declared
 
 
 def table_settings(config: Config, name: str) -> dict[str, Any]:
@@ -103,6 +103,20 @@ def study_settings(config: Config) -> dict[str, Any]:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
     computed = {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
     return study.model_dump(include={"name", "title", "part", "metrics"}) | {"blocks": blocks} | computed
+
+
+def explorer_settings(config: Config) -> dict[str, Any]:
+    """The settings of explore.html: titles of the `datasets` of each task and of the `methods` that are run,
+    `results_dir`, and the `rule` and `protocol` that the tables show."""
+    named = titles(config)
+    methods = [name for name in config.methods if not config.only_methods or name in config.only_methods]
+    return {
+        "datasets": {task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
+        "methods": {name: named[name] for name in methods},
+        "results_dir": config.results_dir,
+        "rule": config.selection.rule,
+        "protocol": config.training.link_prediction.protocol,
+    }
 
 
 def titles(config: Config) -> dict[str, str]:

@@ -1,0 +1,11 @@
+"""Make explore.html from the summaries, the learning curves and the audit."""
+
+from _log import logged
+
+with logged(snakemake):
+    from fairgat.files import write_text
+    from fairgat.reporting import explorer
+
+    given = snakemake.input
+    files = {kind: list(given[kind]) for kind in ("cells", "winners", "histories", "audit")}
+    write_text(snakemake.output[0], explorer.page(snakemake.params.settings, files))
