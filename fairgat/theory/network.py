@@ -24,12 +24,12 @@ def measure(method: Method) -> list[LayerTerms]:
     delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        ValueError: the method's model is not a `NodeClassifier`.
-        NotDefined: there are not exactly two sensitive groups, or a node's attention does not sum to 1.
+        NotDefined: the method's model is not a `NodeClassifier`, there are not exactly two sensitive groups, or a
+            node's attention does not sum to 1.
     """
     model = method.model
     if not isinstance(model, NodeClassifier):
-        raise ValueError(f"the theory is about node classification; this model is a {type(model).__name__}")
+        raise NotDefined(f"the theory is about two attention layers and a linear layer, not {type(model).__name__}")
     training = model.training
     model.eval()
     try:

@@ -231,7 +231,7 @@ def test_every_node_method_can_be_measured(module):
 
 
 def test_link_prediction_is_refused():
-    with pytest.raises(ValueError, match="LinkEncoder"):
+    with pytest.raises(NotDefined, match="LinkEncoder"):
         theory.measure(make("gat", small_graph(60, 300), LINK))
 
 

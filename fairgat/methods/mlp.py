@@ -1,0 +1,34 @@
+"""MLP: no graph at all. What it reaches, the edges add nothing to."""
+
+from itertools import pairwise
+
+from torch import Tensor, nn
+
+from fairgat.config import Model
+from fairgat.methods.base import NodeMethod
+
+
+class Settings(Model):
+    """The MLP has no settings beyond the protocol's."""
+
+
+class NodeClassification(NodeMethod):
+    def build(self) -> nn.Module:
+        """Make two hidden layers with ReLU, as wide as GAT's, and a linear layer with one logit."""
+        training = self.task.training
+        widths = [self.task.graph.num_features, training.hidden, training.hidden]
+        layers = []
+        for inputs, outputs in pairwise(widths):
+            layers += [_linear(inputs, outputs), nn.ReLU(), nn.Dropout(training.dropout)]
+        return nn.Sequential(*layers, _linear(training.hidden, 1))
+
+    def embed(self) -> Tensor:
+        return self.model(self.task.features).squeeze(1)
+
+
+def _linear(inputs: int, outputs: int) -> nn.Linear:
+    """Make a linear layer, initialised as all methods' are."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
