@@ -1,0 +1,160 @@
+"""FairSIN (Yang et al., 2024): features to which what neighbours of the other group look like is added.
+
+After BUPT-GAMMA/FairSIN, `in-train.py` (full), `pretrain.py` (F) and `reweight.py` (G). phi, a small MLP, learns from a
+node's features the mean features h of its neighbours in the other group; the network reads x + delta phi(x). Variant G
+has no phi and gives inter-edges more weight. Defined for two groups.
+"""
+
+import math
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field, model_validator
+from torch import Tensor, nn
+from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
+
+from fairgat.config import Count, Model
+from fairgat.errors import NotDefined
+from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.tasks.node import NodeTask
+
+Positive = Annotated[float, Field(gt=0)]
+NotNegative = Annotated[float, Field(ge=0)]
+
+
+class Settings(Model):
+    delta: NotNegative = 1.0
+    """How much of phi(x) is added to the features. In G, what an inter-edge weighs beyond an intra-edge's 1."""
+    variant: Literal["full", "F", "G"] = "full"
+    """Whether phi is fitted further in every epoch, or beforehand and then fixed (F), or edges reweighted (G)."""
+    discriminator: Literal["none", "adversarial", "released"] = "none"
+    """Whether a linear layer learns the group from the representations, and the encoder hides it (adversarial), or
+    shows it, as in the authors' code (released)."""
+    apply_at_test: bool = True
+    """Whether phi(x) is added in evaluation, too. The authors' code adds it in training alone."""
+    phi_width: Count = 18
+    """Width of phi's two hidden layers."""
+    phi_steps: Count = 2
+    """Full: steps of phi per epoch. The authors take 20 for 10 of the classifier."""
+    phi_first_steps: Count = 200
+    """F: steps of phi before training."""
+    phi_learning_rate: Positive = 0.1
+    """Of phi's Adam. The authors have 0.01 in F."""
+    phi_weight_decay: NotNegative = 0.001
+    """Of phi's Adam. The authors have 0 in F."""
+    held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
+    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, nothing is chosen by them."""
+    discriminator_every: Count = 2
+    """Epochs between two steps of the discriminator. The authors take 5 for 10 of the classifier."""
+    discriminator_learning_rate: Positive = 0.01
+    """Of the discriminator's Adam."""
+
+    @model_validator(mode="after")
+    def _without_phi(self) -> "Settings":
+        if self.variant == "G" and (self.discriminator != "none" or not self.apply_at_test):
+            raise ValueError("variant G has no discriminator and the same graph at test: leave out both settings")
+        return self
+
+
+class NodeClassification(NodeMethod):
+    settings: Settings
+    x: Tensor
+    """(N, F) features of training: x + delta phi(x)."""
+    epoch = 0
+
+    def __init__(self, task: NodeTask, settings: Settings) -> None:
+        task.graph.require_two_groups("FairSIN, which compares neighbours with those of the other group,")
+        super().__init__(task, settings)
+        self.starts_from_forward, self.x = settings.apply_at_test, task.features
+        if settings.variant == "G":
+            return
+        features, width = task.graph.num_features, settings.phi_width
+        hidden = [nn.Linear(features, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
+        self.model.phi = nn.Sequential(*hidden, nn.Linear(width, features))  # not a part of what `optimizer` steps
+        rate, decay = settings.phi_learning_rate, settings.phi_weight_decay
+        self.phi_optimizer = torch.optim.Adam(self.model.phi.parameters(), lr=rate, weight_decay=decay)
+        nodes, h = means_of_other_group(task.features, task.edge_index, task.sensitive)
+        if not len(nodes):
+            raise NotDefined("FairSIN learns from neighbours of the other group; no node of this graph has one")
+        fitted = torch.randperm(len(nodes))[: math.ceil((1 - settings.held_out) * len(nodes))]
+        self.known, self.h = task.features[nodes[fitted]], h[fitted]
+        self.discriminator = nn.Linear(task.training.hidden, 1)
+        rate = settings.discriminator_learning_rate
+        self.discriminator_optimizer = torch.optim.Adam(self.discriminator.parameters(), lr=rate)
+        self.fit_phi(settings.phi_first_steps if settings.variant == "F" else settings.phi_steps)
+
+    def build(self) -> nn.Module:
+        """Make a GAT, in G with layers that give inter-edges more weight."""
+        if self.settings.variant != "G":
+            return super().build()
+        source, target = self.task.plain_csr.source.long(), self.task.plain_csr.target
+        inter = self.task.sensitive[source] != self.task.sensitive[target]
+        weight = 1 + self.settings.delta * inter.to(self.task.features.dtype)
+        layer = attention_layer(ReweightedConv, self.task, edge_weight=weight)
+        return NodeClassifier(layer, self.task.graph.num_features, self.task.training.hidden)
+
+    def embed(self) -> Tensor:
+        added = self.settings.apply_at_test or self.model.training
+        return self.model(self.x if added else self.task.features, self.task.plain_csr)
+
+    def update(self, output: Tensor | None) -> dict[str, float]:
+        """Step the classifier, in some epochs the discriminator, then phi, which is ready for the next epoch."""
+        losses, settings = super().update(output), self.settings
+        self.epoch += 1
+        if settings.discriminator != "none" and self.epoch % settings.discriminator_every == 0:
+            losses["discriminator_loss"] = self.discriminate()
+        if settings.variant == "full":
+            losses["phi_loss"] = self.fit_phi(settings.phi_steps)
+        return losses
+
+    def fit_phi(self, steps: int) -> float:
+        """Step phi towards h so many times, by the mean squared error, and add what it now gives to the features."""
+        for _ in range(steps):
+            loss = mse_loss(self.model.phi(self.known), self.h)
+            self.phi_optimizer.zero_grad()
+            loss.backward()
+            self.phi_optimizer.step()
+        with torch.no_grad():
+            self.x = self.added()
+        return loss.item()
+
+    def added(self) -> Tensor:
+        """x + delta phi(x), (N, F)."""
+        return self.task.features + self.settings.delta * self.model.phi(self.task.features)
+
+    def discriminate(self) -> float:
+        """Step the discriminator on the groups of all nodes, and encoder and phi (fixed in F) with or against it."""
+        full = self.settings.variant == "full"
+        h = self.model.embed(self.added() if full else self.x, self.task.plain_csr)
+        if self.settings.discriminator == "adversarial":
+            h.register_hook(torch.neg)  # encoder and phi climb where the discriminator descends
+        loss = binary_cross_entropy_with_logits(self.discriminator(h).squeeze(1), self.task.sensitive.to(h.dtype))
+        for module in (self.model, self.discriminator):
+            module.zero_grad()
+        loss.backward()
+        for optimizer in (self.discriminator_optimizer, self.optimizer, self.phi_optimizer):
+            optimizer.step()  # without a gradient, the classifier's linear layer and F's phi stay
+        return loss.item()
+
+
+class ReweightedConv(GATConv):
+    """GAT whose edges (E,) weigh `edge_weight` in the softmax: log(edge_weight) is added to their scores."""
+
+    def __init__(self, *arguments, edge_weight: Tensor, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.edge_weight = edge_weight
+
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        """Scale each row of attention (H, E) by the weights, and to sum 1 again."""
+        alpha = super().attend(source, target, graph, keep) * self.edge_weight
+        total = alpha.new_zeros(len(alpha), graph.middle.numel()).index_add(1, graph.target, alpha)
+        return alpha / total.index_select(1, graph.target)
+
+
+def means_of_other_group(x: Tensor, edge_index: Tensor, sensitive: Tensor) -> tuple[Tensor, Tensor]:
+    """Find the nodes (n,) with a neighbour of another group, and the mean features h (n, F) of those neighbours."""
+    source, target = edge_index[:, sensitive[edge_index[0]] != sensitive[edge_index[1]]]
+    count = target.bincount(minlength=len(x))
+    nodes = count.nonzero().squeeze(1)
+    return nodes, torch.zeros_like(x).index_add(0, target, x[source])[nodes] / count[nodes, None]
