@@ -22,8 +22,9 @@ def shipped() -> dict:
 
 
 def test_the_shipped_configurations_are_valid():
-    for files in ([], ["configs/demo.yaml"], ["configs/reference.yaml"], ["configs/sensitivity.yaml"]):
-        loaded = config.load_files(*(ROOT / name for name in ["config.yaml", *files]))
+    for name in (None, "demo", "reference", "sensitivity", "more-methods"):
+        files = [ROOT / "configs" / f"{name}.yaml"] if name else []
+        loaded = config.load_files(ROOT / "config.yaml", *files)
         methods.check(loaded)
         datasets.check(loaded)
 
