@@ -64,7 +64,7 @@ class NodeClassification(NodeMethod):
     epoch = 0
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
-        task.graph.require_two_groups("FairSIN, which compares neighbours with those of the other group,")
+        task.graph.require_two_groups("FairSIN, which adds what neighbours in the other group look like,")
         super().__init__(task, settings)
         self.starts_from_forward, self.x = settings.apply_at_test, task.features
         if settings.variant == "G":
