@@ -10,6 +10,7 @@ from fairgat.config.models import Config, Dataset, Method, Row, Study
 from fairgat.config.protocol import (
     NAME,
     Aggregation,
+    Audit,
     Count,
     LinkTraining,
     Model,

@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, model_validator
 from fairgat import cells
 from fairgat.config.protocol import (
     Aggregation,
+    Audit,
     EpochRule,
     Model,
     Name,
@@ -154,6 +155,8 @@ class Config(Model):
     """Choice of cells."""
     aggregation: Aggregation = Aggregation()
     """Mean and deviation."""
+    audit: Audit = Audit()
+    """Comparison with the paper."""
     runtime: Runtime = Runtime()
     """Timing."""
     tables: dict[Name, Names] = {}

@@ -141,6 +141,22 @@ class Aggregation(Model):
     """1: the sample standard deviation (divides by n - 1), 0: the population one."""
 
 
+class Margins(Model):
+    """How far from the paper's mean ours may lie and still agree with it, as fractions."""
+
+    accuracy: Fraction = 0.01
+    """Of accuracy."""
+    fairness: Fraction = 0.02
+    """Of every fairness measure."""
+
+
+class Audit(Model):
+    """How ours is compared with the paper."""
+
+    margins: Margins = Margins()
+    """A result agrees if the 95 % interval of its difference from the paper's lies within them."""
+
+
 class Runtime(Model):
     """How the runtime table is measured."""
 

@@ -21,13 +21,12 @@ _PARTS = re.compile(
     rf"^({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+) -->)\n(?P<old>.*?)({re.escape(END)}|\Z)", re.M | re.S
 )
 LARGEST = 5 << 20  # bytes per file
-FIGURE = "Published against reproduced results: on the diagonal they agree."
+FIGURE = "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
 READING = """\
 Scores are percent; the lower ΔSP (the gap between the groups' shares of positive predictions) and ΔEO (the same among \
-true positives), the fairer. *Reproduced* means that Welch's test, corrected for the number of results, shows no \
-difference; *better* and *worse* that it does. A method stands in a table with one cell of its hyperparameters, chosen \
-on validation: *fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the \
-one that the paper reports."""
+true positives), the fairer. A method stands in a table with one cell of its hyperparameters, chosen on validation: \
+*fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the one that the \
+paper reports."""
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:

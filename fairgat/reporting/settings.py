@@ -46,11 +46,12 @@ def figure_settings(config: Config, name: str) -> dict[str, Any]:
 
 
 def audit_settings(config: Config) -> dict[str, Any]:
-    """The settings of the audit: `rule`, `protocol`, `ddof`, `datasets` (title, reason) and `methods` (title) by name,
-    and the `decisions` with their current values."""
+    """The settings of the audit: `rule`, `protocol`, `ddof`, `margins` (fractions), `datasets` (title, reason) and
+    `methods` (title) by name, and the `decisions` with their current values."""
     settings = _shown(config, None, config.methods)
     decisions = (Path(__file__).parent / "audit/decisions.yaml").read_text(encoding="utf-8")
     return settings | {
+        "margins": config.audit.margins.model_dump(),
         "datasets": {entry["name"]: entry for entry in settings["datasets"]},
         "methods": {entry["name"]: entry for entry in settings["methods"]},
         "decisions": [entry | {"value": _lookup(config, entry["setting"])} for entry in yaml.safe_load(decisions)],

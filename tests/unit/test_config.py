@@ -52,6 +52,7 @@ def test_it_is_the_papers_experiment():
         ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
         ({"training": {"node_classification": {"epochs": "many"}}}, "training.node_classification.epochs: expected"),
         ({"selection": {"rule": "fairest"}}, "did you mean 'fair'?"),
+        ({"audit": {"margins": {"fairness": 2}}}, "audit.margins.fairness: expected less than 1, got 2"),
         ({"skip": "pokec-y"}, "skip: 'pokec-y' is not a data set; did you mean 'pokec-"),
         ({"only_methods": ["gta"]}, "only_methods: 'gta' is not a method; did you mean 'gat'?"),
         ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),

@@ -28,8 +28,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
         files: of the kinds `winners`, `runs` and `runtime`.
     """
     winners, rule, protocol = read(*files["winners"]), settings["rule"], settings["protocol"]
-    numbers = compare.compare(paper.load(), winners, protocol, settings["ddof"])
-    protocols = compare.compare_protocols(paper.load(), winners, settings["ddof"])
+    numbers = compare.compare(paper.load(), winners, settings["margins"], protocol, settings["ddof"])
+    protocols = compare.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
     seconds = medians(by_dataset(files["runtime"]))
     found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
     counts = count(numbers, found)
@@ -42,7 +42,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
-        "headline.txt": headline(counts, numbers, rule),
+        "headline.txt": headline(counts, numbers, settings),
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
@@ -70,20 +70,20 @@ def count(numbers: pd.DataFrame, found: Mapping[str, claims.Results]) -> pd.Data
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
-def headline(counts: pd.DataFrame, numbers: pd.DataFrame, rule: str) -> str:
-    """Say in three paragraphs how many numbers are reproduced, how many claims hold, and what `reproduced` can hide."""
-    paragraphs = []
+def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean."""
+    paragraphs, rule = [], settings["rule"]
     for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
         rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
+        words = words.replace(compare.AGREES, "agree")
         paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}: {words}.")
-    same = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == "reproduced")]
-    text = "Reproduced means that no significant difference was shown, not that there is none"
-    if len(same):
-        half = ((same["ci_high"] - same["ci_low"]) / 2).median()
+    unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == compare.UNDECIDED)]
+    text = compare.in_words(settings["margins"])
+    if len(unsure):
+        half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
         text += (
-            f": the 95 % interval of such a difference reaches {half:.2g} percentage points to either side in the "
-            f"median, and {compare.doubtful(same)} of the {len(same)} would count as different if each were tested "
-            "alone"
+            f"; the interval of such a difference reaches {half:.2g} percentage points to either side in the median, "
+            f"and {compare.doubtful(unsure)} of the {len(unsure)} would count as different if each were tested alone"
         )
     return "\n\n".join([*paragraphs, f"{text}.\n"])

@@ -2,12 +2,15 @@
 
 Rule of the verdicts. Paper and reproduction are compared by Welch's t-test from the two summaries (mean, standard
 deviation, number of splits). Holm's step-down method adjusts the p-values of all tests made under one selection rule,
-so that the chance of even one false alarm stays below ALPHA. Then
+so that the chance of even one false alarm stays below ALPHA. The first that applies of
 
-- `reproduced`: the adjusted p is at least ALPHA: no difference can be shown. With five splits on each side small
-  differences cannot be; the confidence interval says how large one may be.
-- `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
 - `not run`: ours is missing, or stands on fewer than two splits.
+- `agrees`: the 95 % interval of the difference lies within a margin, one for accuracy and one for fairness measures.
+  That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is significant.
+  (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected for the
+  number of results.
+- `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
+- `undecided`: neither. The interval says how large a difference may be.
 """
 
 import math
@@ -18,15 +21,15 @@ import pandas as pd
 from scipy import stats
 
 from fairgat.reporting.paper import TASK_OF_RESULTS, results
-from fairgat.scores.runs import HIGHER_IS_BETTER, under
+from fairgat.scores.runs import HIGHER_IS_BETTER, UTILITY, under
 from fairgat.scores.selection import RULES
 
 ALPHA = 0.05
 PUBLISHED_SPLITS = 5
-VERDICTS = ("reproduced", "better", "worse", "not run")
+AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = ("agrees", "better", "worse", "undecided", "not run")
 COLUMNS = (
     "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
-    "ci_low", "ci_high", "p", "p_holm", "verdict",
+    "ci_low", "ci_high", "margin", "p", "p_holm", "verdict",
 )  # fmt: skip
 _KEYS = ["dataset", "method", "metric"]
 
@@ -39,19 +42,22 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
     return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
 
 
-def compare(paper: Mapping[str, Any], winners: pd.DataFrame, protocol: str, ddof: int = 1) -> pd.DataFrame:
+def compare(
+    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], protocol: str, ddof: int = 1
+) -> pd.DataFrame:
     """Judge every published result under each selection rule.
 
     Args:
         paper: as `fairgat.reporting.paper.load` gives it.
         winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
+        margins: how far ours may lie from the paper's and agree: of `accuracy` and `fairness`, as fractions.
         protocol: of link prediction.
         ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
             the paper doesn't say.
 
     Returns:
-        The columns COLUMNS. Means, deviations and differences (ours minus the paper's) are in percentage points;
-        `p_holm` is adjusted within one rule.
+        The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
+        points; `p_holm` is adjusted within one rule.
     """
     ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
@@ -62,13 +68,14 @@ def compare(paper: Mapping[str, Any], winners: pd.DataFrame, protocol: str, ddof
     frame["p"], half = found[0], found[1]
     frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
-    frame["verdict"] = [
-        verdict(row.metric, row.difference, row.p_holm) if pd.notna(row.p) else "not run" for row in frame.itertuples()
-    ]
+    frame["margin"] = [100 * margins["accuracy" if metric == UTILITY else "fairness"] for metric in frame["metric"]]
+    frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
 
 
-def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, ddof: int = 1) -> pd.DataFrame:
+def compare_protocols(
+    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], ddof: int = 1
+) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
@@ -76,7 +83,7 @@ def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, ddof: int
     """
     frames = [pd.DataFrame(columns=["protocol", *COLUMNS])]
     for protocol in sorted(set(winners["protocol"]) - {""}):
-        frame = compare(paper, winners, protocol, ddof)
+        frame = compare(paper, winners, margins, protocol, ddof)
         frame.insert(0, "protocol", protocol)
         frames.append(frame[frame["table"] == "link_prediction"])
     return pd.concat(frames[1:] or frames)
@@ -111,13 +118,28 @@ def holm(p_values: pd.Series) -> pd.Series:
     return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
 
 
+def in_words(margins: Mapping[str, float]) -> str:
+    """Say what the verdicts mean, with the margins of `compare`."""
+    accuracy, fairness = (f"{100 * margins[kind]:g}" for kind in ("accuracy", "fairness"))
+    return (
+        "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin of "
+        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points; a difference inside it counts as "
+        "none, even a significant one. Better, worse: a significant difference by Welch's test, corrected for the "
+        "number of results. Undecided: neither could be shown"
+    )
+
+
 def doubtful(frame: pd.DataFrame) -> int:
-    """Count the reproduced results with p below ALPHA before Holm's adjustment."""
-    return int(((frame["verdict"] == "reproduced") & (frame["p"] < ALPHA)).sum())
+    """Count the undecided results with p below ALPHA before Holm's adjustment."""
+    return int(((frame["verdict"] == UNDECIDED) & (frame["p"] < ALPHA)).sum())
 
 
-def verdict(metric: str, difference: float, p_holm: float) -> str:
-    """The verdict on a tested difference (ours minus the paper's)."""
-    if p_holm >= ALPHA:
-        return "reproduced"
-    return "better" if (difference > 0) == HIGHER_IS_BETTER[metric] else "worse"
+def verdict(line: Any, p: float) -> str:
+    """Judge a row of `compare` by `p`, which is the adjusted one or that of the row alone."""
+    if math.isnan(p):
+        return NOT_RUN
+    if -line.margin <= line.ci_low and line.ci_high <= line.margin:
+        return AGREES
+    if p >= ALPHA:
+        return UNDECIDED
+    return BETTER if (line.difference > 0) == HIGHER_IS_BETTER[line.metric] else WORSE

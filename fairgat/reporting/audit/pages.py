@@ -31,11 +31,11 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
     shown = frame[frame["rule"] == settings["rule"]]
     return Table(
         name="paper_vs_reproduced",
-        caption="Published and reproduced results",
+        caption="Published results and ours",
         panels=[
             Panel(
                 "stacked",
-                ["", *compare.VERDICTS, "reproduced (alone better or worse)"],
+                ["", *compare.VERDICTS, "undecided (alone better or worse)"],
                 [Block("Cells chosen by", counts)],
                 title="Verdicts",
             ),
@@ -47,10 +47,9 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
-            f"selection rule. reproduced: corrected p ≥ {compare.ALPHA:g}, no difference can be shown, which with five "
-            "splits on each side doesn't exclude small ones; in parentheses where p itself is below it, so that the "
-            "result alone would count as better or worse; better or worse: a significant difference to that side; "
-            "not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
+            f"selection rule (significant: below {compare.ALPHA:g}). {compare.in_words(settings['margins'])}; in "
+            "parentheses where the result would count as better or worse if it were tested alone, without correction. "
+            "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
             f"Shown in full: {labels.RULES[settings['rule']]} (selection.rule: {settings['rule']})."
         ),
         source="Ours are from summary/(task)/winners.csv.",
@@ -128,10 +127,10 @@ def _ours(line: Any) -> Cell:
 
 
 def _verdict(line: Any) -> Cell:
-    alone = compare.verdict(line.metric, line.difference, line.p)
-    if line.verdict == "reproduced" != alone:
-        return Cell(f"reproduced (alone {alone})")
-    return Cell(line.verdict, bold=line.verdict in ("better", "worse"))
+    alone = compare.verdict(line, line.p)
+    if line.verdict == compare.UNDECIDED != alone:
+        return Cell(f"{line.verdict} (alone {alone})")
+    return Cell(line.verdict, bold=line.verdict in (compare.BETTER, compare.WORSE))
 
 
 def _number(form: str, *values: float) -> str:

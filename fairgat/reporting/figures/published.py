@@ -2,19 +2,26 @@
 
 import pandas as pd
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 
 from fairgat.reporting import labels, percent, style
+from fairgat.reporting.audit.compare import AGREES, UNDECIDED
 from fairgat.reporting.inputs import Files, Settings
 from fairgat.scores.runs import UTILITY
 
 READS = ("audit",)
 TASK = None
 
+_SIGNS = {  # of the verdicts, in the legend
+    AGREES: {"marker": "o"},
+    "differs": {"marker": r"$\odot$", "markersize": 8},
+    UNDECIDED: {"marker": "o", "fillstyle": "none"},
+}
 _FAIRNESS = {"node_classification": "ΔSP and ΔEO", "link_prediction": "ΔDP and ΔEO"}
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Both means in percent with their standard deviations; on the diagonal they agree."""
+    """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ."""
     looks = style.looks(settings["methods"])
     frame = pd.read_csv(files["audit"][0])
     frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
@@ -32,6 +39,10 @@ def draw(settings: Settings, files: Files) -> Figure:
             look = looks.get(line.method) or style.Look(line.method, "#666666", "o")
             errors = {"xerr": line.paper_std, "yerr": 0 if percent.missing(line.std) else line.std}
             drawn = {"fmt": look.marker, "color": look.colour, "elinewidth": 0.6, "alpha": 0.85}
+            if line.verdict == UNDECIDED:
+                drawn["fillstyle"] = "none"
+            elif line.verdict != AGREES:
+                ax.plot(line.paper_mean, line.mean, "o", color=look.colour, fillstyle="none", markersize=8.5)
             ax.errorbar(line.paper_mean, line.mean, **errors, **drawn)
         low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
         ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
@@ -41,5 +52,7 @@ def draw(settings: Settings, files: Files) -> Figure:
         ax.set_axis_off()
     if not panels:
         flat[0].text(0, 0.5, "No published number has a counterpart in this run.", transform=flat[0].transAxes)
-    style.legend(figure, [look for method, look in looks.items() if method in set(frame["method"])])
+    shown = [look for method, look in looks.items() if method in set(frame["method"])]
+    signs = [Line2D([], [], color="#666666", linestyle="", label=what, **sign) for what, sign in _SIGNS.items()]
+    style.legend(figure, shown, signs)
     return figure

@@ -5,16 +5,16 @@ import pytest
 from fairgat.cli import main as cli
 
 COUNTS = """about,rule,outcome,count
-numbers,fair,reproduced,9
+numbers,fair,agrees,9
 numbers,fair,not run,3
-numbers,accuracy,reproduced,7
+numbers,accuracy,agrees,7
 numbers,accuracy,not run,5
 claims,fair,supported,2
 claims,accuracy,supported,1
 """
 
 
-def audit(folder, capsys, *, headline="9 reproduced, 3 not run.", counts=COUNTS):
+def audit(folder, capsys, *, headline="9 agree, 3 not run.", counts=COUNTS):
     (folder / "audit").mkdir()
     (folder / "audit/headline.txt").write_text(headline)
     (folder / "audit/counts.csv").write_text(counts)
@@ -25,8 +25,8 @@ def audit(folder, capsys, *, headline="9 reproduced, 3 not run.", counts=COUNTS)
 def test_headline_counts_and_paths_are_printed(tmp_path, capsys):
     status, said = audit(tmp_path, capsys)
     lines = [line.split() for line in said.out.splitlines()]
-    assert status == 0 and "9 reproduced, 3 not run." in said.out
-    assert ["fair", "accuracy"] in lines and ["reproduced", "9", "7"] in lines and ["supported", "2", "1"] in lines
+    assert status == 0 and "9 agree, 3 not run." in said.out
+    assert ["fair", "accuracy"] in lines and ["agrees", "9", "7"] in lines and ["supported", "2", "1"] in lines
     assert str(tmp_path / "audit/claims.md") in said.out
 
 

@@ -3,6 +3,7 @@
 import math
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from fairgat.reporting.settings import audit_settings
 from fairgat.scores import selection
 
 PAPER = paper.load()
+MARGINS = {"accuracy": 0.01, "fairness": 0.02}
 
 
 def summary(rows, rules=selection.RULES, protocol=""):
@@ -31,7 +33,7 @@ def published(*tables):
 
 
 def compared(rows, rule="fair", ddof=1):
-    frame = compare.compare(PAPER, summary(rows), "validation", ddof)
+    frame = compare.compare(PAPER, summary(rows), MARGINS, "validation", ddof)
     return frame[frame["rule"] == rule]
 
 
@@ -66,12 +68,36 @@ def test_holm():
     assert compare.holm(pd.Series([0.9, 0.8])).tolist() == [1.0, 1.0]
 
 
-def test_verdict_depends_on_the_metrics_direction():
-    assert compare.verdict("accuracy", +1, 0.01) == "better"
-    assert compare.verdict("accuracy", -1, 0.01) == "worse"
-    assert compare.verdict("statistical_parity", +1, 0.01) == "worse"
-    assert compare.verdict("eo_mixed", -1, 0.01) == "better"
-    assert compare.verdict("accuracy", -1, 0.05) == "reproduced"
+@pytest.mark.parametrize(
+    ("metric", "interval", "p", "expected"),
+    [
+        ("accuracy", (0.5, 1.5), 0.01, "better"),
+        ("accuracy", (-1.5, -0.5), 0.01, "worse"),
+        ("statistical_parity", (1.5, 2.5), 0.01, "worse"),
+        ("eo_mixed", (-2.5, -1.5), 0.01, "better"),
+        ("accuracy", (-1.5, 0.5), 0.05, "undecided"),
+        ("accuracy", (-0.5, 1.0), 0.6, "agrees"),
+        ("eo_mixed", (-1.5, 0.5), 0.3, "agrees"),  # its margin is wider than that of accuracy
+        ("accuracy", (0.1, 0.9), 0.01, "agrees"),  # significant, but too small to matter
+        ("accuracy", (math.nan, math.nan), math.nan, "not run"),
+    ],
+)
+def test_verdict(metric, interval, p, expected):
+    low, high = interval
+    margin = 100 * MARGINS.get(metric, MARGINS["fairness"])
+    line = SimpleNamespace(metric=metric, difference=(low + high) / 2, ci_low=low, ci_high=high, margin=margin)
+    assert compare.verdict(line, p) == expected
+
+
+def test_margins_are_those_of_the_configuration(plan):
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    said = []
+    for margin in (0.02, 0.99):
+        margins = config.Audit(margins={"accuracy": margin, "fairness": margin})
+        settings = audit_settings(plan.config.model_copy(update={"audit": margins}))
+        said.append(audit.make(settings, files)["headline.txt"])
+    assert "better" in said[0].splitlines()[0] and "margin of 2 (accuracy) or 2 (fairness measures)" in said[0]
+    assert "): 18 agree, 1 better, 98 not run." in said[1]  # ΔEO_s on Cora is 0 instead of 100
 
 
 def test_every_published_number_is_audited_once():
@@ -82,10 +108,10 @@ def test_every_published_number_is_audited_once():
     assert twice["paper_mean"].tolist() == [67.81, 67.14]
 
 
-def test_the_papers_own_numbers_reproduce():
+def test_the_papers_own_numbers_never_differ():
     frame = compared(published("comparison", "link_prediction"))
     same = frame[frame["difference"].abs() < 1e-9]
-    assert set(frame["verdict"]) == {"reproduced", "not run"}
+    assert set(frame["verdict"]) == {"agrees", "undecided", "not run"}
     assert len(same) == 45 + 42
     assert same["p"].tolist() == pytest.approx([1] * len(same))
 
@@ -101,7 +127,7 @@ def test_compare_corrects_within_a_rule_and_leaves_out_what_was_not_run():
     assert line["p_holm"]["accuracy"] == pytest.approx(2 * expected)  # two tests, not six: a family per rule
     assert line["difference"]["accuracy"] == pytest.approx(1.37)
     assert line["ci_low"]["accuracy"] < 1.37 < line["ci_high"]["accuracy"]
-    assert list(line["verdict"]) == ["better", "reproduced", "not run"]
+    assert list(line["verdict"]) == ["better", "undecided", "not run"]
     assert line["table"]["accuracy"] == "comparison+ablation"
 
 
@@ -110,7 +136,7 @@ def test_population_deviations_are_converted_and_one_split_is_no_test():
     population = compared([("recidivism", "gat", "accuracy", 96.0, 0.2 * math.sqrt(4 / 5))], ddof=0)
     assert population["p"].dropna().tolist() == pytest.approx(sample["p"].dropna().tolist())
     alone = summary([("recidivism", "gat", "accuracy", 96.0, math.nan)]).assign(n_splits=1)
-    assert set(compare.compare(PAPER, alone, "validation")["verdict"]) == {"not run"}
+    assert set(compare.compare(PAPER, alone, MARGINS, "validation")["verdict"]) == {"not run"}
 
 
 def judge(number, **altered):
@@ -177,8 +203,8 @@ def test_claims_page_shows_every_rule_and_the_oddities():
 
 
 def verdicts(settings, winners):
-    frame = compare.compare(PAPER, winners, "validation")
-    text = render(pages.verdicts(frame, compare.compare_protocols(PAPER, winners), settings), "md")
+    frame = compare.compare(PAPER, winners, MARGINS, "validation")
+    text = render(pages.verdicts(frame, compare.compare_protocols(PAPER, winners, MARGINS), settings), "md")
     return frame, text
 
 
@@ -190,7 +216,7 @@ def test_verdict_page(settings):
     assert line.rstrip(" |").endswith("**better**")
     assert "selection.rule = fair: " in text
     counts = next(line for line in text.splitlines() if line.startswith("| fair "))
-    assert re.findall(r"\d+", counts) == ["0", "1", "0", "116", "0"]
+    assert re.findall(r"\d+", counts) == ["0", "1", "0", "0", "116", "0"]
 
 
 def test_a_verdict_says_where_it_rests_on_the_correction(settings):
@@ -199,7 +225,7 @@ def test_a_verdict_says_where_it_rests_on_the_correction(settings):
     line = frame.query("rule == 'fair' and dataset == 'recidivism' and method == 'nifty' and metric == 'accuracy'")
     assert line["p"].item() < 0.05 < line["p_holm"].item() and compare.doubtful(frame[frame["rule"] == "fair"]) == 1
     (said,) = [line for line in text.splitlines() if line.startswith("|") and "alone worse" in line]
-    assert "83.00 ± 0.90" in said and "reproduced (alone worse)" in said
+    assert "83.00 ± 0.90" in said and "undecided (alone worse)" in said
 
 
 def test_link_prediction_is_audited_under_both_protocols(settings):
@@ -208,9 +234,9 @@ def test_link_prediction_is_audited_under_both_protocols(settings):
     fairdrop = summary([("cora", "fairgat", "accuracy", 90, 1)], protocol="fairdrop")
     winners = pd.concat([node, validation, fairdrop])
     frame, text = verdicts(settings, winners)
-    protocols = compare.compare_protocols(PAPER, winners)
+    protocols = compare.compare_protocols(PAPER, winners, MARGINS)
     found = protocols[(protocols["rule"] == "fair") & protocols["mean"].notna()].set_index("protocol")
-    assert found["verdict"].to_dict() == {"fairdrop": "better", "validation": "reproduced"}
+    assert found["verdict"].to_dict() == {"fairdrop": "better", "validation": "undecided"}
     # The configured protocol is judged as in the main audit, with the same correction.
     main = frame.query("rule == 'fair' and dataset == 'cora' and mean == mean")
     assert main["p_holm"].item() == found.loc["validation", "p_holm"]

@@ -24,7 +24,7 @@ PROVENANCE = {
 def run(tmp_path):
     """The files of a run, and how to publish them."""
     contents = {
-        "audit/headline.txt": "Of the paper's 117 results: 3 reproduced.\n",
+        "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
         "audit/claims.md": "# Claims\n\nwords\n\n| # | Claim |\n| - | - |\n| 1 | holds |\n\n| other | grid |\n",
         "tables/comparison.md": "# Comparative results.\n\nwords\n\n**Pokec**: not run\n\n| A | B |\n\n¹ a note\n",
         "provenance.json": json.dumps(PROVENANCE),
@@ -47,7 +47,7 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert found == {str(path.relative_to(folder.parent)) for path in paths} | {"README.md", "rules.csv"}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     text = (folder / "README.md").read_text()
-    assert "3 reproduced" in text and "| 1 | holds |" in text and "other" not in text
+    assert "3 agree" in text and "| 1 | holds |" in text and "other" not in text
     assert "**Pokec**: not run\n\n| A | B |\n\n¹ a note" in text
     assert "](./figures/published.svg)" in text
 
@@ -76,7 +76,7 @@ def test_a_folder_that_cannot_be_replaced_stays(run, monkeypatch):
     monkeypatch.setattr(Path, "rename", fails_for_the_fresh_one)
     with pytest.raises(OSError, match="no more"):
         publish()
-    assert "3 reproduced" in (folder / "audit/headline.txt").read_text()
+    assert "3 agree" in (folder / "audit/headline.txt").read_text()
     assert [path.name for path in folder.parent.glob(".*")] == []
 
 
@@ -126,7 +126,7 @@ def test_pages_quote_the_published_run(run):
     stale = f"{reference.BEGIN}\nstale words\n{reference.END}"
     page = f"before\n{stale}\nbetween `{table}` and\n{table}\n{reference.END}\nafter\n"
     new = reference.quoted(page, folder, "../results")
-    assert "stale" not in new and "3 reproduced" in new and "](../results/figures/published.svg)" in new
+    assert "stale" not in new and "3 agree" in new and "](../results/figures/published.svg)" in new
     quote = new[new.index(f"\n{table}\n") : new.index("after")]
     assert "| A | B |" in quote and "[tables/comparison.md](../results/tables/comparison.md)" in quote
     assert new.startswith("before\n") and new.endswith(f"{reference.END}\nafter\n")
