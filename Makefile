@@ -48,7 +48,13 @@ paper: env ## Run the paper's whole experiment
 	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results))
 
-test: env lint ## Check style, then run the unit and workflow tests: about ten minutes on two cores
+# Validates RO-Crates in a test; in an environment of its own, as it wants another version of rich than Snakemake's logger.
+.crate-validator: | env
+	$(PYTHON) -m venv $@
+	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
+	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
+
+test: env lint .crate-validator ## Check style, then run the unit and workflow tests: about ten minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
@@ -83,6 +89,6 @@ lock: env ## Write requirements.lock and envs/ from what .venv holds
 	$(BIN)/python -m tools.requirements
 
 clean: ## Start over: remove .venv and all results but the published ones, results/reference
-	rm -rf $(VENV) .bench-peers .snakemake by-hand
+	rm -rf $(VENV) .bench-peers .crate-validator .snakemake by-hand
 	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} + 2>/dev/null || true
 	@test -e results/reference || echo "results/reference is missing, which Git keeps: git checkout results/reference"

@@ -22,6 +22,8 @@ rule provenance:
     output:
         json=reported("provenance.json", "provenance", "Provenance", {"provenance": "Where the results come from"}),
         html=reported("provenance.html", "provenance", "Provenance", {"provenance": "Where the results come from"}),
+        crate=results("ro-crate-metadata.json"),
+        workflow=results("workflow/Snakefile"),
     log:
         results("logs/provenance.log"),
     benchmark:

@@ -3,20 +3,24 @@
 from _log import logged
 
 with logged(snakemake):
+    import getpass
     import os
     from pathlib import Path
 
     from fairgat.files import write_json, write_text
-    from fairgat.reporting import provenance
+    from fairgat.reporting import crate, provenance
     from fairgat.reporting.render import render
 
-    params = snakemake.params
+    params, output = snakemake.params, snakemake.output
+    source = Path(snakemake.scriptdir).parent
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
-        Path(snakemake.scriptdir).parent,
+        source,
         params.config,
         params.benchmarks,
         snakemake.input.selections,
     )
-    write_json(snakemake.output.json, content)
-    write_text(snakemake.output.html, render(provenance.page(content), "html"))
+    write_json(output.json, content)
+    write_text(output.html, render(provenance.page(content), "html"))
+    write_text(output.workflow, (source / "Snakefile").read_text(encoding="utf-8"))
+    write_json(output.crate, crate.describe(Path(output.crate).parent, content, agent=getpass.getuser()))
