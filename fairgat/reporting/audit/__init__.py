@@ -32,7 +32,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     protocols = compare.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
     seconds = medians(by_dataset(files["runtime"]))
     found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
-    counts = count(numbers, found)
+    statuses = judge(found)
+    counts = count(numbers, statuses)
     paired = against_reference(read(*files["runs"]), winners, rule, protocol)
     shown = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
@@ -42,6 +43,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
+        "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
         "headline.txt": headline(counts, numbers, settings),
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
@@ -51,20 +53,32 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     }
 
 
-def count(numbers: pd.DataFrame, found: Mapping[str, claims.Results]) -> pd.DataFrame:
+def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
+    """Judge each claim: one row per claim and rule, with the columns `claim` (its number), `rule` and `status`.
+
+    Args:
+        found: our results by selection rule, as `claims.ours` gives them.
+    """
+    rows = [
+        (number, rule, claim.judge(ours)[0]) for number, claim in claims.CLAIMS.items() for rule, ours in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["claim", "rule", "status"])
+
+
+def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     """Count each verdict (about `numbers`, then about `claims`) under each selection rule.
 
     Args:
         numbers: as `compare.compare` gives them.
-        found: our results by selection rule, as `claims.ours` gives them.
+        statuses: as `judge` gives them.
 
     Returns:
         One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
     """
     rows = []
-    for rule, ours in found.items():
+    for rule in statuses["rule"].unique():
         verdicts = numbers.loc[numbers["rule"] == rule, "verdict"].tolist()
-        judged = [claim.judge(ours)[0] for claim in claims.CLAIMS.values()]
+        judged = statuses.loc[statuses["rule"] == rule, "status"].tolist()
         rows += [("numbers", rule, verdict, verdicts.count(verdict)) for verdict in compare.VERDICTS]
         rows += [("claims", rule, status, judged.count(status)) for status in STATUSES]
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
