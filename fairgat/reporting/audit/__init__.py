@@ -14,7 +14,7 @@ from fairgat.reporting.inputs import Files, by_dataset
 from fairgat.reporting.render import render
 from fairgat.reporting.tables.runtime import medians
 from fairgat.scores.paired import against_reference
-from fairgat.scores.runs import read
+from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 
 STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
@@ -34,7 +34,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
     statuses = judge(found)
     counts = count(numbers, statuses)
-    paired = against_reference(read(*files["runs"]), winners, rule, protocol)
+    runs = read(*files["runs"])
+    paired = against_reference(runs, winners, rule, protocol)
     shown = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(paper.load(), found, rule),
@@ -44,13 +45,31 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
         "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
-        "headline.txt": headline(counts, numbers, settings),
+        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, settings)}",
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
         },
         **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html")},
     }
+
+
+def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Say in a sentence what was run.
+
+    Args:
+        runs: as `fairgat.scores.runs.read` gives them.
+        settings: as `fairgat.reporting.settings.audit_settings` gives them.
+    """
+    each = runs.drop_duplicates(["dataset", "method", "cell", "split"])
+    known = settings["datasets"]
+    names = [known[name]["title"] if name in known else name for name in each["dataset"].unique()]
+    failed = (each["metric"] == FAILURE).sum()
+    return (
+        f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
+        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each['split'].nunique()} splits "
+        f"of each data set ({', '.join(names)})."
+    )
 
 
 def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
