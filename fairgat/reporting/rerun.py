@@ -148,7 +148,7 @@ def _shown(gaps: pd.DataFrame) -> pd.DataFrame:
 
 
 def _panel(title: str, frame: pd.DataFrame) -> Panel:
-    header = [{"dataset": "data set"}.get(name, name.replace("_", " ")) for name in frame]
+    header = [{"dataset": "data set", "n_splits": "splits"}.get(name, name.replace("_", " ")) for name in frame]
     rows = [
         Row([each if isinstance(each, Cell) else Cell(str(each)) for each in row])
         for row in frame.itertuples(index=False, name=None)
