@@ -6,8 +6,6 @@ from pathlib import Path
 from fairgat.errors import FairGATError
 from fairgat.files import write_text
 
-ROWS = 12  # of each part, on the terminal
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
@@ -29,7 +27,7 @@ def run(arguments: argparse.Namespace) -> int:
     if not arguments.tolerance >= 0:
         raise FairGATError(f"--tolerance must be 0 or more, got {arguments.tolerance:g}")
     table, differs = rerun.compare(arguments.a, arguments.b, arguments.tolerance)
-    print(render(rerun.shortened(table, ROWS), "md"))
+    print(render(rerun.shortened(table, rows=12), "md"))
     if arguments.markdown:
         write_text(arguments.markdown, render(table, "md"))
         print(f"In full: {arguments.markdown}")

@@ -67,24 +67,17 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         pairs = left.rename(columns={value: "A"}).merge(right.rename(columns={value: "B"}), on=keys)
         if "dataset" in keys:  # otherwise all that only one ran would differ
             pairs = pairs.merge(both[RUN[:2]].drop_duplicates())
+        if pairs.empty:
+            continue
         changed = pairs[pairs["A"] != pairs["B"]].replace({"A": {"": "finished"}, "B": {"": "finished"}})
         shown[f"{title}: {len(changed)} of {len(pairs)}"] = changed
         counts = pattern in (RUNS, WINNERS) or (alone.empty and pattern != PROVENANCE)
         differs |= counts and len(changed) > 0
-    text = f"{len(both)} runs (a cell on a split) are in both. Of their {len(gaps)} scores (a metric of a cell), "
-    if beyond.empty:
-        text += f"none differs by more than {tolerance:g} on any split."
-    else:
-        clear = ((beyond["low"] > 0) | (beyond["high"] < 0)).sum()
-        text += (
-            f"{len(beyond)} differ by more than {tolerance:g} on some split, by up to "
-            f"{percent.brief(beyond['largest'].max())} percentage points. The mean difference of {clear} (bold) has a "
-            "95 % interval, by the paired t, that leaves out 0; one in twenty would by chance."
-        )
-    if len(alone):
-        text += " Verdicts and claims depend on all of a run, and these two did not run the same."
     notes = [("", f"Not compared: {path} does not exist.") for path in missing]
     panels = [_panel(title, frame) for title, frame in shown.items()]
+    text = _headline(len(both), gaps, beyond, tolerance)
+    if len(alone):
+        text += " Verdicts and claims depend on all of a run, and these two did not run the same."
     return Table("comparison", f"{a} (A) and {b} (B)", panels, notes, text), differs
 
 
@@ -139,6 +132,18 @@ def _in_one_only(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
                     names.setdefault(", ".join(key[:-1]), []).append(str(key[-1]))
             rows += [(side, what, of, "; ".join(each)) for of, each in names.items()]
     return pd.DataFrame(rows, columns=["only in", "what", "of", "names"])
+
+
+def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float) -> str:
+    text = f"{runs} runs (a cell on a split) are in both. Of their {len(gaps)} scores (a metric of a cell), "
+    if beyond.empty:
+        return f"{text}none differs by more than {tolerance:g} on any split."
+    clear = ((beyond["low"] > 0) | (beyond["high"] < 0)).sum()
+    return (
+        f"{text}{len(beyond)} differ by more than {tolerance:g} on some split, by up to "
+        f"{percent.brief(beyond['largest'].max())} percentage points. The mean difference of {clear} (bold) has a 95 % "
+        "interval, by the paired t, that leaves out 0; one in twenty would by chance."
+    )
 
 
 def _shown(gaps: pd.DataFrame) -> pd.DataFrame:

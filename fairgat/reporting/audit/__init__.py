@@ -55,14 +55,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
 
 
 def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    """Say in a sentence what was run.
-
-    Args:
-        runs: as `fairgat.scores.runs.read` gives them.
-        settings: as `fairgat.reporting.settings.audit_settings` gives them.
-    """
-    each = runs.drop_duplicates(["dataset", "method", "cell", "split"])
-    known = settings["datasets"]
+    """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
+    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings["datasets"]
     names = [known[name]["title"] if name in known else name for name in each["dataset"].unique()]
     failed = (each["metric"] == FAILURE).sum()
     return (
@@ -73,11 +67,7 @@ def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
 
 
 def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
-    """Judge each claim: one row per claim and rule, with the columns `claim` (its number), `rule` and `status`.
-
-    Args:
-        found: our results by selection rule, as `claims.ours` gives them.
-    """
+    """Judge each `claim` by its number under each `rule`, whose results are `found`: its `status`."""
     rows = [
         (number, rule, claim.judge(ours)[0]) for number, claim in claims.CLAIMS.items() for rule, ours in found.items()
     ]
