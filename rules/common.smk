@@ -30,8 +30,8 @@ try:
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
-# For the report's first page (rules/report/workflow.rst), which sees nothing else of the workflow.
-config["picture"] = "data:image/svg+xml;base64," + base64.b64encode((BASE / "docs/workflow.svg").read_bytes()).decode()
+# For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
+config["picture"] = base64.encodebytes((BASE / "docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.plan.TASKS
 ENV = "../envs/fairgat.yaml"
