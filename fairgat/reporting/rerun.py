@@ -4,6 +4,7 @@
 said and left out.
 """
 
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -55,13 +56,18 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     both = pd.merge(*(frame[RUN].drop_duplicates() for frame in runs))
     if both.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
-    gaps = _gaps(*(frame[frame["part"].isin(["validation", "test"])].dropna() for frame in runs))
+    scores = [frame[frame["part"].isin(["validation", "test"])].dropna() for frame in runs]
+    gaps = _gaps(*scores)
     gaps["differ"] = gaps["largest"] > tolerance
     beyond = gaps[gaps["differ"]].sort_values("largest", ascending=False, kind="stable")
-    alone, differs = _in_one_only(*runs), len(beyond) > 0
+    alone, differs = _in_one_only(*runs, [RUN[:level] for level in (1, 2, 3, 4)]), len(beyond) > 0
     by_method = gaps.groupby(RUN[:2], sort=False).agg(scores=("differ", "size"), differ=("differ", "sum"))
     by_method = by_method.sort_values("differ", ascending=False, kind="stable").reset_index()
-    shown = {"In one only": alone, "Scores by method": by_method, "Scores that differ": _shown(beyond)}
+    shown = {
+        "In one only": pd.concat([alone, _in_one_only(*scores, [["dataset", "metric"]])]),
+        "Scores by method": by_method,
+        "Scores that differ": _shown(beyond),
+    }
     for title, (pattern, keys, value) in BESIDE.items():
         left, right = (_read(folder, pattern, [*keys, value], missing) for folder in (a, b))
         pairs = left.rename(columns={value: "A"}).merge(right.rename(columns={value: "B"}), on=keys)
@@ -120,17 +126,17 @@ def _gaps(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
     return differences(pairs, SCORE).assign(largest=sizes.max().to_numpy())
 
 
-def _in_one_only(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
-    """List data sets that only one has, methods of data sets that both have, then cells, then splits."""
+def _in_one_only(a: pd.DataFrame, b: pd.DataFrame, levels: Iterable[list[str]]) -> pd.DataFrame:
+    """List what the last column of each level has in one only, where both have what the others name."""
     rows = []
-    for level, what in enumerate(RUN, start=1):
+    for level in levels:
         for side, frames in (("A", (a, b)), ("B", (b, a))):
-            mine, other = (dict.fromkeys(frame[RUN[:level]].itertuples(index=False, name=None)) for frame in frames)
+            mine, other = (dict.fromkeys(frame[level].itertuples(index=False, name=None)) for frame in frames)
             within, names = {key[:-1] for key in other}, {}
             for key in mine:
                 if key not in other and key[:-1] in within:
                     names.setdefault(", ".join(key[:-1]), []).append(str(key[-1]))
-            rows += [(side, what, of, "; ".join(each)) for of, each in names.items()]
+            rows += [(side, level[-1], of, "; ".join(each)) for of, each in names.items()]
     return pd.DataFrame(rows, columns=["only in", "what", "of", "names"])
 
 

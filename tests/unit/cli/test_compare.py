@@ -18,9 +18,13 @@ PROVENANCE = {
 }
 
 
-def write(folder, runs, failed=(), winner="eta~0.5", verdict="agrees", status="supported", provenance=PROVENANCE):
-    """A results folder with one metric: (data set, method, cell, split) → its test score."""
-    rows = [(*run, "test", "", "accuracy", value, "") for run, value in runs.items() if run not in failed]
+def write(
+    folder, runs, failed=(), metrics=("accuracy",), winner="eta~0.5", verdict="agrees", status="supported",
+    provenance=PROVENANCE,
+):  # fmt: skip
+    """A results folder: (data set, method, cell, split) → its test score, by each of the metrics."""
+    finished = [(run, value) for run, value in runs.items() if run not in failed]
+    rows = [(*run, "test", "", metric, value, "") for metric in metrics for run, value in finished]
     rows += [(*run, "training", "", "failure", "", "it diverged") for run in failed]
     columns = "dataset,method,cell,split,part,protocol,metric,value,reason"
     verdicts = [("fair", dataset, "gat", "accuracy", 90.1, 0.2, verdict) for dataset in ("bail", "nba")]
@@ -79,6 +83,9 @@ def test_what_only_one_ran_is_listed_and_is_no_difference(compare):
     assert "| B | dataset | | pokec |" in said and "| A | method | nba | gat |" in said
     assert "| A | cell | bail, fairgat | eta 1.0 | | A | split | bail, gat, default | 2 |" in said
     assert "Verdicts that differ: 1 of 1" in said and "did not run the same" in said  # nba's GAT was not run
+    status, said = compare(metrics=["accuracy", "auc", "f1"])
+    assert status == 0 and "| B | metric | bail | auc; f1 |" in said and "did not run the same" not in said
+    assert "Of their 0 scores" in compare(metrics=["auc"])[1]
 
 
 @pytest.mark.parametrize(
