@@ -1,5 +1,6 @@
 # What the rules share: the configuration, the plan, and the code that they run through.
 
+import base64
 import os
 import re
 import sys
@@ -28,6 +29,9 @@ try:
     fairgat.data.datasets.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
+
+# For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
+config["picture"] = base64.encodebytes((BASE / "docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.plan.TASKS
 ENV = "../envs/fairgat.yaml"

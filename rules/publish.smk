@@ -32,7 +32,7 @@ rule provenance:
         ENV
     params:
         benchmarks=results("benchmarks"),
-        config={"seed": CONFIG.seed, "splits": CONFIG.splits.count, "selection_rule": CONFIG.selection.rule},
+        config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror"}),
     message:
         "Record where the results come from"
     script:

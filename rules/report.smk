@@ -105,6 +105,7 @@ AUDIT = {
     "paper_vs_reproduced.csv": "Number by number",
     "protocols.csv": "Link prediction under both protocols",
     "claims.html": "Claim by claim",
+    "claims.csv": "Claim by claim",
     "paired.html": "Every cell against GAT",
     "paired.csv": "Every cell against GAT",
     "counts.csv": None,

@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|bench|audit|data`."""
+"""The command line: `fairgat train|evaluate|audit|compare|bench|data`."""
 
 import argparse
 import importlib
@@ -12,6 +12,7 @@ COMMANDS = {
     "train": "train one cell on one split, with a progress bar",
     "evaluate": "compute a finished run's metrics again from its predictions",
     "audit": "compare results with the published numbers and claims",
+    "compare": "compare two results folders: another machine's, an earlier run's, the published one",
     "bench": "time the attention layers beside PyTorch Geometric's and DGL's",
     "data": "where the raw data files come from, and how to supply them by hand",
 }
@@ -35,7 +36,7 @@ def main(arguments: list[str] | None = None) -> int:
         return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
     except FairGATError as error:
         print(f"fairgat {parsed.command}: {error}", file=sys.stderr)
-        return 1
+        return getattr(parsed, "status_of_errors", 1)
     except KeyboardInterrupt:
         print("interrupted; nothing half-written is left behind", file=sys.stderr)
         return 130

@@ -22,6 +22,11 @@ def signed(value: float | None, low: float | None = None, high: float | None = N
     return Cell(shown, std=f"{50 * (high - low):.2f}", bold=bool(low > 0 or high < 0))
 
 
+def brief(value: float) -> str:
+    """A difference in percentage points to two digits, however small."""
+    return f"{100 * value:.2g}"
+
+
 def missing(value: float | None) -> bool:
     """Check that there is no number."""
     return value is None or math.isnan(value)

@@ -30,7 +30,7 @@ def collect(
     Args:
         command: what the user typed.
         source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
-        config: the settings that decide results beside the code, such as the seed.
+        config: the settings that decide results beside the code, as `fairgat.config.Config` dumps them.
         benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
     """
@@ -80,11 +80,14 @@ def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
 
 def page(content: Mapping[str, Any]) -> Table:
     """provenance.json as a page."""
+    config = content["config"]
     run = {
         "Command": content["command"],
         "Commit": _commit(content),
         "Trained at": ", ".join(f"{_commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
-        **{key.replace("_", " ").capitalize(): value for key, value in content["config"].items()},
+        "Seed": config["seed"],
+        "Splits": config["splits"]["count"],
+        "Selection rule": config["selection"]["rule"],
     }
     pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
     rules = {

@@ -157,6 +157,8 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
     assert run.returncode == 0, run.stdout[-5000:]
     page = (finished.results / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?(https?:)?//", page)
+    assert re.search(r"\d+ runs: \d+ methods", page) and "System Message" not in page
+    assert re.search(r"data:image/svg\+xml;base64,[\\n \w+/=]{5000}", page)  # the picture of the workflow
     results = json.loads(re.search(r"var results = (\{.*\});", page)[1])
     for table in TABLES:
         for form in ("html", "md", "tex", "csv"):

@@ -14,7 +14,7 @@ from fairgat.reporting.inputs import Files, by_dataset
 from fairgat.reporting.render import render
 from fairgat.reporting.tables.runtime import medians
 from fairgat.scores.paired import against_reference
-from fairgat.scores.runs import read
+from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 
 STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
@@ -32,8 +32,10 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     protocols = compare.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
     seconds = medians(by_dataset(files["runtime"]))
     found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
-    counts = count(numbers, found)
-    paired = against_reference(read(*files["runs"]), winners, rule, protocol)
+    statuses = judge(found)
+    counts = count(numbers, statuses)
+    runs = read(*files["runs"])
+    paired = against_reference(runs, winners, rule, protocol)
     shown = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(paper.load(), found, rule),
@@ -42,7 +44,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
-        "headline.txt": headline(counts, numbers, settings),
+        "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
+        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, settings)}",
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
@@ -51,20 +54,40 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     }
 
 
-def count(numbers: pd.DataFrame, found: Mapping[str, claims.Results]) -> pd.DataFrame:
+def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
+    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings["datasets"]
+    names = [known[name]["title"] if name in known else name for name in each["dataset"].unique()]
+    failed = (each["metric"] == FAILURE).sum()
+    return (
+        f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
+        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each['split'].nunique()} splits "
+        f"of each data set ({', '.join(names)})."
+    )
+
+
+def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
+    """Judge each `claim` by its number under each `rule`, whose results are `found`: its `status`."""
+    rows = [
+        (number, rule, claim.judge(ours)[0]) for number, claim in claims.CLAIMS.items() for rule, ours in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["claim", "rule", "status"])
+
+
+def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     """Count each verdict (about `numbers`, then about `claims`) under each selection rule.
 
     Args:
         numbers: as `compare.compare` gives them.
-        found: our results by selection rule, as `claims.ours` gives them.
+        statuses: as `judge` gives them.
 
     Returns:
         One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
     """
     rows = []
-    for rule, ours in found.items():
+    for rule in statuses["rule"].unique():
         verdicts = numbers.loc[numbers["rule"] == rule, "verdict"].tolist()
-        judged = [claim.judge(ours)[0] for claim in claims.CLAIMS.values()]
+        judged = statuses.loc[statuses["rule"] == rule, "status"].tolist()
         rows += [("numbers", rule, verdict, verdicts.count(verdict)) for verdict in compare.VERDICTS]
         rows += [("claims", rule, status, judged.count(status)) for status in STATUSES]
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])

@@ -3,6 +3,7 @@ import subprocess
 
 import pytest
 
+from fairgat import config
 from fairgat.environment import revision
 from fairgat.reporting import provenance
 from fairgat.reporting.render import render
@@ -60,7 +61,13 @@ def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
     for name, codes in [("a", [old]), ("b", [new, old])]:
         (tmp_path / f"{name}.json").write_text(json.dumps({"trained_at": codes}))
     selections = sorted(tmp_path.glob("*.json"))
-    content = provenance.collect("snakemake --cores <2>", tmp_path, {"seed": 7}, benchmarks, selections)
+    content = provenance.collect(
+        "snakemake --cores <2>",
+        tmp_path,
+        config.load({"seed": 7, "datasets": {}, "methods": {}}).model_dump(),
+        benchmarks,
+        selections,
+    )
     assert content["trained_at"] == [new, old | {"runs": 4}]
     assert content["versions"]["numpy"]
     html = render(provenance.page(content), "html")
