@@ -56,10 +56,9 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
     for ax, title in zip(axes[0], [*map(style.label, METRICS), "first layer"], strict=True):
         ax.set_title(title)
     drawn.supylabel("difference to the method as it is, in points", fontsize=8)
-    lines = {**_SHARES, **_TERMS}.values()
-    style.legend(
-        drawn, looks.values(), [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in lines]
-    )
+    style.legend(drawn, looks.values())
+    lines = [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in {**_SHARES, **_TERMS}.values()]
+    drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
     return drawn
 
 
