@@ -17,7 +17,7 @@ with logged(snakemake):
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
     figures = {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
     if settings["along"]:
-        stats, terms = inputs.by_dataset(snakemake.input.stats), theory.read(snakemake.input.theory)
-        figures["along"] = along.figure(settings, frame, stats, terms)
+        terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
+        figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
     for name, drawn in figures.items():
         style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

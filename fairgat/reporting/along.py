@@ -25,14 +25,14 @@ Stats = Mapping[str, Mapping[str, Any]]
 """The content of .stats.json, by data set."""
 
 
-def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame) -> Figure:
+def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame | None) -> Figure:
     """Draw a row of panels for each quantity that the study varies, against that quantity as measured.
 
     Args:
         settings: of the study.
         frame: its comparison, as `fairgat.reporting.study.compare` gives it.
         stats: of its data sets.
-        terms: the theory's measures, as `fairgat.reporting.tables.theory.read` gives them; may be empty.
+        terms: the theory's measures, as `fairgat.reporting.tables.theory.read` gives them; None where there are none.
 
     Returns:
         For each metric the variants' differences to their method, in points, with their 95 % intervals; at the right
@@ -42,7 +42,9 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
     named += [row for block in settings["blocks"] for row in block["rows"] if row["method"] != row["of"]]
     looks = style.looks({row["method"]: {"name": row["method"], "title": row["title"]} for row in named}.values())
     varied = frame[frame["method"] != frame["of"]].drop_duplicates(["dataset", "method", "metric"])  # one rule's epochs
-    first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
+    first = pd.DataFrame()
+    if terms is not None:
+        first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
     drawn, axes = style.grid(len(settings["along"]), len(METRICS) + 1, height=1.7, sharey="col")
     for (quantity, datasets), (*panels, last) in zip(settings["along"].items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
