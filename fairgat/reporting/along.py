@@ -15,7 +15,7 @@ METRICS = (UTILITY, *FAIRNESS["node_classification"])
 QUANTITIES = {
     "group_homophily": "homophily by group",
     "label_homophily": "homophily by label",
-    "label_gap": "label gap between groups",
+    "label_gap": "label gap",
 }
 _GREY = "#666666"
 _SHARES = {"0": ("--", r"$R^{\chi}_0$"), "1": ("-.", r"$R^{\chi}_1$")}  # by group

@@ -66,7 +66,7 @@ def test_the_figure_shows_what_was_measured():
         {"dataset": "few", "method": "fairgat", "layer": "conv1", "alpha_chi": 0.5, "factor": [0, 0.2]}
     )
     axes = along.figure(settings.study_settings(given), frame, stats, terms).axes
-    assert [ax.get_xlabel() for ax in axes[::4]] == ["label gap between groups", "homophily by group"]
+    assert [ax.get_xlabel() for ax in axes[::4]] == ["label gap", "homophily by group"]
     accuracy, theory = axes[0].lines[-1], [line.get_ydata() for line in axes[3].lines]
     np.testing.assert_allclose([accuracy.get_xdata(), accuracy.get_ydata()], [[0.1, 0.2], [-2, 1]])
     np.testing.assert_allclose(theory, [[0.9, 0.5], [1, 0.6], [np.nan, 0.5], [np.nan, 0.1]])
