@@ -25,7 +25,7 @@ define SAY_WHERE
 endef
 CLOSING = $(if $(DRY),,$(call SAY_WHERE,$(1)))
 
-.PHONY: help env demo paper test test-cluster lint format bench schema lock clean
+.PHONY: help env demo paper evidence test test-cluster lint format bench schema lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -47,6 +47,15 @@ demo: env ## Run the whole workflow on small generated data sets, in two and a h
 paper: env ## Run the paper's whole experiment
 	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
 	$(call CLOSING,$(call RESULTS,results))
+
+# The studies, each with the overlays that it is laid over.
+STUDIES := reference+power reference+epochs when extended+more-methods+more-data
+
+evidence: env ## Run every study, one after the other; what is finished stays so
+	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
+	    $(SNAKEMAKE) --configfile $$(echo "+$$study" | sed 's/+\([^+]*\)/ configs\/\1.yaml/g') $(ARGS) -- study || \
+	    failed="$$failed $$study"; \
+	done; test -z "$$failed" || { echo "Not finished:$$failed. Run it again to go on." >&2; exit 1; }
 
 # Validates RO-Crates in a test; in an environment of its own, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env

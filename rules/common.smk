@@ -158,6 +158,13 @@ def study_shards(name):
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in dict.fromkeys(rows)]
 
 
+def study_figures():
+    """The names of the study's figures: its tasks, and `along`."""
+    if STUDY is None:
+        return TASKS
+    return [*dict.fromkeys(block["task"] for block in STUDY["blocks"]), *(["along"] if STUDY["along"] else [])]
+
+
 def in_study(name):
     """A file of the study."""
     study = STUDY["name"] if STUDY else "none"

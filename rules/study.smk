@@ -9,15 +9,13 @@ rule study:
     input:
         runs=lambda w: study_shards("runs.csv"),
         selections=lambda w: study_shards("selection.json"),
+        stats=PLAN.stats("node_classification") if STUDY and STUDY["along"] else [],
+        theory=PLAN.theory() if STUDY and STUDY["along"] else [],
         code=code("study"),
     output:
         differences=in_study("differences.csv"),
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv"]],
-        figures=[
-            in_study(f"{task}.{form}")
-            for task in (fairgat.plan.TASKS if STUDY is None else dict.fromkeys(b["task"] for b in STUDY["blocks"]))
-            for form in ["pdf", "png", "svg"]
-        ],
+        figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
     log:
         results("logs/study.log"),
     benchmark:

@@ -6,7 +6,8 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import study, style
+    from fairgat.reporting import along, inputs, study, style
+    from fairgat.reporting.tables import theory
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
@@ -14,6 +15,9 @@ with logged(snakemake):
     runs.write(output.differences, frame[list(study.COLUMNS)])
     for path in output.table:
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
-    for task in study.tasks(frame):
-        paths = {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == task}
-        style.save(study.figure(settings, frame, task), paths)
+    figures = {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
+    if settings["along"]:
+        terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
+        figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
+    for name, drawn in figures.items():
+        style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

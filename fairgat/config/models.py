@@ -23,6 +23,9 @@ from fairgat.config.protocol import (
 )
 from fairgat.errors import nearest
 
+# Counts of a graph that a study may vary (fairgat/data/statistics.py).
+Quantity = Literal["group_homophily", "label_homophily", "label_gap"]
+
 
 class Dataset(Model):
     """One data set."""
@@ -126,6 +129,9 @@ class Study(Model):
     compared once for each pair."""
     rows: Annotated[list[Row], Field(min_length=1)]
     """The variants, in the table's order."""
+    along: dict[Quantity, Annotated[Names, Field(min_length=2)]] = {}
+    """Counts of the graphs, and the data sets of node classification that differ in each: the figure `along` shows the
+    differences against them, as measured. It reads the theory's terms of the methods in `tables.theory`."""
 
 
 class Config(Model):
@@ -170,7 +176,8 @@ class Config(Model):
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
         problems = []
-        entries, rows = self.datasets.items(), self.study.rows if self.study else []
+        entries = self.datasets.items()
+        rows, along = (self.study.rows, self.study.along) if self.study else ([], {})
         for path, names, known in [
             ("only_datasets", self.only_datasets, self.datasets),
             ("skip", self.skip, self.datasets),
@@ -181,6 +188,7 @@ class Config(Model):
             *(("study.rows.method", _one(row.method), self.methods) for row in rows),
             *(("study.rows.dataset", _one(row.dataset), self.datasets) for row in rows),
             *(("study.rows.methods", row.methods, self.methods) for row in rows),
+            *((f"study.along.{key}", names, self.datasets) for key, names in along.items()),
             *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.without", method.without, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
@@ -189,6 +197,12 @@ class Config(Model):
             problems += [
                 f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known
             ]
+        problems += [
+            f"study.along.{key}: {name} is a data set of {task}; the figure is of node classification"
+            for key, names in along.items()
+            for name in names
+            if name in self.datasets and (task := self.datasets[name].task.replace("_", " ")) != "node classification"
+        ]
         if problems:
             raise ValueError("\n".join(problems))
         return self

@@ -74,7 +74,7 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
         return f"{path}: this key is missing"
     if item["type"] == "value_error":
         text = str(item["ctx"]["error"])
-        return text.replace("\n", "\n  ") if not location else f"{path}: {text}"
+        return text.replace("\n", "\n  ") if not (location or prefix) else f"{path}: {text}"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
     text = f"{path}: expected {message}, got {item['input']!r}"
     if item["type"] == "literal_error":

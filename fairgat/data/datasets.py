@@ -60,7 +60,7 @@ def options_of(name: str, settings: Dataset) -> Model:
     """The data set's validated options."""
     model = source_of(name, settings).Options
     try:
-        return model.model_validate(settings.options)
+        return model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:
         raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
 

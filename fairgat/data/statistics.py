@@ -18,13 +18,17 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         `unlabelled_nodes`; `edges`, `inter_edges`, `intra_edges`: directed, so every undirected edge counts twice;
         `isolated_nodes`; `label_homophily`, `group_homophily`: the share of the edges (between labelled nodes) that
         join equal labels, or groups, None without edges; `without_other_group`: the share of the nodes that have no
-        neighbour of another group; `r_chi`: per group, the share of its nodes with an inter-edge; `alpha_chi`: per
-        alpha_chi_max, the paper's closed form, which only two groups have: with more groups there are no entries.
+        neighbour of another group; `label_gap`: the share of label 1 among a group's labelled nodes, the largest less
+        the smallest, None where labels are not 0 and 1; `r_chi`: per group, the share of its nodes with an inter-edge;
+        `alpha_chi`: per alpha_chi_max, the paper's closed form, which only two groups have: with more groups there are
+        no entries.
     """
     groups = np.bincount(graph.sensitive)
     shares = graph.r_chi()
     ends = graph.labels[graph.edge_index]
     known = ends[:, (ends != UNLABELLED).all(axis=0)]
+    labels, sensitive = graph.labels[graph.labelled], graph.sensitive[graph.labelled]
+    positive = [labels[sensitive == group].mean() for group in np.unique(sensitive)]
     without = 1 - len(np.unique(graph.edge_index[0, graph.inter_edges])) / graph.num_nodes
     return {
         "nodes": graph.num_nodes,
@@ -40,6 +44,7 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "label_homophily": float((known[0] == known[1]).mean()) if known.size else None,
         "group_homophily": float(graph.intra_edges.mean()) if graph.num_edges else None,
         "without_other_group": without,
+        "label_gap": float(np.ptp(positive)) if set(labels.tolist()) == {0, 1} else None,
         "r_chi": {str(group): share for group, share in shares.items()},
         "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
     }

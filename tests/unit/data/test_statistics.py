@@ -31,9 +31,20 @@ def test_counts():
         "nodes": 5, "features": 2, "groups": 2, "s0": 2, "s1": 3, "labels": {"0": 2, "1": 3}, "unlabelled_nodes": 0,
         "edges": 8, "inter_edges": 4, "intra_edges": 4, "isolated_nodes": 1,
         "label_homophily": 0.0, "group_homophily": 0.5, "without_other_group": pytest.approx(0.2),
+        "label_gap": pytest.approx(1 / 6),
         "r_chi": {"0": 1.0, "1": pytest.approx(2 / 3)},
         "alpha_chi": {"0.25": 0.25, "1.0": pytest.approx(0.6)},
     }  # fmt: skip
+
+
+def test_the_label_gap_is_that_of_labelled_nodes_and_of_two_labels():
+    graph = social()
+    unlabelled = Graph(graph.features, np.array([0, 1, -1, -1, 1]), graph.sensitive, graph.edge_index)
+    assert statistics.counts(unlabelled)["label_gap"] == 0.5
+    assert (
+        statistics.counts(Graph(graph.features, graph.labels + 1, graph.sensitive, graph.edge_index))["label_gap"]
+        is None
+    )
 
 
 def test_each_published_number_is_checked():
