@@ -15,7 +15,7 @@ rule study:
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv"]],
         figures=[
             in_study(f"{task}.{form}")
-            for task in (fairgat.plan.TASKS if STUDY is None else dict.fromkeys(b["task"] for b in STUDY["blocks"]))
+            for task in dict.fromkeys(block["task"] for block in STUDY["blocks"])
             for form in ["pdf", "png", "svg"]
         ],
     log:
@@ -25,7 +25,7 @@ rule study:
     conda:
         ENV
     params:
-        settings=lambda w: STUDY,
+        settings=STUDY,
     message:
         "Compare the variants of the study"
     script:
