@@ -18,8 +18,12 @@ include: "rules/train.smk"
 include: "rules/select.smk"
 include: "rules/theory.smk"
 include: "rules/report.smk"
-include: "rules/study.smk"
 include: "rules/publish.smk"
+
+
+if STUDY:
+
+    include: "rules/study.smk"
 
 
 rule all:

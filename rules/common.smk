@@ -25,7 +25,8 @@ import fairgat.reporting.settings
 try:
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
-    STUDY = fairgat.reporting.settings.study_settings(CONFIG) if CONFIG.study else None
+    # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
+    STUDY = fairgat.reporting.settings.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
     fairgat.data.datasets.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
@@ -152,23 +153,18 @@ def published():
 
 def study_shards(name):
     """A file, such as the scores, of every row of the study."""
-    if STUDY is None:
-        raise WorkflowError("There is no study to make: give one, such as --configfile configs/sensitivity.yaml.")
     rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in dict.fromkeys(rows)]
 
 
 def study_figures():
     """The names of the study's figures: its tasks, and `along`."""
-    if STUDY is None:
-        return TASKS
     return [*dict.fromkeys(block["task"] for block in STUDY["blocks"]), *(["along"] if STUDY["along"] else [])]
 
 
 def in_study(name):
     """A file of the study."""
-    study = STUDY["name"] if STUDY else "none"
-    return reported(f"studies/{study}/{name}", "study", "Studies", {"study": study, "file": name})
+    return reported(f"studies/{STUDY['name']}/{name}", "study", "Studies", {"study": STUDY["name"], "file": name})
 
 
 # --------------------------------------------------------------------------------- at the start and at the end

@@ -9,8 +9,8 @@ rule study:
     input:
         runs=lambda w: study_shards("runs.csv"),
         selections=lambda w: study_shards("selection.json"),
-        stats=PLAN.stats("node_classification") if STUDY and STUDY["along"] else [],
-        theory=PLAN.theory() if STUDY and STUDY["along"] else [],
+        stats=PLAN.stats("node_classification") if STUDY["along"] else [],
+        theory=PLAN.theory() if STUDY["along"] else [],
         code=code("study"),
     output:
         differences=in_study("differences.csv"),
@@ -23,7 +23,7 @@ rule study:
     conda:
         ENV
     params:
-        settings=lambda w: STUDY,
+        settings=STUDY,
     message:
         "Compare the variants of the study"
     script:

@@ -7,17 +7,13 @@ from typing import Any
 
 import numpy as np
 import torch
-from numba import njit
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_array, csr_matrix
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
-
-
-_serial = njit(cache=True, nogil=True, error_model="numpy")
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,12 +60,18 @@ class CSRGraph:
         if sensitive is not None and tuple(sensitive.shape) != (num_nodes,):
             raise ValueError(f"sensitive must have shape ({num_nodes},), got {tuple(sensitive.shape)}")
         device = edge_index.device
-        source, target = np.ascontiguousarray(edge_index.detach().cpu().long().numpy())
-        groups = None if sensitive is None else np.ascontiguousarray(sensitive.detach().cpu().numpy())
-        starts, source, permutation = sort_by_target(source, target, groups, num_nodes, add_self_loops)
-        if not starts.size:
+        edges = edge_index.detach().cpu().numpy()
+        if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
             raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
-        arrays = starts[::2].copy(), starts[1::2].copy(), source, permutation
+        if add_self_loops:  # last in their segment
+            edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
+        source, target = edges.astype(np.int64)
+        segment = 2 * target
+        if sensitive is not None:
+            groups = sensitive.detach().cpu().numpy()
+            segment += groups[source] != groups[target]
+        starts, order = grouped(segment, 2 * num_nodes)
+        arrays = starts[::2].copy(), starts[1::2].copy(), source[order].astype(np.int32), order
         return cls(num_nodes, sensitive is not None, *(torch.from_numpy(each).to(device) for each in arrays))
 
     @property
@@ -95,8 +97,12 @@ class CSRGraph:
             positions (E,) int32 in this graph's order; and the position (E,) int32 of each edge here among them.
         """
         if not self._transposed:
-            arrays = sort_by_source(self.rowptr.cpu().numpy(), self.source.cpu().numpy(), self.num_nodes)
-            self._transposed.append(tuple(torch.from_numpy(each).to(self.source.device) for each in arrays))
+            tptr, order = map(torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes))
+            edge = order.int()
+            position = torch.empty_like(edge)
+            position[order] = torch.arange(edge.numel(), dtype=edge.dtype)
+            arrays = tptr, self.target.cpu()[order].int(), edge, position
+            self._transposed.append(tuple(each.to(self.source.device) for each in arrays))
         return self._transposed[0]
 
     def reorder_edges(self, values: Tensor) -> Tensor:
@@ -179,72 +185,11 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     return np.concatenate([order[~hub[order]], order[hub[order]]])
 
 
-# -------------------------------------------------------------------------------------------- counting sorts, E + N
+# ------------------------------------------------------------------------------------- SciPy's counting sort, E + N
 
 
-@_serial
-def sort_by_target(source, target, groups, num_nodes, add_self_loops):
-    """Edges by target, a row's intra-edges first: starts (2N + 1,) of the segments, source (E',), permutation (E',).
-
-    `groups` is (N,), or None for intra-edges only. With `add_self_loops` those there are give way to one per node,
-    numbered after the other edges. An edge that names no node leaves the starts empty.
-    """
-    starts = np.zeros(2 * num_nodes + 1, np.int64)
-    for k in range(source.size):
-        j, i = source[k], target[k]
-        if min(i, j) < 0 or max(i, j) >= num_nodes:
-            return starts[:0], np.empty(0, np.int32), starts
-        if not (add_self_loops and i == j):
-            starts[2 * i + 1 + _is_inter(groups, i, j)] += 1
-    if add_self_loops:
-        starts[1::2] += 1
-    starts = np.cumsum(starts)
-    free = starts[:-1].copy()
-    sorted_source, permutation = np.empty(starts[-1], np.int32), np.empty(starts[-1], np.int64)
-    number = 0
-    for k in range(source.size):
-        j, i = source[k], target[k]
-        if add_self_loops and i == j:
-            continue
-        segment = 2 * i + _is_inter(groups, i, j)
-        e = free[segment]
-        free[segment] = e + 1
-        sorted_source[e] = j
-        permutation[e] = number
-        number += 1
-    if add_self_loops:
-        for i in range(num_nodes):
-            e = free[2 * i]
-            sorted_source[e] = i
-            permutation[e] = number + i
-    return starts, sorted_source, permutation
-
-
-@njit(forceinline=True, error_model="numpy")
-def _is_inter(groups, i, j):
-    if groups is None:
-        return 0
-    return 1 if groups[i] != groups[j] else 0
-
-
-@_serial
-def sort_by_source(rowptr, source, num_sources):
-    """The transposed graph: tptr (num_sources + 1,), ttarget and tedge (E,), by target within a source.
-
-    And `position` (E,), where each edge of the graph is in it.
-    """
-    tptr = np.zeros(num_sources + 1, np.int64)
-    for e in range(source.size):
-        tptr[source[e] + 1] += 1
-    tptr = np.cumsum(tptr)
-    free = tptr[:-1].copy()
-    ttarget, tedge, position = np.empty((3, source.size), np.int32)
-    for i in range(rowptr.size - 1):
-        for e in range(rowptr[i], rowptr[i + 1]):
-            j = source[e]
-            k = free[j]
-            free[j] = k + 1
-            ttarget[k] = i
-            tedge[k] = e
-            position[e] = k
-    return tptr, ttarget, tedge, position
+def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Sort keys (E,) below `count`: where each begins (count + 1,) int64, and the stable order (E,) int64."""
+    positions = np.arange(keys.size)
+    table = csr_array((np.empty(keys.size, np.int8), (keys, positions)), shape=(count, max(keys.size, 1)))
+    return table.indptr.astype(np.int64), table.indices.astype(np.int64)

@@ -40,7 +40,7 @@ class Slurm:
         return "already up" not in output_of("bash", str(HERE / "slurm/start.sh"))
 
     def stop(self) -> None:
-        subprocess.run(["bash", str(HERE / "slurm/stop.sh")], check=True)
+        subprocess.run(["bash", str(HERE / "slurm/stop.sh"), "--remove"], check=True)
 
     def records(self) -> dict[str, dict[str, str]]:
         """Every job that has ended, by its number."""

@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -66,42 +67,37 @@ def test_a_second_run_finds_nothing_to_do_wherever_the_checkout_lies(finished):
     assert "Nothing to be done" in run.stdout
 
 
-@pytest.mark.parametrize(
-    ("path", "trained", "others"),
-    [
-        ("fairgat/methods/gat.py", {"gat"}, {"Time", "Render"}),
-        ("fairgat/methods/edits/fit.py", {"edits"}, {"Debias"}),
-        ("fairgat/theory/layers.py", set(), {"Measure"}),
-        ("fairgat/reporting/tables/comparison.py", set(), {"Render", "Collect", "Record"}),
-        ("fairgat/data/__init__.py", set(), set()),
-        ("fairgat/data/download.py", set(), set()),
-    ],
-)
-def test_editing_a_file_runs_what_runs_through_it_and_no_more(finished, path, trained, others):
-    with finished.edited(path):
+def test_editing_files_runs_what_runs_through_them_and_no_more(finished):
+    paths = [f"fairgat/{name}.py" for name in ("methods/gat", "methods/edits/fit", "theory/layers")]
+    silent = [f"fairgat/{name}.py" for name in ("data/__init__", "data/download")]
+    with ExitStack() as edits:
+        for path in paths + silent:
+            edits.enter_context(finished.edited(path))
         planned = finished.planned()
-    assert {line.split()[1] for line in planned if line.startswith("Train ")} == trained
-    if others:
-        assert others <= {line.split()[0] for line in planned}
-    else:
-        assert not any(line.startswith(("Make the graph", "Split", "Debias")) for line in planned)
-    if path.endswith("comparison.py"):
-        assert [line for line in planned if line.startswith("Render")] == ["Render the table comparison"]
+    assert {line.split()[1] for line in planned if line.startswith("Train ")} == {"gat", "edits"}
+    assert {"Time", "Render", "Debias", "Measure"} <= {line.split()[0] for line in planned}
+    assert not any(line.startswith(("Make the graph", "Split")) for line in planned)
+
+
+def test_editing_a_table_renders_it_alone(finished):
+    with finished.edited("fairgat/reporting/tables/comparison.py"):
+        planned = finished.planned()
+    assert [line for line in planned if line.startswith("Render")] == ["Render the table comparison"]
+    assert not any(line.startswith("Train ") for line in planned)
 
 
 def test_more_cells_and_splits_add_their_runs_alone(finished):
     grids = {"fairgat": {"grid": {"alpha_chi_max": [0.5, 0.25]}}, "edits": {"grid": {"threshold": [0.5, 0.4]}}}
-    planned = finished.planned("--config", f"methods={grids}")
-    trained = [line for line in planned if line.startswith("Train ")]
-    assert {cell for line in trained for cell in re.findall(r"(\S+) \((\S+)\)", line)} == {
+    planned = finished.planned("--config", f"methods={grids}", "splits={'count': 3}")
+    trained = [line.partition(", split ") for line in planned if line.startswith("Train ")]
+    assert {cell for line, _, split in trained if split != "2" for cell in re.findall(r"(\S+) \((\S+)\)", line)} == {
         ("fairgat", "alpha_chi_max~0.25/eta~0.75"),
         ("fairgat", "alpha_chi_max~0.25/eta~1.0"),
         ("edits", "threshold~0.4"),
     }
-    assert not any(line.startswith("Debias ") for line in planned)  # one debiasing for all thresholds
-    more = [line for line in finished.planned("--config", "splits={'count': 3}") if line.startswith("Train ")]
-    assert more
-    assert all(line.endswith("split 2") for line in more)
+    assert ("Train gat (default) on demo-social", ", split ", "2") in trained
+    debiased = [line for line in planned if line.startswith("Debias ")]
+    assert len(debiased) == 1 and debiased[0].endswith("split 2")  # one debiasing for all thresholds
 
 
 def test_settings_run_again_what_reads_them(finished):

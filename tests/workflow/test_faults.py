@@ -104,11 +104,10 @@ def whole(demo, tmp_path_factory) -> tuple[Small, list[bytes]]:
 
 @pytest.fixture
 def small(whole) -> Iterator[Small]:
-    """That run, to disturb and to finish."""
+    """That run, to disturb and to finish: it then shows what it showed."""
     small, shown = whole
     shutil.rmtree(small.folder / ".snakemake/locks", ignore_errors=True)  # where another test failed half-way
     yield small
-    small.finish()
     assert small.shown() == shown
 
 
@@ -192,3 +191,4 @@ def test_files_that_cannot_be_written_or_read(small):
     assert status != 0
     assert f"{metrics.relative_to(small.folder)} " in said
     metrics.unlink()
+    small.finish()

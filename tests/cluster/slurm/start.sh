@@ -3,7 +3,7 @@
 #
 # For Debian 12, as root, without systemd and without cgroups; loopback only. When the cluster is already up with the
 # same configuration it only says so; what is left of an earlier start is ended and replaced. stop.sh ends just the
-# processes started here.
+# processes started here, and `stop.sh --remove` also removes the packages that were installed here.
 #
 # Settings (environment):
 #   SLURM_TEST_NODES      how many slurmd to start on this host                      (2)
@@ -53,6 +53,7 @@ if [ ${#missing[@]} -gt 0 ]; then
     mkdir -p "$RUN/log"
     apt-get install -y -qq --no-install-recommends "${missing[@]}" >"$RUN/log/apt.log" 2>&1 ||
         die "apt-get install failed"
+    printf '%s\n' "${missing[@]}" >>"$RUN/installed"
 fi
 
 # --- 2. configure ----------------------------------------------------------

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # End the cluster that start.sh started: its jobs, then its own daemons,
-# each by its pid file and only while that pid is still that program.
+# each by its pid file and only while that pid is still that program. With --remove, remove the packages that start.sh
+# installed: where Slurm is installed and does not run, every start of Snakemake with its plugin waits nine seconds.
 set -uo pipefail
 RUN=${SLURM_TEST_RUN:-/run/slurm-test}
 
@@ -37,4 +38,7 @@ fi
 for f in "$RUN"/slurmd.*.pid; do end "$f" slurmd; done
 end "$RUN/slurmctld.pid" slurmctld
 end "$RUN/munged.pid" munged
+if [ "${1:-}" = --remove ] && [ -s "$RUN/installed" ]; then
+    xargs apt-get remove -y -qq <"$RUN/installed" >"$RUN/log/apt.log" 2>&1 && rm -f "$RUN/installed" /etc/slurm/slurm.conf
+fi
 exit 0

@@ -151,8 +151,8 @@ def test_the_same_bits_whatever_the_number_of_threads(threads):
 def test_a_backward_pass_alone_needs_the_transposed_graph(monkeypatch):
     graph, source, target, x = inputs(12, 40, 1, 16)
     calls = []
-    original = csr.sort_by_source
-    monkeypatch.setattr(csr, "sort_by_source", lambda *a: calls.append(1) or original(*a))
+    original = csr.grouped
+    monkeypatch.setattr(csr, "grouped", lambda *a: calls.append(1) or original(*a))
     for _ in range(2):
         sum_of_neighbours(segment_softmax(source, target, graph), x, graph)
     assert not calls
