@@ -1,13 +1,12 @@
 """The interface between the training loop and a method, and the parts that most methods share."""
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import binary_cross_entropy_with_logits
-from torch.optim.adam import adam
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
@@ -91,33 +90,9 @@ class Method(ABC):
         self.optimizer.step()
         return {"loss": loss.item()}
 
-    def adam(self, parameters: Iterable[Tensor]) -> "Adam":
-        return Adam(parameters, self.task.training.learning_rate, self.task.training.weight_decay)
-
-
-class Adam:
-    """Take the steps of `torch.optim.Adam`, with its function `adam`: the class imports torch._dynamo, for 1.5 s a job.
-
-    Args:
-        parameters: that have gradients, or none yet.
-        rate: learning rate.
-        decay: L2 factor.
-    """
-
-    def __init__(self, parameters: Iterable[Tensor], rate: float, decay: float) -> None:
-        self.options = {"lr": rate, "weight_decay": decay, "beta1": 0.9, "beta2": 0.999, "eps": 1e-8}
-        self.state = {p: (torch.zeros_like(p), torch.zeros_like(p), torch.tensor(0.0)) for p in parameters}
-
-    def zero_grad(self) -> None:
-        for parameter in self.state:
-            parameter.grad = None
-
-    @torch.no_grad()
-    def step(self) -> None:
-        trained = {p: state for p, state in self.state.items() if p.grad is not None}
-        means, squares, steps = map(list, zip(*trained.values(), strict=True))
-        gradients = [p.grad for p in trained]
-        adam(list(trained), gradients, means, squares, [], steps, amsgrad=False, maximize=False, **self.options)
+    def adam(self, parameters) -> torch.optim.Adam:
+        training = self.task.training
+        return torch.optim.Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
 class NodeMethod(Method):

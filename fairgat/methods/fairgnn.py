@@ -16,7 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
-from fairgat.methods.base import Adam, NodeMethod
+from fairgat.methods.base import NodeMethod
 from fairgat.tasks.node import NodeTask
 
 
@@ -84,8 +84,9 @@ class NodeClassification(NodeMethod):
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
         )
-        rate, decay = settings.estimator_learning_rate, settings.estimator_weight_decay
-        optimizer = Adam(estimator.parameters(), rate, decay)
+        optimizer = torch.optim.Adam(
+            estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
+        )
         for _ in range(settings.estimator_epochs):
             optimizer.zero_grad()
             binary_cross_entropy_with_logits(estimator()[known], sensitive[known]).backward()
