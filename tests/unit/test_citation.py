@@ -1,12 +1,20 @@
-"""CITATION.cff names the version of the package."""
+"""CITATION.cff and codemeta.json name the package's version, and say the same."""
 
+import json
 from pathlib import Path
 
 import yaml
 
 from fairgat import __version__
 
+ROOT = Path(__file__).parents[2]
 
-def test_the_version_is_the_package_s():
-    citation = yaml.safe_load((Path(__file__).parents[2] / "CITATION.cff").read_text("utf-8"))
-    assert citation["version"] == __version__
+
+def test_what_archives_read_says_the_same():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    codemeta = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    assert citation["version"] == codemeta["version"] == __version__
+    assert citation["title"] == codemeta["name"] and citation["keywords"] == codemeta["keywords"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in codemeta["author"]]
+    assert citation["references"][0]["url"] == codemeta["referencePublication"]["url"]
+    assert codemeta["license"].endswith(citation["license"])
