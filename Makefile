@@ -63,7 +63,7 @@ evidence: env ## Run every study, one after the other; what is finished stays so
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
 	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
 
-test: env lint .crate-validator ## Check style, then run the unit and workflow tests: about ten minutes on two cores
+test: env lint .crate-validator ## Check style, then run the unit and workflow tests: about eight minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=loadfile $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
