@@ -14,7 +14,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "__pycache__", ".*_cache", "*.egg-info")
+_LEFT_OUT = shutil.ignore_patterns(".*", "results", "by-hand", "__pycache__", "*.egg-info")
 
 
 def until(condition: Callable[[], object], seconds: float = 120) -> object:

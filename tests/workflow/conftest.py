@@ -15,7 +15,7 @@ ROOT = Path(__file__).resolve().parents[2]
 DEMO = "configs/demo.yaml"
 RESULTS = "results/demo"
 # Not __pycache__: it holds the compiled kernels, which the copies' dates keep valid.
-_LEFT_OUT = shutil.ignore_patterns(".git", ".venv", ".snakemake", "results", "by-hand", ".*_cache", "*.egg-info")
+_LEFT_OUT = shutil.ignore_patterns(".*", "results", "by-hand", "*.egg-info")
 
 
 class Workflow:
