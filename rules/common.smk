@@ -158,8 +158,8 @@ def study_shards(name):
 
 
 def study_figures():
-    """The names of the study's figures: its tasks, and `along`."""
-    return [*dict.fromkeys(block["task"] for block in STUDY["blocks"]), *(["along"] if STUDY["along"] else [])]
+    """The names of the study's figures: `along`, or its tasks."""
+    return ["along"] if STUDY["along"] else list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
 
 
 def in_study(name):

@@ -1,4 +1,4 @@
-"""Compare the variants of a study with what they vary: the numbers, the table, and a figure per task."""
+"""Compare the variants of a study with what they vary: the numbers, the table, and figures."""
 
 from _log import logged
 
@@ -15,9 +15,10 @@ with logged(snakemake):
     runs.write(output.differences, frame[list(study.COLUMNS)])
     for path in output.table:
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
-    figures = {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
     if settings["along"]:
         terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
-        figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
+        figures = {"along": along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)}
+    else:
+        figures = {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
     for name, drawn in figures.items():
         style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

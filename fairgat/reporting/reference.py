@@ -35,8 +35,8 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
     Args:
         paths: files under `results`; they keep their place in it.
         results: the run's results directory. Studies, which runs of their own make, are looked for in its folder
-            `studies` and in that of each results directory within it. What was published of a study stays where there
-            is none of that name.
+            `studies` and in that of each results directory within it, whose provenance and audit, if it made them, go
+            to the study of the directory's name. What was published of a study stays where there is none of that name.
         folder: what is published; it appears whole or not at all, and until then stays what it was.
 
     Raises:
@@ -44,9 +44,15 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
     """
     folder, results = Path(folder), Path(results)
     copies = {Path(path): Path(path).relative_to(results) for path in paths}
-    for path in sorted([*results.glob("studies/*/*"), *results.glob("*/studies/*/*")]):
-        if path.suffix not in (".html", ".png") and folder not in path.parents:
-            copies[path] = Path(*path.parts[-3:])
+    made = {path: Path(*path.parts[-3:]) for path in [*results.glob("studies/*/*"), *results.glob("*/studies/*/*")]}
+    for own in results.glob("*/studies"):
+        about = [*own.parent.glob("provenance.json"), *own.parent.glob("audit/*")]
+        made |= {path: Path("studies", own.parent.name, path.name) for path in about}
+    copies |= {
+        path: place
+        for path, place in sorted(made.items())
+        if path.suffix not in (".html", ".png") and folder not in path.parents
+    }
     for path in copies:
         if path.stat().st_size > LARGEST:
             raise DataError(f"{path} has {path.stat().st_size} bytes: too large for {folder}, which is published")

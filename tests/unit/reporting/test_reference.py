@@ -97,8 +97,11 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     elsewhere = folder.parent / "power/studies/power/table.md"  # a study with a results directory of its own
     elsewhere.parent.mkdir(parents=True)
     elsewhere.write_text("20 splits")
+    (folder.parent / "power/audit").mkdir()
+    (folder.parent / "power/audit/claims.md").write_text("the claims with 20 splits")
     publish()
     assert (folder / "studies/power/table.md").read_text() == "20 splits"
+    assert (folder / "studies/power/claims.md").read_text() == "the claims with 20 splits"
 
 
 @pytest.mark.parametrize(
