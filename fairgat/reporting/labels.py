@@ -6,6 +6,8 @@ METRICS: dict[str, Text] = {
     "accuracy": Math("Accuracy (%)", r"Accuracy ($\%$)"),
     "auc": Math("AUC (%)", r"AUC ($\%$)"),
     "f1": Math("F1 (%)", r"F1 ($\%$)"),
+    "accuracy_0": Math("Accuracy | s=0 (%)", r"Accuracy $\mid s{=}0$ ($\%$)"),
+    "accuracy_1": Math("Accuracy | s=1 (%)", r"Accuracy $\mid s{=}1$ ($\%$)"),
     "positive_rate_0": Math("ŷ=1 | s=0 (%)", r"$\hat{y}{=}1 \mid s{=}0$ ($\%$)"),
     "positive_rate_1": Math("ŷ=1 | s=1 (%)", r"$\hat{y}{=}1 \mid s{=}1$ ($\%$)"),
     "true_positive_rate_0": Math("TPR | s=0 (%)", r"TPR $\mid s{=}0$ ($\%$)"),

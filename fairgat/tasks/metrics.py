@@ -28,17 +28,21 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
 
 
 def group_rates(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
-    """Compute each group's share of positive predictions, of all its nodes and of those with label 1.
+    """Compute each group's accuracy and its shares of positive predictions, of all nodes and of those with label 1.
 
-    The arguments are those of `node_metrics`. ΔSP and ΔEO are the largest differences of these rates.
+    The arguments are those of `node_metrics`. ΔSP and ΔEO are the largest differences of these shares.
     """
     predicted, labels = predicted.astype(bool), labels.astype(bool)
-    found = {"positive_rate": None, "true_positive_rate": labels}
+    found = {
+        "accuracy": _rates(predicted == labels, sensitive),
+        "positive_rate": _rates(predicted, sensitive),
+        "true_positive_rate": _rates(predicted, sensitive, labels),
+    }
     groups = np.unique(sensitive)
     return {
         f"{name}_{group}": float(rate)
-        for name, among in found.items()
-        for group, rate in zip(groups, _rates(predicted, sensitive, among), strict=True)
+        for name, rates in found.items()
+        for group, rate in zip(groups, rates, strict=True)
     }
 
 

@@ -31,7 +31,7 @@ def test_node_metrics_equal_fairlearn(seed, groups):
     )
     assert ours["equal_opportunity"] == pytest.approx(frame.difference())
     rates = MetricFrame(
-        metrics={"positive_rate": selection_rate, "true_positive_rate": true_positive_rate},
+        metrics={"accuracy": accuracy_score, "positive_rate": selection_rate, "true_positive_rate": true_positive_rate},
         y_true=labels, y_pred=predicted, sensitive_features=sensitive,
     ).by_group  # fmt: skip
     assert group_rates(predicted, labels, sensitive) == pytest.approx(
