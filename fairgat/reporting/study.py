@@ -5,9 +5,11 @@ stand beside ours: for orientation in a study of validation scores, with their o
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from statistics import fmean
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
@@ -25,6 +27,8 @@ COLUMNS = (
     *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
     "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
+
+COLUMNS_OF_A_PAGE = 7  # of scores, in LaTeX's smallest type
 
 Settings = Mapping[str, Any]
 """As `fairgat.reporting.settings.study_settings` gives them."""
@@ -141,10 +145,12 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
         kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
     for task in shown:
         mine = frame[frame["task"] == task]
-        metrics = [*map(labels.metric, _metrics(settings, task))]
-        for heading, title, rows in kinds:
-            made = [Block(name, rows(block, notes)) for name, block in mine.groupby("block", sort=False)]
-            header, align = ["Data set", heading, *metrics], "ll" + "r" * len(metrics)
+        metrics = _metrics(settings, task)
+        parts = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
+        for (heading, title, rows), part in product(kinds, parts):
+            here = mine[mine["metric"].isin(part)]
+            made = [Block(name, rows(block, notes)) for name, block in here.groupby("block", sort=False)]
+            header, align = ["Data set", heading, *map(labels.metric, part)], "ll" + "r" * len(part)
             blocks = [block for block in made if block.rows]
             if blocks:
                 panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))

@@ -219,6 +219,14 @@ def test_the_table(frame):
     assert percent.signed(-1e-6, -2e-6, 0.0).text == "+0.00"  # what rounds to nothing has no sign
 
 
+def test_many_metrics_are_two_panels(frame):
+    names = ["accuracy", "auc", "f1", "statistical_parity", *[f"positive_rate_{k}" for k in range(5)]]
+    rows = frame[frame["task"] == "node_classification"].drop_duplicates(["dataset", "of", "method"])
+    wide = pd.concat([rows.assign(metric=name) for name in names])
+    panels = study.table(SETTINGS | {"metrics": names}, wide, ["node_classification"]).panels
+    assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
+
+
 @pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
 def test_every_variant_is_in_every_format(frame, form):
     text = study.text(SETTINGS, frame, form).replace(r"\_", "_")
