@@ -65,7 +65,8 @@ def study_settings(config: Config) -> dict[str, Any]:
     A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
     method or the same one on another form of the data set. A row has the `dataset` and `method` of its runs, `title`,
     `changes` (in words, None for a method as it is), `of`, the method that it is compared with, and the rules that
-    choose `epochs`, its own, and `of_epochs`, those of the method that it is compared with.
+    choose `epochs`, its own, and `of_epochs`, those of the method that it is compared with; where there are several,
+    `rules` says them in words.
 
     Raises:
         ConfigError: there is no study, or no variant of it is run.
@@ -95,9 +96,9 @@ def study_settings(config: Config) -> dict[str, Any]:
                     found = base | {"dataset": row.dataset, "title": row.title, "changes": row.changes}
                 if found:
                     rows += [found | {"epochs": mine, "of_epochs": its} for mine, its in pairs]
-        if len(pairs) > 1:
-            for row in rows:
-                row["title"] += f" ({' / '.join(dict.fromkeys([row['epochs'], row['of_epochs']]))})"
+        for row in rows:
+            rules = " / ".join(dict.fromkeys([row["epochs"], row["of_epochs"]])).replace("_", " ")
+            row["rules"] = f" ({rules})" if len(pairs) > 1 else ""
         if any(row["changes"] for row in rows):
             blocks.append({"name": dataset, "title": entry.title or dataset, "task": entry.task, "rows": rows})
     if not blocks:

@@ -43,7 +43,7 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
         selections: selection.json of each method and data set; the cell that it chooses is compared.
 
     Returns:
-        One line per row of the study and metric with COLUMNS, and the row's `task`, `block`, `title` and `changes`.
+        One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; they are NaN for the methods as they are, all but `difference` also for a single split.
@@ -55,7 +55,7 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
         [
             {"dataset": block["name"], "run_on": row["dataset"], "metric": metric, "task": block["task"],
              "block": block["title"], "changes": row["changes"] or "",
-             **{key: row[key] for key in ("of", "method", "epochs", "of_epochs", "title")}}
+             **{key: row[key] for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
             for block, row in blocks for metric in _metrics(settings, block["task"])
         ]
     )  # fmt: skip
@@ -91,7 +91,7 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
         for line in found.itertuples()
     ]
     found["n_splits"] = found["n_splits"].fillna(0).astype(int)
-    return found[[*COLUMNS, "task", "block", "title", "changes"]]
+    return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 
 
 def _metrics(settings: Settings, task: str) -> tuple[str, ...]:
@@ -185,7 +185,7 @@ def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]
 
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
-    for number, first, lines in _rows(block):
+    for number, first, lines in _rows(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
         rows.append(Row([_name(first, notes), *(percent.score(line["mean"], line["std"]) for line in lines)], number))
         if any(pd.notna(line["paper_mean"]) for line in lines):
             paper = [percent.score(line["paper_mean"], line["paper_std"]) for line in lines]
@@ -204,7 +204,7 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
                 rows.append(Row([Cell("– – published"), *paper], number))
         elif any(pd.notna(line["paper_mean"]) for line in lines):
             gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
-            rows.append(Row([Cell(f"{first['title']}, published (test)"), *gaps], number))
+            rows.append(Row([Cell(f"{_title(first)}, published (test)"), *gaps], number))
     return rows
 
 
@@ -223,8 +223,12 @@ def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 def _name(row: pd.Series, notes: Notes) -> Cell:
     why = f"Not compared ({row['failure']})." if pd.notna(row["failure"]) else ""
     if row["changes"]:
-        return Cell(f"– {row['title']}", mark=notes.mark(f"{row['changes']} {why}".strip()))
-    return Cell(row["title"], mark=notes.mark(f"{row['title']}: {why}") if why else "")
+        return Cell(_title(row), mark=notes.mark(f"{row['changes']} {why}".strip()))
+    return Cell(_title(row), mark=notes.mark(f"{row['title']}: {why}") if why else "")
+
+
+def _title(row: pd.Series) -> str:
+    return f"{'– ' if row['changes'] else ''}{row['title']}{row['rules']}"
 
 
 def _varied(frame: pd.DataFrame) -> pd.DataFrame:
@@ -240,16 +244,20 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
         task: whose data sets are drawn.
     """
     mine = _varied(frame[frame["task"] == task])
-    looks = style.looks({"name": row.of, "title": row.title} for row in mine[mine["changes"] == ""].itertuples())
+    mine = mine.groupby(_ROW, sort=False).filter(lambda row: row[["difference", "paper_mean"]].notna().any(axis=None))
+    varied = mine[mine["changes"] != ""]
+    own = varied["of"].nunique() == 1  # a colour for each variant, or else for each method that is varied
+    named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
+    looks = style.looks({"name": row.method, "title": row.title} for row in named.itertuples())
     blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
     panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
-    height = 0.6 + 0.17 * max(map(len, blocks.values()))
+    height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
     drawn, axes = style.panels(panels, _metrics(settings, task), columns=4, height=height, sharey="row")
     for (dataset, metric), ax in axes.items():
         ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
         for place, (_, first, lines) in enumerate(blocks[dataset]):
             (line,) = (line for line in lines if line["metric"] == metric)
-            look = looks[first["of"]]
+            look = looks.get(first["method" if own else "of"])
             published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
             if pd.notna(published):
                 ax.plot(100 * published, place, "o", color="#666666", markerfacecolor="none")
@@ -259,10 +267,9 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
                     100 * line["difference"], place, xerr=half,
                     fmt=look.marker, color=look.colour, markersize=3.5, elinewidth=1, capsize=2,
                 )  # fmt: skip
-        names = [f"– {row['title']}" if row["changes"] else row["title"] for _, row, _ in blocks[dataset]]
-        style.rows(ax, [*map(style.plain, names)])
+        style.rows(ax, [style.plain(_title(row)) for _, row, _ in blocks[dataset]])
         ax.set_xlabel(style.label(metric))
     drawn.supxlabel("difference to the method as it is, in points", fontsize=8)
     paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
-    style.legend(drawn, looks.values(), [paper])
+    style.legend(drawn, looks.values(), [paper] if mine["paper_mean"].notna().any() else [])
     return drawn

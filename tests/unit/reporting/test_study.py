@@ -190,7 +190,8 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
             judged = [content | {"test": scores(NODE, 0.01 * k + gain, 0.1)} for gain in gains]
             made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
     frame = compared(tmp_path, made, given)
-    assert frame["title"].tolist() == ["gat (accuracy)", "FairGAT (accuracy)", "FairGAT (qian / accuracy)"]
+    titles = frame["title"] + frame["rules"]
+    assert titles.tolist() == ["gat (accuracy)", "FairGAT (accuracy)", "FairGAT (qian / accuracy)"]
     assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]
     assert frame["difference"].tolist() == [pytest.approx(np.nan, nan_ok=True), pytest.approx(0.2), pytest.approx(0.4)]
     assert frame["paper_difference"].tolist()[1] == pytest.approx(0.9493 - 0.9563)
