@@ -154,6 +154,12 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
             blocks = [block for block in made if block.rows]
             if blocks:
                 panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
+    rules = (
+        "In brackets: the rule that chooses the variant's epoch and, after the stroke, its method's where that is "
+        "another. "
+        if frame["rules"].ne("").any()
+        else ""
+    )
     selected = (
         "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
         "probability of 80 %, given the spread of ours."
@@ -168,6 +174,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
             f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
             "difference is the variant's mean less its method's over the same splits, ± half its 95 % confidence "
             "interval by the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. "
+            + rules
             + selected
         ),
         panels=panels,
@@ -253,6 +260,7 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
     height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
     drawn, axes = style.panels(panels, _metrics(settings, task), columns=4, height=height, sharey="row")
+    drawn_paper = False
     for (dataset, metric), ax in axes.items():
         ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
         for place, (_, first, lines) in enumerate(blocks[dataset]):
@@ -260,6 +268,7 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
             look = looks.get(first["method" if own else "of"])
             published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
             if pd.notna(published):
+                drawn_paper = True
                 ax.plot(100 * published, place, "o", color="#666666", markerfacecolor="none")
             if pd.notna(line["difference"]):
                 half = 50 * (line["high"] - line["low"]) if pd.notna(line["low"]) else None
@@ -271,5 +280,5 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
         ax.set_xlabel(style.label(metric))
     drawn.supxlabel("difference to the method as it is, in points", fontsize=8)
     paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
-    style.legend(drawn, looks.values(), [paper] if mine["paper_mean"].notna().any() else [])
+    style.legend(drawn, looks.values(), [paper] if drawn_paper else [])
     return drawn
