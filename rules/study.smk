@@ -17,9 +17,9 @@ rule study:
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv"]],
         figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
     log:
-        results("logs/study.log"),
+        results(f"logs/study/{STUDY['name']}.log"),
     benchmark:
-        results("benchmarks/study.tsv")
+        results(f"benchmarks/study/{STUDY['name']}.tsv")
     conda:
         ENV
     params:

@@ -3,7 +3,6 @@
 from _log import logged
 
 with logged(snakemake):
-    import getpass
     import os
     from pathlib import Path
 
@@ -23,4 +22,6 @@ with logged(snakemake):
     write_json(output.json, content)
     write_text(output.html, render(provenance.page(content), "html"))
     write_text(output.workflow, (source / "Snakefile").read_text(encoding="utf-8"))
-    write_json(output.crate, crate.describe(Path(output.crate).parent, content, agent=getpass.getuser()))
+    write_json(
+        output.crate, crate.describe(Path(output.crate).parent, content, agent=os.environ.get("USER", "unknown"))
+    )

@@ -9,7 +9,7 @@ from fairgat import cells
 from fairgat.config.protocol import (
     Aggregation,
     Audit,
-    EpochRule,
+    EpochRuleName,
     Model,
     Name,
     Names,
@@ -124,7 +124,7 @@ class Study(Model):
     """Whose scores are compared; no choice is made by them."""
     metrics: Annotated[list[str], Field(min_length=1)] | None = None
     """The metrics compared; accuracy and the task's fairness measures where absent."""
-    epochs: Annotated[list[tuple[EpochRule, EpochRule]], Field(min_length=1)] = [("accuracy", "accuracy")]
+    epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
     """Rules that choose the epochs of a variant and of what it is compared with, in node classification: each row is
     compared once for each pair."""
     rows: Annotated[list[Row], Field(min_length=1)]

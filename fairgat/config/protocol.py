@@ -10,7 +10,7 @@ from fairgat import cells
 
 Task = Literal["node_classification", "link_prediction"]
 # How the epoch of a node classification run is chosen: ours, and released code's (fairgat/tasks/epochs.py).
-EpochRule = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
+EpochRuleName = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
 
 
 def _value(value: Any) -> Any:

@@ -1,7 +1,8 @@
 """GAT with a threshold for each group, chosen on validation nodes: trained as GAT is, only its decisions change.
 
 The post-processing of Hardt, Price and Srebro (2016), as fairlearn's ThresholdOptimizer with a tolerance does it, but
-without drawing between two thresholds. AUC is that of the shifted scores.
+without drawing between two thresholds. AUC is that of the shifted scores. Validation scores are those of the nodes that
+the thresholds were fitted to, and say nothing about others.
 """
 
 from typing import Literal

@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat.reporting import style
+from fairgat.reporting.study import compared_with
 from fairgat.scores.runs import FAIRNESS, UTILITY
 
 METRICS = (UTILITY, *FAIRNESS["node_classification"])
@@ -57,7 +58,7 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
             ax.set_xlabel(QUANTITIES[quantity])
     for ax, title in zip(axes[0], [*map(style.label, METRICS), "first layer"], strict=True):
         ax.set_title(title)
-    drawn.supylabel("difference to the method as it is, in points", fontsize=8)
+    drawn.supylabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
     style.legend(drawn, looks.values())
     lines = [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in {**_SHARES, **_TERMS}.values()]
     drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)

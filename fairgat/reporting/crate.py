@@ -20,6 +20,8 @@ PROFILES = {
     f"https://w3id.org/ro/wfrun/{name}/0.5": f"{name.capitalize()} Run Crate"
     for name in ("process", "workflow", "provenance")
 } | {"https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate"}
+DERIVED = ("data/graphs/", "data/debiased/")  # they hold the data sets' features and edges
+ACCESS = "The data sets have licences of their own, if any: docs/data.md"
 # What each rule reads and makes of the results, in the workflow's order.
 STEPS = {
     "download": ("Obtain and verify the raw files", [], ["data/raw/"]),
@@ -81,9 +83,13 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> 
     places: dict[str, Entity] = {}
 
     def place(path: str) -> list[Entity]:
+        if path == "data/raw/":
+            return raw
         if path not in places and (results / path).exists():
             made = crate.add_dataset if path.endswith("/") else crate.add_file
             places[path] = made(dest_path=path, properties={"name": path.rstrip("/")})
+            if path in DERIVED:
+                places[path]["conditionsOfAccess"] = ACCESS
         return [places[path]] if path in places else []
 
     steps, tools, controls, ended = [], [], [], []
@@ -135,7 +141,7 @@ def _raw_files(crate: ROCrate, results: Path) -> list[Entity]:
         for file in read_json(manifest)["files"]:
             entity = ContextEntity(crate, f"#{file['name']}", {"@type": "CreativeWork", "name": file["name"]})
             entity["identifier"], entity["url"] = f"sha256:{file['sha256']}", file.get("source", "unknown")
-            entity["conditionsOfAccess"] = "docs/data.md says under which licence, if any"
+            entity["conditionsOfAccess"] = ACCESS
             found.append(crate.add(entity))
     return found
 

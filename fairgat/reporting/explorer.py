@@ -27,7 +27,9 @@ from fairgat.scores.selection import RULES
 POINTS = 50  # of a learning curve
 TEMPLATES = Path(__file__).parent / "templates"
 _KEYS = ["dataset", "method", "cell"]
-_COLOURS = ["#009e73", "#0072b2", "#d55e00", "#cccccc", "#999999"]  # of the verdicts; Okabe and Ito's
+# Of the verdicts, the same on every page; the colours are Okabe and Ito's.
+_COLOURS = dict(zip(VERDICTS, ["#009e73", "#0072b2", "#d55e00", "#cccccc", "#999999"], strict=True))
+_SHAPES = dict(zip(VERDICTS, ["circle", "triangle-up", "triangle-down", "diamond", "cross"], strict=True))
 
 
 def points(settings: Settings, task: str, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
@@ -83,7 +85,9 @@ def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd
     shown = (UTILITY, "auc", *FAIRNESS[task])
     folders: dict[str, list[Path]] = {}
     for path in map(Path, histories):
-        folders.setdefault(path.parents[1].as_posix().removeprefix(f"{settings['results_dir']}/"), []).append(path)
+        folder = path.parents[1].as_posix().removeprefix(f"{settings['results_dir']}/")
+        if folder.startswith(f"runs/{task}/"):
+            folders.setdefault(folder, []).append(path)
     frames = []
     for folder, paths in folders.items():
         runs = pd.concat([pd.read_csv(path) for path in paths])
@@ -109,7 +113,10 @@ def verdicts(settings: Settings, numbers: pd.DataFrame) -> pd.DataFrame:
          "published": found["paper_mean"], "ours": found["mean"].round(3), "verdict": found["verdict"],
          "paper": [_text(m / 100, s / 100) for m, s in zip(found["paper_mean"], found["paper_std"], strict=True)],
          "reproduced": [_text(m / 100, s / 100) for m, s in zip(found["mean"], found["std"], strict=True)],
-         "interval": [f"{a:+.2f} to {b:+.2f}" for a, b in zip(found["ci_low"], found["ci_high"], strict=True)],
+         "interval": [
+             "–" if percent.missing(a) else f"{a:+.2f} to {b:+.2f}"
+             for a, b in zip(found["ci_low"], found["ci_high"], strict=True)
+         ],
          "p_holm": found["p_holm"].round(4)}
     )  # fmt: skip
 
@@ -229,8 +236,8 @@ def _verdicts(settings: Settings, numbers: pd.DataFrame) -> alt.Chart:
         .encode(
             x=alt.X("published:Q", title="published (%)").scale(zero=False),
             y=alt.Y("ours:Q", title="reproduced (%)").scale(zero=False),
-            color=alt.Color("verdict:N", scale=alt.Scale(domain=words, range=_COLOURS[: len(words)])),
-            shape=alt.Shape("verdict:N", scale=alt.Scale(domain=words)),
+            color=alt.Color("verdict:N", scale=alt.Scale(domain=words, range=[_COLOURS[word] for word in words])),
+            shape=alt.Shape("verdict:N", scale=alt.Scale(domain=words, range=[_SHAPES[word] for word in words])),
             tooltip=["dataset:N", "method:N", "measure:N", "paper:N", "reproduced:N",
                      alt.Tooltip("interval:N", title="95 % of the difference"), "p_holm:Q", "verdict:N"],
         )

@@ -35,6 +35,21 @@ def failed_cells(failed: Iterable[Mapping[str, Any]], n_cells: int, n_splits: in
     return f"{lost} of {n_cells} cells failed{' on every split' if everywhere else ''} ({text})"
 
 
+def of_selection(selection: Mapping[str, Any]) -> str:
+    """Say why no cell was chosen, and which cells failed; empty where neither is so.
+
+    Args:
+        selection: as `fairgat.scores.selection.select` gives it.
+    """
+    why = selection["winners"][selection["rule"]]["reason"] if selection["winner"] is None else ""
+    if not selection["failed"]:
+        return why
+    lost = failed_cells(
+        selection["failed"], len(selection["cells"]), max(cell["n_splits"] for cell in selection["cells"])
+    )
+    return f"{why}; {lost}" if why else lost
+
+
 def in_words(*paths: str) -> str:
     """Cells for people: `alpha_chi_max 0.5, eta 1.0`; several with one parameter in common as `threshold 0.1, 0.3`."""
     parameters = [cells.from_path(path) for path in paths]

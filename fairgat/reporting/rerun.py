@@ -43,7 +43,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
 
     Returns:
         The whole comparison, and whether anything differs in what both ran: a score by more than `tolerance`, a failure
-        or a chosen cell. Verdicts and claims, which depend on all of a run, count where both ran the same.
+        or, where both have the same runs of a method on a data set, its chosen cell. Verdicts and claims, which depend
+        on all of a run, count where both ran the same.
 
     Raises:
         DataError: a folder holds no results, one of its files is damaged, or no run is in both.
@@ -53,7 +54,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     for folder, frame in zip((a, b), runs, strict=True):
         if frame.empty:
             raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
-    both = pd.merge(*(frame[RUN].drop_duplicates() for frame in runs))
+    every = pd.merge(*(frame[RUN].drop_duplicates() for frame in runs), how="outer", indicator="side")
+    both, unequal = every[every["side"] == "both"], every.loc[every["side"] != "both", RUN[:2]]
     if both.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
     scores = [frame[frame["part"].isin(["validation", "test"])].dropna() for frame in runs]
@@ -77,13 +79,16 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
             continue
         changed = pairs[pairs["A"] != pairs["B"]].replace({"A": {"": "finished"}, "B": {"": "finished"}})
         shown[f"{title}: {len(changed)} of {len(pairs)}"] = changed
-        counts = pattern in (RUNS, WINNERS) or (alone.empty and pattern != PROVENANCE)
-        differs |= counts and len(changed) > 0
+        if pattern == WINNERS:
+            changed = changed.merge(unequal.drop_duplicates(), how="left", indicator="side").query(
+                "side == 'left_only'"
+            )
+        differs |= len(changed) > 0 and (pattern in (RUNS, WINNERS) or (alone.empty and pattern != PROVENANCE))
     notes = [("", f"Not compared: {path} does not exist.") for path in missing]
     panels = [_panel(title, frame) for title, frame in shown.items()]
     text = _headline(len(both), gaps, beyond, tolerance)
     if len(alone):
-        text += " Verdicts and claims depend on all of a run, and these two did not run the same."
+        text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
     return Table("comparison", f"{a} (A) and {b} (B)", panels, notes, text), differs
 
 

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat.reporting import labels, percent, style
+from fairgat.reporting.failures import of_selection
 from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.reporting.paper import means
 from fairgat.reporting.render import render
@@ -109,10 +110,7 @@ def _failure(chosen: Mapping[tuple[str, str], Mapping[str, Any]], line: Any) -> 
         if (dataset, method) not in chosen:
             return "not run"
         entry = chosen[dataset, method]
-        if entry["winner"] is not None:
-            return None
-        reasons = [f"split {each['split']}: {each['reason']}" for each in entry["failed"]]
-        return "; ".join(reasons) or entry["winners"][entry["rule"]]["reason"]
+        return of_selection(entry) if entry["winner"] is None else None
 
     base = why(line.dataset, line.of)
     return why(line.run_on, line.method) or (f"what it is compared with: {base}" if base and line.changes else None)
@@ -136,13 +134,14 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
         settings, frame: as for `compare`, and as it gives it.
         shown: the tasks.
     """
-    notes, panels, test = Notes(), [], settings["part"] == "test"
+    notes, panels, test, base = Notes(), [], settings["part"] == "test", compared_with(settings)
     kinds = [
         ("Score", f"{settings['part']} scores (%)", _score_rows),
-        ("Difference", "differences to the method as it is (points)", _difference_rows),
+        ("Difference", f"differences to {base} (points)", _difference_rows),
     ]
     if test:
         kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
+    needed = False
     for task in shown:
         mine = frame[frame["task"] == task]
         metrics = _metrics(settings, task)
@@ -152,35 +151,47 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
             made = [Block(name, rows(block, notes)) for name, block in here.groupby("block", sort=False)]
             header, align = ["Data set", heading, *map(labels.metric, part)], "ll" + "r" * len(part)
             blocks = [block for block in made if block.rows]
+            needed |= bool(blocks) and heading == "Splits"
             if blocks:
                 panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
     rules = (
-        "In brackets: the rule that chooses the variant's epoch and, after the stroke, its method's where that is "
-        "another. "
+        f"In brackets: the rule that chooses the epoch and, after a stroke, the one for {base} where that is another. "
         if frame["rules"].ne("").any()
         else ""
     )
-    selected = (
-        "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
-        "probability of 80 %, given the spread of ours."
+    validation = (
+        ""
         if test
         else "The published scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on "
-        "validation too, so that scores there lean high, of variants and methods alike."
+        "validation too, so that scores there lean high, of variants and methods alike. "
+    )
+    splits = (
+        "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
+        "probability of 80 %, given the spread of ours."
+        if needed
+        else ""
     )
     return Table(
         name="_".join([settings["name"], *(shown if len(shown) == 1 else [])]),
         caption=settings["title"],
         explanation=(
             f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
-            "difference is the variant's mean less its method's over the same splits, ± half its 95 % confidence "
-            "interval by the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. "
-            + rules
-            + selected
+            f"difference is a mean less that of {base} over the same splits, ± half its 95 % confidence interval by "
+            "the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. The interval "
+            f"is for random splits of this very data set, not for others like it. {rules}{validation}{splits}".strip()
         ),
         panels=panels,
         notes=notes.all(),
         size="tiny",
     )
+
+
+def compared_with(settings: Settings) -> str:
+    """Name what the differences are to: a method, where all variants have the same."""
+    rows = [row for block in settings["blocks"] for row in block["rows"]]
+    bases = {row["of"] for row in rows if row["changes"]}
+    titles = [row["title"] for row in rows if not row["changes"] and row["of"] in bases]
+    return titles[0] if len(bases) == 1 else "the method as it is"
 
 
 def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
@@ -278,7 +289,7 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
                 )  # fmt: skip
         style.rows(ax, [style.plain(_title(row)) for _, row, _ in blocks[dataset]])
         ax.set_xlabel(style.label(metric))
-    drawn.supxlabel("difference to the method as it is, in points", fontsize=8)
+    drawn.supxlabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
     paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
     style.legend(drawn, looks.values(), [paper] if drawn_paper else [])
     return drawn

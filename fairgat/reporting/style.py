@@ -29,6 +29,13 @@ _KNOWN = {
     "edits": (_GREEN, "D"),
     "nifty": (_RED, "v"),
     "fairdrop": (_PURPLE, "P"),
+    "mlp": (_YELLOW, "h"),
+    "gat-penalty": (_SKY, "*"),
+    "gat-thresholds": (_PURPLE, "d"),
+    "fairsin": (_RED, "p"),
+    "fairsin-f": (_ORANGE, "H"),
+    "fairsin-g": (_GREEN, "8"),
+    "fairgb": (_BLACK, "X"),
     "fairgat-steps-12": (_SKY, "<"),
     "fairgat-steps-13": (_ORANGE, ">"),
     "fairgat-steps-23": (_GREEN, "X"),
@@ -37,7 +44,7 @@ _KNOWN = {
     "fairgat-steps-3": (_GREEN, "D"),
 }
 _ABLATION = "fairgat-steps-"  # these share colours with the baselines: their lines are dashed
-_OTHERS = [(_YELLOW, "h"), (_RED, "p"), (_PURPLE, "d"), (_SKY, "*"), (_ORANGE, "H"), (_GREEN, "8")]
+_OTHERS = [(_YELLOW, "h"), (_RED, "p"), (_PURPLE, "d"), (_SKY, "*"), (_ORANGE, "H"), (_GREEN, "8")]  # of a user's own
 _SETTINGS = {
     "font.size": 8,
     "axes.titlesize": 9,

@@ -57,7 +57,8 @@ def splits_needed(difference: float, spread: float, power: float = 0.8) -> float
     """
     n = np.arange(2, 1001)
     bound, shift = stdtrit(n - 1, (1 + CONFIDENCE) / 2), abs(difference) * np.sqrt(n) / spread
-    found = n[stats.nct.sf(bound, n - 1, shift) + stats.nct.cdf(-bound, n - 1, shift) >= power]
+    other = np.nan_to_num(stats.nct.cdf(-bound, n - 1, shift))  # the wrong sign; SciPy has NaN for the least of these
+    found = n[stats.nct.sf(bound, n - 1, shift) + other >= power]
     return float(found[0]) if len(found) else math.inf
 
 

@@ -6,7 +6,7 @@ from typing import Any, get_args
 
 import pandas as pd
 
-from fairgat.config.protocol import EpochRule
+from fairgat.config.protocol import EpochRuleName
 from fairgat.scores.runs import CLOCK
 
 WINNERS = (
@@ -19,7 +19,7 @@ def scores_alone(runs: pd.DataFrame) -> pd.DataFrame:
 
     Other rules for the epoch of node classification are left out, too: studies read them from the shards.
     """
-    return runs[~runs["metric"].isin(CLOCK) & ~runs["protocol"].isin(get_args(EpochRule))]
+    return runs[~runs["metric"].isin(CLOCK) & ~runs["protocol"].isin(get_args(EpochRuleName))]
 
 
 def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:

@@ -4,7 +4,7 @@ Rule of the verdicts. Paper and reproduction are compared by Welch's t-test from
 deviation, number of splits). Holm's step-down method adjusts the p-values of all tests made under one selection rule,
 so that the chance of even one false alarm stays below ALPHA. The first that applies of
 
-- `not run`: ours is missing, or stands on fewer than two splits.
+- `not run`: ours is missing.
 - `agrees`: the 95 % interval of the difference lies within a margin, one for accuracy and one for fairness measures.
   That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is significant.
   (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected for the
@@ -137,7 +137,7 @@ def doubtful(frame: pd.DataFrame) -> int:
 def verdict(line: Any, p: float) -> str:
     """Judge a row of `compare` by `p`, which is the adjusted one or that of the row alone."""
     if math.isnan(p):
-        return NOT_RUN
+        return NOT_RUN if math.isnan(line.mean) else UNDECIDED
     if -line.margin <= line.ci_low and line.ci_high <= line.margin:
         return AGREES
     if p >= ALPHA:

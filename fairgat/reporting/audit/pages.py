@@ -208,8 +208,9 @@ def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
         notes=[],
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half its 95 % "
-            "interval by the paired t, bold where that leaves out 0. Nothing is corrected for the number of "
-            "comparisons: of differences that are none, one in twenty is bold. The cell that was selected has a bold "
+            "interval by the paired t, bold where that leaves out 0. The interval is for random splits of this "
+            "very data set, not for others like it. Nothing is corrected for the number of comparisons: of differences "
+            "that are none, one in twenty is bold. The cell that was selected has a bold "
             "name; the others say what other choices would have given, and chose nothing."
         ),
         source="From summary/(task)/runs.csv.",

@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 from fairgat.reporting import inputs, labels, percent
-from fairgat.reporting.failures import failed_cells, in_words
+from fairgat.reporting.failures import in_words, of_selection
 from fairgat.reporting.inputs import Files, Selections, Settings
 from fairgat.reporting.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.scores.paired import REFERENCE
@@ -99,9 +99,5 @@ def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapp
     place = f"{method['title']} on {dataset['title']}"
     if selection is None:
         return notes.mark(f"{place}: not run.")
-    why = selection["winners"][selection["rule"]]["reason"] if selection["winner"] is None else ""
-    if not selection["failed"]:
-        return notes.mark(f"{place}: {why}.") if why else ""
-    cells = selection["cells"]
-    lost = failed_cells(selection["failed"], len(cells), max(cell["n_splits"] for cell in cells))
-    return notes.mark(f"{place}: {why}; {lost}." if why else f"{place}: {lost}.")
+    why = of_selection(selection)
+    return notes.mark(f"{place}: {why}.") if why else ""

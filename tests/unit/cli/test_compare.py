@@ -140,3 +140,9 @@ def test_runs_with_nothing_in_common_cannot_be_compared(compare, capsys):
     write(Path("b"), {("pokec", "gat", "default", 0): 0.5})
     assert cli.main(["compare", "a", "b"]) == 2
     assert "no run (a cell of a method on a split of a data set) is both in a and in b" in capsys.readouterr().err
+
+
+def test_a_chosen_cell_counts_only_where_both_had_the_same_runs_to_choose_from(compare):
+    fewer = {run: value for run, value in RUNS.items() if run[-1] < 2 or run[0] == "nba"}
+    status, said = compare(runs=fewer, winner="eta~1.0")
+    assert status == 0 and "| fair | bail | fairgat | eta 0.5 | eta 1.0 |" in said  # listed nevertheless

@@ -85,7 +85,8 @@ def test_holm():
 def test_verdict(metric, interval, p, expected):
     low, high = interval
     margin = 100 * MARGINS.get(metric, MARGINS["fairness"])
-    line = SimpleNamespace(metric=metric, difference=(low + high) / 2, ci_low=low, ci_high=high, margin=margin)
+    mean = (low + high) / 2
+    line = SimpleNamespace(metric=metric, mean=mean, difference=mean, ci_low=low, ci_high=high, margin=margin)
     assert compare.verdict(line, p) == expected
 
 
@@ -136,7 +137,7 @@ def test_population_deviations_are_converted_and_one_split_is_no_test():
     population = compared([("recidivism", "gat", "accuracy", 96.0, 0.2 * math.sqrt(4 / 5))], ddof=0)
     assert population["p"].dropna().tolist() == pytest.approx(sample["p"].dropna().tolist())
     alone = summary([("recidivism", "gat", "accuracy", 96.0, math.nan)]).assign(n_splits=1)
-    assert set(compare.compare(PAPER, alone, MARGINS, "validation")["verdict"]) == {"not run"}
+    assert set(compare.compare(PAPER, alone, MARGINS, "validation")["verdict"]) == {"undecided", "not run"}
 
 
 def judge(number, **altered):

@@ -63,7 +63,7 @@ def test_it_says_what_was_run(results):
     train = graph["#action-train"]
     assert train["result"] == [{"@id": "runs/"}] and train["description"] == "2 jobs"
     assert train["startTime"] < train["endTime"]
-    assert {entity["@id"] for entity in graph["#run"]["result"]} == {"data/raw/", "runs/", "tables/"}
+    assert {entity["@id"] for entity in graph["#run"]["result"]} == {"runs/", "tables/"}
 
 
 @pytest.mark.parametrize("profile", ["process", "workflow", "provenance"])

@@ -42,12 +42,12 @@ def test_every_finished_cell_is_a_point(plan, files):
 
 def test_curves_are_means_over_the_splits_in_few_points(plan, files, tmp_path):
     given = settings.explorer_settings(plan.config) | {"results_dir": str(tmp_path)}
-    paths = [tmp_path / f"runs/x/gat/default/split-{k}/history.csv" for k in range(2)]
+    paths = [tmp_path / f"runs/node_classification/x/gat/default/split-{k}/history.csv" for k in range(2)]
     for k, path in enumerate(paths):
         lines = [f"{epoch},{0.1 * k + 0.001 * epoch}" for epoch in range(1, 201)]
         write_text(path, "\n".join(["epoch,validation_accuracy", *lines]))
     curves = explorer.curves(given, NODE, paths)
-    assert len(curves) == explorer.POINTS and set(curves["folder"]) == {"runs/x/gat/default"}
+    assert len(curves) == explorer.POINTS and set(curves["folder"]) == {"runs/node_classification/x/gat/default"}
     assert curves["epoch"].tolist()[:2] == [2.5, 6.5]
     assert curves["value"].tolist()[:2] == pytest.approx([5.25, 5.65])
 

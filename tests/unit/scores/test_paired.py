@@ -51,7 +51,7 @@ def test_the_interval_of_few_splits(values, half):
     assert paired.half_width(values) == pytest.approx(half, nan_ok=True)
 
 
-@pytest.mark.parametrize(("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008)])
+@pytest.mark.parametrize(("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008), (5, 0.6)])
 def test_the_splits_needed_find_four_differences_in_five(difference, spread):
     n = int(paired.splits_needed(difference, spread))
     draws = np.random.default_rng(0).normal(difference, spread, size=(20_000, n))
