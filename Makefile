@@ -52,7 +52,7 @@ paper: env ## Run the paper's whole experiment
 # Epochs before power, of which it is a part: the audit and the provenance that stay are those of the whole.
 STUDIES := reference+power+epochs reference+power when extended+more-methods+more-data
 
-evidence: env ## Run every study, one after the other; what is finished stays so. A report of each: results/STUDY.html
+evidence: env ## Run the studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
 	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
 	    $(SNAKEMAKE) --configfile $$(echo "+$$study" | sed 's/+\([^+]*\)/ configs\/\1.yaml/g') \
 	    $(if $(DRY),,--report results/$${study##*+}.html --report-after-run) $(ARGS) -- study provenance || \
