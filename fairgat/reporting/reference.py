@@ -23,10 +23,10 @@ _PARTS = re.compile(
 LARGEST = 5 << 20  # bytes per file
 FIGURE = "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
 READING = """\
-Scores are percent; the lower ΔSP (the gap between the groups' shares of positive predictions) and ΔEO (the same among \
-true positives), the fairer. A method stands in a table with one cell of its hyperparameters, chosen on validation: \
-*fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the one that the \
-paper reports."""
+Scores are percent. ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the \
+nodes whose label is 1; lower is fairer. A method stands in a table with one cell of its hyperparameters, chosen on \
+validation: *fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the \
+one that the paper reports."""
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:

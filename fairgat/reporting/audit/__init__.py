@@ -100,7 +100,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str,
         rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
         words = words.replace(compare.AGREES, "agree")
-        paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}: {words}.")
+        paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
     unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == compare.UNDECIDED)]
     text = compare.in_words(settings["margins"])
     if len(unsure):
