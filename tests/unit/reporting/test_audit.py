@@ -98,7 +98,7 @@ def test_margins_are_those_of_the_configuration(plan):
         settings = audit_settings(plan.config.model_copy(update={"audit": margins}))
         said.append(audit.make(settings, files)["headline.txt"])
     assert "better" in said[0].splitlines()[2] and "margin of 2 (accuracy) or 2 (fairness measures)" in said[0]
-    assert "): 18 agree, 1 better, 98 not run." in said[1]  # ΔEO_s on Cora is 0 instead of 100
+    assert "rule fair: 18 agree, 1 better, 98 not run." in said[1]  # ΔEO_s on Cora is 0 instead of 100
 
 
 def test_every_published_number_is_audited_once():
