@@ -76,7 +76,8 @@ def points(settings: Settings, task: str, cells: pd.DataFrame, winners: pd.DataF
 def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd.DataFrame:
     """Make each cell's learning curves: means over the splits and over a few epochs at a time, in percent.
 
-    Columns: `folder` (the cell's), `score` (a label), `epoch` and `value`.
+    A row for each cell, which keeps the page small: `folder`, and lists of POINTS or fewer numbers, `epoch` and one for
+    each score (its label).
 
     Args:
         settings, task: as for `points`.
@@ -88,7 +89,7 @@ def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd
         folder = path.parents[1].as_posix().removeprefix(f"{settings['results_dir']}/")
         if folder.startswith(f"runs/{task}/"):
             folders.setdefault(folder, []).append(path)
-    frames = []
+    rows = []
     for folder, paths in folders.items():
         runs = pd.concat([pd.read_csv(path) for path in paths])
         known = {f"validation_{name}": str(labels.metric(name)) for name in shown if f"validation_{name}" in runs}
@@ -98,8 +99,8 @@ def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd
         window = ((runs["epoch"] - 1) // width).rename("window")
         thin = (100 * runs[list(known)]).rename(columns=known).groupby(window).mean().round(2)
         thin["epoch"] = runs["epoch"].groupby(window).mean().round(1)
-        frames.append(thin.melt("epoch", var_name="score").assign(folder=folder))
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+        rows.append({"folder": folder} | thin.to_dict("list"))
+    return pd.DataFrame(rows)
 
 
 def verdicts(settings: Settings, numbers: pd.DataFrame) -> pd.DataFrame:
@@ -136,10 +137,12 @@ def page(settings: Settings, files: Files) -> str:
     numbers = verdicts(settings, pd.concat([pd.read_csv(path) for path in files["audit"]]))
     if len(numbers):
         views["Published and reproduced"] = _verdicts(settings, numbers)
+    with alt.data_transformers.disable_max_rows():
+        specs = {f"view-{number}": chart.to_dict() for number, chart in enumerate(views.values())}
     environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
     return environment.get_template("explore.html.j2").render(
         views={f"view-{number}": title for number, title in enumerate(views)},
-        specs=_in_script(json.dumps({f"view-{n}": chart.to_dict() for n, chart in enumerate(views.values())})),
+        specs=_in_script(json.dumps(specs)),
         scripts=_in_script(vl_convert.javascript_bundle()),
         curves=bool(files["histories"]),
     )
@@ -197,6 +200,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     scatter = scatter.properties(width=600, height=360, title="Every cell of every method")
     if lines.empty:
         return _styled(scatter)
+    scores = [name for name in lines if name not in ("folder", "epoch")]
     names = shown.drop_duplicates("folder").set_index("folder")
     lines = lines[lines["folder"].isin(names.index)].assign(
         method=lambda frame: frame["folder"].map(names["method"]), cell=lambda frame: frame["folder"].map(names["cell"])
@@ -204,6 +208,8 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     drawn = (
         alt.Chart(lines)
         .transform_filter(point)
+        .transform_flatten(["epoch", *scores])
+        .transform_fold(scores, as_=["score", "value"])
         .mark_line(strokeWidth=1.5)
         .encode(
             x=alt.X("epoch:Q"),
@@ -214,7 +220,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
             tooltip=["method:N", "cell:N", "epoch:Q", "value:Q"],
         )
         .properties(width=600, height=110)
-        .facet(row=alt.Row("score:N", title=None, sort=list(dict.fromkeys(lines["score"]))))
+        .facet(row=alt.Row("score:N", title=None, sort=scores))
         .resolve_scale(y="independent")
         .properties(title="Learning curves of the selected points")
     )

@@ -4,6 +4,7 @@ import re
 import shutil
 import subprocess
 
+import pandas as pd
 import pytest
 from reporting_fixtures import LINK, NASTY, NODE
 
@@ -47,9 +48,17 @@ def test_curves_are_means_over_the_splits_in_few_points(plan, files, tmp_path):
         lines = [f"{epoch},{0.1 * k + 0.001 * epoch}" for epoch in range(1, 201)]
         write_text(path, "\n".join(["epoch,validation_accuracy", *lines]))
     curves = explorer.curves(given, NODE, paths)
-    assert len(curves) == explorer.POINTS and set(curves["folder"]) == {"runs/node_classification/x/gat/default"}
-    assert curves["epoch"].tolist()[:2] == [2.5, 6.5]
-    assert curves["value"].tolist()[:2] == pytest.approx([5.25, 5.65])
+    (curve,) = curves.to_dict("records")
+    assert curve["folder"] == "runs/node_classification/x/gat/default"
+    assert len(curve["epoch"]) == explorer.POINTS and curve["epoch"][:2] == [2.5, 6.5]
+    assert curve["Accuracy (%)"][:2] == pytest.approx([5.25, 5.65])
+
+
+def test_a_run_of_thousands_of_points_has_a_page(plan, files):
+    points = explorer.points
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(explorer, "points", lambda *given: pd.concat([points(*given)] * 200))
+        assert "FairGAT" in explorer.page(settings.explorer_settings(plan.config), files)
 
 
 def test_the_page_needs_no_network(page, plan, files):
