@@ -14,6 +14,7 @@ import jinja2
 import numpy as np
 import pandas as pd
 import vl_convert
+from matplotlib.markers import MarkerStyle
 
 from fairgat.cells import from_path
 from fairgat.reporting import labels, percent, style
@@ -172,6 +173,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     )
     looks = style.looks({"name": key, "title": title} for key, title in settings["methods"].items() if title in methods)
     scale = alt.Scale(domain=methods, range=[look.colour for look in looks.values()])
+    shapes = alt.Scale(domain=methods, range=[_shape(look.marker) for look in looks.values()])
     base = (
         alt.Chart(shown)
         .transform_filter("datum.dataset === dataset && datum.measure === measure && datum.part === part")
@@ -184,7 +186,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     )
     dots = base.mark_point(filled=True, size=90, opacity=0.85, cursor="pointer").encode(
         color=alt.Color("method:N", title="Method (click: on and off)", scale=scale),
-        shape=alt.Shape("method:N", title="Method (click: on and off)", scale=alt.Scale(domain=methods)),
+        shape=alt.Shape("method:N", title="Method (click: on and off)", scale=shapes),
         stroke=alt.condition(point, alt.value("black"), alt.value(None)),
         tooltip=[
             alt.Tooltip("method:N"), alt.Tooltip("cell:N"), alt.Tooltip("y_text:N", title="accuracy or AUC"),
@@ -213,7 +215,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
         .mark_line(strokeWidth=1.5)
         .encode(
             x=alt.X("epoch:Q"),
-            y=alt.Y("value:Q", title="%").scale(zero=False),
+            y=alt.Y("value:Q", title=None).scale(zero=False),
             color=alt.Color("method:N", scale=scale, legend=None),
             detail="cell:N",
             strokeDash=alt.StrokeDash("cell:N", title="Cell"),
@@ -252,6 +254,13 @@ def _verdicts(settings: Settings, numbers: pd.DataFrame) -> alt.Chart:
     line = alt.Chart(ends).mark_line(color="#999999", strokeDash=[4, 4]).encode(x="both:Q", y="both:Q")
     chart = (line + dots.add_params(legend)).add_params(rule, measure)
     return _styled(chart.properties(width=600, height=420, title="On the dashed line both agree"))
+
+
+def _shape(marker: str) -> str:
+    """A marker of the figures as an SVG path between -1 and 1."""
+    style = MarkerStyle(marker)
+    lines = style.get_path().transformed(style.get_transform()).to_polygons(closed_only=False)
+    return "".join("M" + "L".join(f"{2 * x:.2f},{-2 * y:.2f}" for x, y in line) + "Z" for line in lines)
 
 
 def _choice(name: str, label: str, options: Sequence[str], value: str | None = None) -> alt.Parameter:

@@ -114,7 +114,7 @@ def explorer_settings(config: Config) -> dict[str, Any]:
     """The settings of explore.html: titles of the `datasets` of each task and of the `methods` that are run,
     `results_dir`, and the `rule` and `protocol` that the tables show."""
     named = titles(config)
-    methods = [name for name in config.methods if not config.only_methods or name in config.only_methods]
+    methods = config.only_methods or config.methods
     return {
         "datasets": {task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
         "methods": {name: named[name] for name in methods},
