@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
+
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
 
@@ -35,8 +37,8 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
     Args:
         paths: files under `results`; they keep their place in it.
         results: the run's results directory. Studies, which runs of their own make, are looked for in its folder
-            `studies` and in that of each results directory within it, whose provenance and audit, if it made them, go
-            to the study of the directory's name. What was published of a study stays where there is none of that name.
+            `studies` and in that of each results directory within it, whose provenance and audit, if it has results
+            of the paper, go to the study of the directory's name. What was published of a study stays where there is none of that name.
         folder: what is published; it appears whole or not at all, and until then stays what it was.
 
     Raises:
@@ -46,7 +48,7 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
     copies = {Path(path): Path(path).relative_to(results) for path in paths}
     made = {path: Path(*path.parts[-3:]) for path in [*results.glob("studies/*/*"), *results.glob("*/studies/*/*")]}
     for own in results.glob("*/studies"):
-        about = [*own.parent.glob("provenance.json"), *own.parent.glob("audit/*")]
+        about = [*own.parent.glob("provenance.json"), *(own.parent.glob("audit/*") if _audited(own.parent) else [])]
         made |= {path: Path("studies", own.parent.name, path.name) for path in about}
     copies |= {
         path: place
@@ -69,6 +71,12 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
         _write_costs_of_rules(fresh)
         write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
         _replace(folder, fresh, aside=Path(temporary) / "before")
+
+
+def _audited(results: Path) -> bool:
+    """Tell whether a run had any of the paper's results to compare with."""
+    path = results / "audit/paper_vs_reproduced.csv"
+    return path.exists() and bool(pd.read_csv(path)["mean"].notna().any())
 
 
 def _replace(folder: Path, fresh: Path, aside: Path) -> None:

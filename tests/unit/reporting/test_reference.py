@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from fairgat.errors import DataError
+from fairgat.files import write_text
 from fairgat.reporting import reference
 
 ROOT = Path(__file__).parents[3]
@@ -94,14 +95,13 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     (study.parent / "differences.csv").write_text("a newer one")
     publish()
     assert [path.name for path in (folder / "studies/sensitivity").iterdir()] == ["differences.csv"]
-    elsewhere = folder.parent / "power/studies/power/table.md"  # a study with a results directory of its own
-    elsewhere.parent.mkdir(parents=True)
-    elsewhere.write_text("20 splits")
-    (folder.parent / "power/audit").mkdir()
-    (folder.parent / "power/audit/claims.md").write_text("the claims with 20 splits")
+    for name, mean in [("power", "95.2"), ("when", "")]:  # studies with results directories of their own
+        write_text(folder.parent / name / f"studies/{name}/table.md", f"the study {name}")
+        write_text(folder.parent / name / "audit/claims.md", "the claims with 20 splits")
+        write_text(folder.parent / name / "audit/paper_vs_reproduced.csv", f"metric,mean\naccuracy,{mean}\n")
     publish()
-    assert (folder / "studies/power/table.md").read_text() == "20 splits"
     assert (folder / "studies/power/claims.md").read_text() == "the claims with 20 splits"
+    assert [path.name for path in (folder / "studies/when").iterdir()] == ["table.md"]  # nothing of the paper was run
 
 
 @pytest.mark.parametrize(
