@@ -38,7 +38,8 @@ def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path
         paths: files under `results`; they keep their place in it.
         results: the run's results directory. Studies, which runs of their own make, are looked for in its folder
             `studies` and in that of each results directory within it, whose provenance and audit, if it has results
-            of the paper, go to the study of the directory's name. What was published of a study stays where there is none of that name.
+            of the paper, go to the study of the directory's name. What was published of a study stays where there is
+            none of that name.
         folder: what is published; it appears whole or not at all, and until then stays what it was.
 
     Raises:
