@@ -7,7 +7,7 @@ import pytest
 from dense import make, small_graph
 
 from fairgat.config import NodeTraining
-from fairgat.config.protocol import EpochRule
+from fairgat.config.protocol import EpochRuleName
 from fairgat.tasks import epochs
 from fairgat.tasks.base import Score
 from fairgat.training.loop import fit
@@ -56,7 +56,7 @@ def test_a_run_reports_every_rule(method):
     """Each with the scores that its epoch had on validation."""
     method = make(method, small_graph(nodes=90, edges=400), NodeTraining(epochs=12, hidden=8))
     result = fit(method)
-    assert set(result.kept) == {"", *epochs.RULES} and {"accuracy", *epochs.RULES} == set(get_args(EpochRule))
+    assert set(result.kept) == {"", *epochs.RULES} and {"accuracy", *epochs.RULES} == set(get_args(EpochRuleName))
     assert result.kept["last"].epoch == 12
     losses = [row["validation_loss"] for row in result.history]
     assert result.kept["least_loss"].epoch == 1 + losses.index(min(losses))
