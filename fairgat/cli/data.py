@@ -1,13 +1,17 @@
-"""`fairgat data where` lists the raw files, `fairgat data add FOLDER` takes them in by hand."""
+"""`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
 
 import argparse
+from collections.abc import Iterator
 from pathlib import Path
 
 from fairgat import config as configuration
+from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
-from fairgat.data import download
+from fairgat.data import datasets, download
 from fairgat.data.datasets import files_of
+from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
+from fairgat.data.statistics import counts
 from fairgat.errors import DataError, nearest
 
 
@@ -19,8 +23,11 @@ def declare(parser: argparse.ArgumentParser) -> None:
     add.add_argument(
         "--mirror", type=Path, help="put them into this data mirror (config: data_mirror) in place of the results"
     )
+    stats = actions.add_parser("stats", help="count a graph: homophily by group and label, R_chi, alpha_chi and more")
+    stats.add_argument("--out", type=Path, default=Path("by-hand"), metavar="FOLDER", help="default: by-hand")
+    stats.add_argument("--data-mirror", metavar="FOLDER", help="in place of the configuration's")
     parser.set_defaults(run=run)
-    for action in (where, add):
+    for action in (where, add, stats):
         action.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
         action.add_argument("--dataset", action="append", metavar="NAME", help="only this data set; may be repeated")
 
@@ -29,8 +36,11 @@ def run(arguments: argparse.Namespace) -> None:
     config = configuration.load_files(*arguments.config)
     if arguments.action == "where":
         print("\n".join(where(config, arguments.dataset)))
-    else:
+    elif arguments.action == "add":
         print("\n".join(add(config, arguments.folder, arguments.mirror, arguments.dataset)))
+    else:
+        for line in stats(config, arguments.out, arguments.data_mirror, arguments.dataset):
+            print(line)
 
 
 def where(config: Config, names: list[str] | None = None) -> list[str]:
@@ -93,6 +103,26 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
     if not lines:
         raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines
+
+
+def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:
+    """Lines with the counts of each data set's whole graph (`fairgat.data.statistics.counts`), which is made in `out`.
+
+    Raises:
+        DataError: a data set is not in the configuration, or its graph cannot be made.
+    """
+    datasets.check(config)
+    for name in _wanted(config, names):
+        graph = Graph.load(make_graph(config, name, out, mirror))
+        yield f"{name}:"
+        for key, value in counts(graph, config.searched("alpha_chi_max")).items():
+            yield f"  {key:<20}{_shown(value)}"
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, dict):
+        return ", ".join(f"{key}: {_shown(each)}" for key, each in value.items()) or "–"
+    return "–" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
 
 
 def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:

@@ -1,4 +1,4 @@
-"""`fairgat data where` and `fairgat data add FOLDER`."""
+"""`fairgat data where`, `fairgat data add FOLDER` and `fairgat data stats`."""
 
 import gzip
 import hashlib
@@ -104,3 +104,21 @@ def test_the_command_line(tmp_path, capsys):
     assert "ind.cora.test.index" in capsys.readouterr().out
     assert cli.main([*where, "core"]) == 1
     assert "'core' is not a data set; did you mean 'cora'?" in capsys.readouterr().err
+
+
+def test_stats_counts_a_graph(tmp_path, capsys):
+    overlay = tmp_path / "mine.yaml"
+    options = "{nodes: 400, group_homophily: 0.25, dependence: 0.4}"
+    overlay.write_text(f"datasets: {{mine: {{task: node_classification, source: blocks, options: {options}}}}}\n")
+    command = ["data", "stats", "--config", "config.yaml", str(overlay), "--dataset", "mine", "--out", str(tmp_path)]
+    assert cli.main(command) == 0
+    name, *lines = capsys.readouterr().out.splitlines()
+    shown = dict(line.split(maxsplit=1) for line in lines)
+    assert name == "mine:" and shown["s0"] == "200" and shown["label_gap"] == "0.4000"
+    assert float(shown["group_homophily"]) == pytest.approx(0.25, abs=0.05)
+    assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
+
+
+def test_stats_of_an_unknown_data_set(setting, capsys):
+    assert cli.main(["data", "stats", "--dataset", "recidivsm"]) == 1
+    assert "'recidivsm' is not a data set" in capsys.readouterr().err
