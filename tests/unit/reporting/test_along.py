@@ -24,11 +24,14 @@ def content(**varied):
     }
 
 
+OVERLAYS = ("config.yaml", "configs/more-methods.yaml", "configs/when.yaml")
+
+
 @pytest.mark.parametrize(
     ("quantity", "option"), [("group_homophily",) * 2, ("label_homophily",) * 2, ("label_gap", "dependence")]
 )
 def test_the_shipped_study_varies_one_quantity_at_a_time(quantity, option):
-    shipped = config.load_files(ROOT / "config.yaml", ROOT / "configs/when.yaml")
+    shipped = config.load_files(*(ROOT / name for name in OVERLAYS))
     methods.check(shipped)
     names = settings.study_settings(shipped)["along"][quantity]
     options = [datasets.options_of(name, shipped.datasets[name]).model_dump() for name in names]
