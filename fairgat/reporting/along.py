@@ -46,7 +46,7 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
-    drawn, axes = style.grid(len(settings["along"]), len(METRICS) + 1, height=1.7, sharey="col")
+    drawn, axes = style.grid(len(settings["along"]), len(METRICS) + 1, height=1.7)
     for (quantity, datasets), (*panels, last) in zip(settings["along"].items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
         for metric, ax in zip(METRICS, panels, strict=True):
