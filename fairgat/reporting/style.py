@@ -39,9 +39,9 @@ _KNOWN = {
     "fairgat-steps-12": (_SKY, "<"),
     "fairgat-steps-13": (_ORANGE, ">"),
     "fairgat-steps-23": (_GREEN, "X"),
-    "fairgat-steps-1": (_RED, "v"),
-    "fairgat-steps-2": (_ORANGE, "^"),
-    "fairgat-steps-3": (_GREEN, "D"),
+    "fairgat-steps-1": (_RED, ">"),
+    "fairgat-steps-2": (_ORANGE, "<"),
+    "fairgat-steps-3": (_GREEN, "s"),
 }
 _ABLATION = "fairgat-steps-"  # these share colours with the baselines: their lines are dashed
 _OTHERS = [(_YELLOW, "h"), (_RED, "p"), (_PURPLE, "d"), (_SKY, "*"), (_ORANGE, "H"), (_GREEN, "8")]  # of a user's own
