@@ -14,7 +14,7 @@ COMMANDS = {
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
     "bench": "time the attention layers beside PyTorch Geometric's and DGL's",
-    "data": "where the raw data files come from, and how to supply them by hand",
+    "data": "where the raw data files come from, how to supply them by hand, and what a graph counts",
 }
 
 

@@ -258,8 +258,8 @@ def _verdicts(settings: Settings, numbers: pd.DataFrame) -> alt.Chart:
 
 def _shape(marker: str) -> str:
     """A marker of the figures as an SVG path between -1 and 1."""
-    style = MarkerStyle(marker)
-    lines = style.get_path().transformed(style.get_transform()).to_polygons(closed_only=False)
+    drawn = MarkerStyle(marker)
+    lines = drawn.get_path().transformed(drawn.get_transform()).to_polygons(closed_only=False)
     return "".join("M" + "L".join(f"{2 * x:.2f},{-2 * y:.2f}" for x, y in line) + "Z" for line in lines)
 
 

@@ -119,6 +119,6 @@ def test_stats_counts_a_graph(tmp_path, capsys):
     assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
 
 
-def test_stats_of_an_unknown_data_set(setting, capsys):
+def test_stats_of_an_unknown_data_set(capsys):
     assert cli.main(["data", "stats", "--dataset", "recidivsm"]) == 1
     assert "'recidivsm' is not a data set" in capsys.readouterr().err
