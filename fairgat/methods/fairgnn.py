@@ -16,7 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
-from fairgat.methods.base import NodeMethod
+from fairgat.methods.base import Adam, NodeMethod
 from fairgat.tasks.node import NodeTask
 
 
@@ -84,7 +84,7 @@ class NodeClassification(NodeMethod):
         estimator = SensitiveEstimator(
             self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
         )
-        optimizer = torch.optim.Adam(
+        optimizer = Adam(
             estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
         )
         for _ in range(settings.estimator_epochs):

@@ -15,7 +15,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
 
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
-from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.methods.base import Adam, NodeMethod, attention_layer
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.tasks.node import NodeTask
 
@@ -73,7 +73,7 @@ class NodeClassification(NodeMethod):
         hidden = [nn.Linear(features, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
         self.model.phi = nn.Sequential(*hidden, nn.Linear(width, features))  # not a part of what `optimizer` steps
         rate, decay = settings.phi_learning_rate, settings.phi_weight_decay
-        self.phi_optimizer = torch.optim.Adam(self.model.phi.parameters(), lr=rate, weight_decay=decay)
+        self.phi_optimizer = Adam(self.model.phi.parameters(), lr=rate, weight_decay=decay)
         nodes, h = means_of_other_group(task.features, task.edge_index, task.sensitive)
         if not len(nodes):
             raise NotDefined("FairSIN learns from neighbours of the other group; no node of this graph has one")
@@ -81,7 +81,7 @@ class NodeClassification(NodeMethod):
         self.known, self.h = task.features[nodes[fitted]], h[fitted]
         self.discriminator = nn.Linear(task.training.hidden, 1)
         rate = settings.discriminator_learning_rate
-        self.discriminator_optimizer = torch.optim.Adam(self.discriminator.parameters(), lr=rate)
+        self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)
         self.fit_phi(settings.phi_first_steps if settings.variant == "F" else settings.phi_steps)
 
     def build(self) -> nn.Module:
