@@ -155,7 +155,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
             if blocks:
                 panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
     rules = (
-        f"In brackets: the rule that chooses the epoch and, after a stroke, the one for {base} where that is another. "
+        f"In brackets: the rule that chooses the epoch and, after a slash, the one for {base} where that is another. "
         if frame["rules"].ne("").any()
         else ""
     )
