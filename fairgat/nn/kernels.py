@@ -22,11 +22,15 @@ if not {"NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"} & os.environ.
 
 BLOCK = 64  # rows, whose edges stay in the first cache
 PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
-_SUMS = {"reassoc", "contract", "arcp", "nsz"}  # sums may be reordered, which is what lets LLVM vectorise them
+_FUSED = {"contract"}
+# Dot products may be reordered, which is what lets LLVM vectorise them. Without `nsz`, though: Numba optimises a
+# parallel kernel for the process that compiles it, and once more for its cache. With both flags the second pass would
+# reorder a sum again, and the first training in a fresh clone would get other bits than those that follow.
+_SUMS = {"contract", "reassoc"}
 
-_parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+_parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_FUSED)
 _rows = njit(nogil=True, error_model="numpy", fastmath=_SUMS)
-_inlined = njit(forceinline=True, error_model="numpy", fastmath=_SUMS)
+_inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
 
 
 def launch(kernel, *arguments) -> None:
@@ -49,7 +53,7 @@ def _first_row(rowptr, part):
 # ------------------------------------------------------------------------------------------- softmax of the scores
 
 
-@njit(forceinline=True, error_model="numpy", fastmath={"contract"})
+@_inlined
 def _exp(x):
     """exp(x) in float32 for x <= 0, to 1e-7; 0 below -87. LLVM vectorises it, unlike np.exp: a fifth of the time."""
     whole = np.floor(x * np.float32(1.44269504) + np.float32(0.5))
@@ -78,7 +82,7 @@ def _score(e, source, score_source, score_target, slope):
     return score, score if score > 0 else score * slope
 
 
-@njit(forceinline=True, error_model="numpy", fastmath=_SUMS | {"nnan"})
+@njit(forceinline=True, error_model="numpy", fastmath=_FUSED | {"nnan", "nsz"})
 def _larger(a, b):
     """The larger one; with `nnan`, without which a maximum isn't vectorised, and here alone: NaN passes elsewhere."""
     return a if a > b else b
@@ -299,7 +303,7 @@ def aggregate_gradient(
             _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
 
 
-@_parallel
+@njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
 def dot_products(rowptr, source, x, grad, out):
     """out[h, e] = <grad[i, h], x[j, h]> by target, or <grad[i, h], x[j, 0]> where all heads have the same x."""
     for part in prange(PARTS):

@@ -1,5 +1,9 @@
 """EDITS's debiasing against the same optimisation left to autograd over a dense matrix, and its thresholds."""
 
+import os
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 import torch
@@ -224,3 +228,19 @@ def test_bias_before_and_after(graph, train):
     first, second = report["after"]
     assert first["edges"] == report["before"]["edges"] + first["added"] - first["removed"]
     assert second["edges"] > first["edges"]
+
+
+def test_a_process_that_compiles_gets_the_bits_of_one_that_loads(tmp_path):
+    code = """
+import hashlib
+import numpy as np
+from fairgat.methods.edits import kernels
+draw = np.random.default_rng(0)
+matrix, velocity, *vectors = (draw.random(shape, np.float32) for shape in [(300, 300)] * 2 + [300] * 4)
+settings = np.array([0.1, 0.9, 0.01, 0.001], np.float32)
+kernels.structure_step(np.arange(301), draw.integers(300, size=300), *vectors, *settings, matrix, velocity)
+print(hashlib.sha1(matrix.tobytes() + velocity.tobytes()).hexdigest())
+"""
+    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
+    compiled, loaded = (subprocess.check_output([sys.executable, "-c", code], env=environment) for _ in range(2))
+    assert compiled == loaded

@@ -21,6 +21,31 @@ print(out.double().sum().item(), layer.lin.parametrizations.weight.original.grad
 """
 
 
+# Every kernel, on rows that are long enough to be summed in vectors.
+SUMS = """
+import hashlib, torch
+from fairgat.nn import CSRGraph, attention, normalise
+draw = torch.Generator().manual_seed(0)
+many, few = torch.randint(2000, (20_000,), generator=draw), torch.rand(20_000, generator=draw) ** 4 * 2000
+ends = torch.stack([many, few.long()])
+graph = CSRGraph.from_edge_index(torch.cat([ends, ends.flip(0)], 1), 2000, torch.arange(2000) % 2)
+made = []
+for heads in 1, 3:
+    scores = [torch.randn(heads, 2000, generator=draw).requires_grad_() for _ in range(2)]
+    alpha = attention.segment_softmax(*scores, graph, 0.5)
+    made += [alpha, *torch.autograd.grad(alpha.square().sum(), scores, retain_graph=True)]
+    for width in 16, 32, 64, 100, 128:
+        x = torch.randn(2000, heads, width, generator=draw)
+        for given in [alpha], [alpha, x.requires_grad_()]:  # without x's gradient by dot products alone
+            z = attention.sum_of_neighbours(alpha, x if len(given) > 1 else x.detach(), graph)
+            made += [z, *torch.autograd.grad(z.square().sum(), given, retain_graph=True)]
+x = x.detach()[:, 0].requires_grad_()
+z = normalise.standardise(x, 1.0)
+made += [z, *torch.autograd.grad(z.pow(3).sum(), x)]
+print(*(hashlib.sha1(each.detach().numpy().tobytes()).hexdigest() for each in made))
+"""
+
+
 def start(code, **environment):
     return subprocess.Popen(
         [sys.executable, "-c", code],
@@ -42,7 +67,7 @@ def test_training_imports_nothing_that_it_can_do_without():
 def test_a_second_job_compiles_nothing_and_adds_up_the_same(tmp_path):
     answers, compiled = [], []
     for _ in range(2):
-        answers.append(start(STEP, NUMBA_CACHE_DIR=str(tmp_path)).communicate())
+        answers.append(start(SUMS, NUMBA_CACHE_DIR=str(tmp_path)).communicate())
         compiled.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")})
     assert answers[0][0] and answers[0][0] == answers[1][0], answers
     assert compiled[0] and compiled[0] == compiled[1]
