@@ -11,8 +11,10 @@ with logged(snakemake):
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
-    frame = study.compare(settings, runs.read(*snakemake.input.runs), map(read_json, snakemake.input.selections))
+    shards = runs.read(*snakemake.input.runs)
+    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
     runs.write(output.differences, frame[list(study.COLUMNS)])
+    runs.write(output.scores, study.scores(settings, shards, frame))
     for path in output.table:
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
     if settings["along"]:

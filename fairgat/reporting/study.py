@@ -1,7 +1,8 @@
 """A study: variants against what they vary, run against run on the same splits.
 
-`compare` gives the numbers, `text` the table and `figure` a forest plot per task. The paper's published test scores
-stand beside ours: for orientation in a study of validation scores, with their own differences in one of test scores.
+`compare` gives the numbers, `scores` those of each split behind them, `text` the table and `figure` a forest plot per
+task. The paper's published test scores stand beside ours: for orientation in a study of validation scores, with their
+own differences in one of test scores.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -63,13 +64,8 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
     chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
     lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
     lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
-    ours = (runs["protocol"] == settings["protocol"]) | (runs["protocol"] == "")
-    runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
-    scores = runs.loc[
-        runs["part"] == settings["part"], ["run_on", "method", "cell", "epochs", "split", "metric", "value"]
-    ]
     keys, varied = [*_ROW, "metric"], lines["changes"] != ""
-    scored = lines.merge(scores)
+    scored = lines.merge(_by_rule(settings, runs))
     summary = scored.groupby(keys, sort=False)["value"].agg(
         n_splits="size", mean=fmean, std=lambda values: deviation(values, settings["ddof"])
     )
@@ -93,6 +89,21 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
     ]
     found["n_splits"] = found["n_splits"].fillna(0).astype(int)
     return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
+
+
+def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """The scores behind `compare`'s frame: a line per data set, method, cell, rule for the epoch, split and metric."""
+    compared = frame[["run_on", "method", "cell", "epochs", "metric"]].drop_duplicates()
+    return compared.merge(_by_rule(settings, runs)).rename(columns={"run_on": "dataset"})
+
+
+def _by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the study's part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
+    ours = (runs["protocol"] == settings["protocol"]) | (runs["protocol"] == "")
+    runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
+    return runs.loc[
+        runs["part"] == settings["part"], ["run_on", "method", "cell", "epochs", "split", "metric", "value"]
+    ]
 
 
 def _metrics(settings: Settings, task: str) -> tuple[str, ...]:

@@ -147,6 +147,15 @@ def test_differences_are_paired_over_the_splits(frame, tmp_path):
     pd.testing.assert_frame_equal(again, frame)
 
 
+def test_the_scores_behind_the_differences(frame, tmp_path):
+    behind = study.scores(SETTINGS, runs.collect(write(tmp_path, contents())), frame)
+    behind = behind[(behind["dataset"] == "cora") & (behind["metric"] == "accuracy")]
+    by_split = behind.pivot(index="split", columns="method", values="value")
+    assert by_split["fairgat-centred"].tolist() == pytest.approx(np.add(BASE, GAIN))
+    gain = (by_split["fairgat-centred"] - by_split["fairgat"]).mean()
+    assert gain == pytest.approx(line(frame, "cora", "fairgat-centred")["difference"])
+
+
 def test_another_form_of_a_data_set_is_compared_with_it(frame):
     row, base = line(frame, "recidivism", "gat", "recidivism-by-row"), line(frame, "recidivism", "gat")
     assert row["difference"] == pytest.approx(row["mean"] - base["mean"])
