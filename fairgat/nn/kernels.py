@@ -22,14 +22,15 @@ if not {"NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"} & os.environ.
 
 BLOCK = 64  # rows, whose edges stay in the first cache
 PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
-_FUSED = {"contract"}
+_FUSED = {"contract"}  # products and sums in one instruction
 # Dot products may be reordered, which is what lets LLVM vectorise them. Without `nsz`, though: Numba optimises a
 # parallel kernel for the process that compiles it, and once more for its cache. With both flags the second pass would
 # reorder a sum again, and the first training in a fresh clone would get other bits than those that follow.
-_SUMS = {"contract", "reassoc"}
+_REORDERED = {"contract", "reassoc"}
 
-_parallel = njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_FUSED)
-_rows = njit(nogil=True, error_model="numpy", fastmath=_SUMS)
+_options = {"parallel": True, "cache": True, "nogil": True, "error_model": "numpy"}
+_parallel, _parallel_dots = njit(**_options, fastmath=_FUSED), njit(**_options, fastmath=_REORDERED)
+_rows = njit(nogil=True, error_model="numpy", fastmath=_REORDERED)
 _inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
 
 
@@ -303,7 +304,7 @@ def aggregate_gradient(
             _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
 
 
-@njit(parallel=True, cache=True, nogil=True, error_model="numpy", fastmath=_SUMS)
+@_parallel_dots
 def dot_products(rowptr, source, x, grad, out):
     """out[h, e] = <grad[i, h], x[j, h]> by target, or <grad[i, h], x[j, 0]> where all heads have the same x."""
     for part in prange(PARTS):
