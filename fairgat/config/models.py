@@ -124,6 +124,8 @@ class Study(Model):
     """Whose scores are compared; no choice is made by them."""
     metrics: Annotated[list[str], Field(min_length=1)] | None = None
     """The metrics compared; accuracy and the task's fairness measures where absent."""
+    figure_metrics: Annotated[list[str], Field(min_length=1)] | None = None
+    """Those of `metrics` that the figure shows; all of them where absent."""
     epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
     """Rules that choose the epochs of a variant and of what it is compared with, in node classification: each row is
     compared once for each pair."""
@@ -132,6 +134,12 @@ class Study(Model):
     along: dict[Quantity, Annotated[Names, Field(min_length=2)]] = {}
     """Counts of the graphs, and the data sets of node classification that differ in each: the figure `along` shows the
     differences against them, as measured. It reads the theory's terms of the methods in `tables.theory`."""
+
+    @model_validator(mode="after")
+    def _drawn_is_compared(self) -> "Study":
+        if unknown := set(self.figure_metrics or ()) - set(self.metrics or ()):
+            raise ValueError(f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list")
+        return self
 
 
 class Config(Model):

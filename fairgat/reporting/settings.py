@@ -59,8 +59,9 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def study_settings(config: Config) -> dict[str, Any]:
-    """The settings of the study: `name`, `title`, `part`, `metrics`, `protocol`, `ddof`, `blocks`, one for each
-    data set on which some variant is run, and `along`, the data sets among them by the quantity that they differ in.
+    """The settings of the study: `name`, `title`, `part`, `metrics`, `figure_metrics`, `protocol`, `ddof`, `blocks`,
+    one for each data set on which some variant is run, and `along`, the data sets among them by the quantity that they
+    differ in.
 
     A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
     method or the same one on another form of the data set. A row has the `dataset` and `method` of its runs, `title`,
@@ -107,7 +108,8 @@ def study_settings(config: Config) -> dict[str, Any]:
     drawn = {block["name"] for block in blocks}
     kept = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
     computed["along"] = {key: names for key, names in kept.items() if names}
-    return study.model_dump(include={"name", "title", "part", "metrics"}) | {"blocks": blocks} | computed
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics"})
+    return asked | {"blocks": blocks} | computed
 
 
 def explorer_settings(config: Config) -> dict[str, Any]:

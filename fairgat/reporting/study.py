@@ -281,7 +281,8 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
     panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
     height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
-    drawn, axes = style.panels(panels, _metrics(settings, task), columns=4, height=height, sharey="row")
+    metrics = settings["figure_metrics"] or _metrics(settings, task)
+    drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
     drawn_paper = False
     for (dataset, metric), ax in axes.items():
         ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)

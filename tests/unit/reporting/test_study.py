@@ -87,6 +87,9 @@ def test_what_cannot_be_compared_is_refused():
     }
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
         settings.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
+    drawn = content["study"] | {"metrics": ["accuracy"], "figure_metrics": ["auc"]}
+    with pytest.raises(ConfigError, match="`figure_metrics` has auc, which `metrics` does not list"):
+        config.load(content | {"study": drawn})
     with pytest.raises(ConfigError, match="there is no study"):
         settings.study_settings(SHIPPED)
 
@@ -257,3 +260,8 @@ def test_the_figure(frame, task, tmp_path):
     assert ("GAT" in names) == (task == NODE)  # in link prediction no variant is of it
     style.save(figure, {"svg": tmp_path / "a.svg"})
     assert (tmp_path / "a.svg").stat().st_size > 1000
+
+
+def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
+    figure = study.figure(SETTINGS | {"figure_metrics": ["equal_opportunity"]}, frame, NODE)
+    assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]
