@@ -19,7 +19,6 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.data.graph import Graph
-from fairgat.nn import FairGATConv, GATConv
 
 GAT, FAIRGAT, PYG, DGL = "GAT", "FairGAT", "PyG GATConv, eager", "DGL GATConv"
 OURS, PEERS = (GAT, FAIRGAT), (PYG, DGL)
@@ -102,11 +101,14 @@ class Training:
 
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
-    edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
-    if name == GAT:
-        return GATConv, (edge_index,), ours
-    if name == FAIRGAT:  # all three steps
-        return partial(FairGATConv, alpha_chi=0.5, eta=1.0), (edge_index, torch.from_numpy(graph.sensitive)), ours
+    edge_index = torch.from_numpy(graph.edge_index)
+    if name in OURS:  # imported here, as fairgat.nn changes how its process keeps memory, which is no matter of a peer's
+        from fairgat.nn import FairGATConv, GATConv
+
+        if name == GAT:
+            return GATConv, (edge_index,), f"Numba {numba.__version__}"
+        steps = partial(FairGATConv, alpha_chi=0.5, eta=1.0)  # all three
+        return steps, (edge_index, torch.from_numpy(graph.sensitive)), f"Numba {numba.__version__}"
     if name == PYG:
         import torch_geometric
         from torch_geometric.nn import GATConv as PyGConv
