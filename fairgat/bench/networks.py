@@ -102,7 +102,8 @@ class Training:
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
     edge_index = torch.from_numpy(graph.edge_index)
-    if name in OURS:  # imported here, as fairgat.nn changes how its process keeps memory, which is no matter of a peer's
+    if name in OURS:
+        # Not in a peer's process, whose memory it would keep, too.
         from fairgat.nn import FairGATConv, GATConv
 
         if name == GAT:

@@ -1,6 +1,8 @@
 """The benchmarks on tiny graphs run, say what they measured, and say what could not be."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -26,6 +28,11 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "dgl.py").write_text("raise ModuleNotFoundError('No module named dgl')\n")
     monkeypatch.syspath_prepend(tmp_path)  # which multiprocessing hands on
     return tmp_path
+
+
+def test_a_peers_process_does_not_keep_memory_as_ours():
+    ask = "import sys, fairgat.bench.networks; print('fairgat.nn' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", ask], capture_output=True, text=True).stdout == "False\n"
 
 
 def test_both_benchmarks_and_their_page(folder, monkeypatch, capsys):
