@@ -101,15 +101,13 @@ class Training:
 
 
 def _layer(name: str, graph: Graph, threads: int) -> tuple[Callable[[int, int], nn.Module], tuple[Any, ...], str]:
-    edge_index = torch.from_numpy(graph.edge_index)
-    if name in OURS:
-        # Not in a peer's process, whose memory it would keep, too.
+    edge_index, ours = torch.from_numpy(graph.edge_index), f"Numba {numba.__version__}"
+    if name in OURS:  # imported for them alone: it changes how its process keeps memory
         from fairgat.nn import FairGATConv, GATConv
 
         if name == GAT:
-            return GATConv, (edge_index,), f"Numba {numba.__version__}"
-        steps = partial(FairGATConv, alpha_chi=0.5, eta=1.0)  # all three
-        return steps, (edge_index, torch.from_numpy(graph.sensitive)), f"Numba {numba.__version__}"
+            return GATConv, (edge_index,), ours
+        return partial(FairGATConv, alpha_chi=0.5, eta=1.0), (edge_index, torch.from_numpy(graph.sensitive)), ours
     if name == PYG:
         import torch_geometric
         from torch_geometric.nn import GATConv as PyGConv
