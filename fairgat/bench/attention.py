@@ -84,7 +84,7 @@ def table(result: dict[str, Any]) -> list[str]:
     """Format the result as Markdown, which also reads well on a terminal."""
     small = {(row["network"], row["threads"]): row for row in result["small_rows"]}
     lines = [
-        f"One training epoch, two layers of {result['hidden']} and a linear layer, {_size(result['graph'])}; "
+        f"One training epoch, two layers of {result['hidden']} and a linear layer, {_size(result['graph'])};",
         f"medians of {result['pairs']} turns. The smaller graph is generated: {_size(result['small'])}.",
         "",
         "| network | threads | ms/epoch | faster than PyG eager | faster than DGL "

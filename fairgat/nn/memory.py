@@ -2,7 +2,8 @@
 
 glibc returns large arrays to the system when they are freed. Every epoch then waits for the same pages to be mapped and
 cleared again: up to a tenth of its time on the Recidivism graph, a third in link prediction on Pubmed, nearly half with
-500,000 nodes. There the price is a peak a third to a half higher, for the gaps in the heap.
+500,000 nodes. There the price is a peak a third to a half higher, for the gaps in the heap; with a million nodes it is
+more (docs/performance.md).
 """
 
 import ctypes
