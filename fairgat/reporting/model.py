@@ -84,6 +84,7 @@ class Table:
     explanation: str = ""
     source: str = ""
     size: str = "footnotesize"  # LaTeX's font size
+    continues: bool = False  # the part before it, under the same number
 
 
 class Notes:

@@ -94,8 +94,13 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
 
 
 def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str, Any]) -> str:
-    """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean."""
+    """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
+
+    In one sentence where none of the paper's results was run.
+    """
     paragraphs, rule = [], settings["rule"]
+    if (numbers["verdict"] == compare.NOT_RUN).all():
+        return f"None of the paper's {(numbers['rule'] == rule).sum()} results is among them.\n"
     for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
         rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))

@@ -245,6 +245,11 @@ def test_link_prediction_is_audited_under_both_protocols(settings):
     assert "90.00 ± 1.00" in next(line for line in panel.splitlines() if "74.70 ± 1.00" in line)
 
 
+def test_a_run_without_any_of_the_papers_results_says_so(settings):
+    frame, _ = verdicts(settings, summary([("income", "gat", "accuracy", 83.0, 0.9)]))
+    assert audit.headline(pd.DataFrame(), frame, settings) == "None of the paper's 117 results is among them.\n"
+
+
 def test_a_whole_audit(plan):
     files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
     texts = audit.make(audit_settings(plan.config), files)

@@ -281,6 +281,7 @@ def test_a_latex_table_of_many_rows_goes_on_on_the_next_page(latex, size):
     ]
     assert all(tex.count(f"{n}/{k} &") == 1 for n in range(5) for k in range(19))
     assert "too large" not in latex(tex)
+    assert tex.count(r"\addtocounter{table}{-1}") == 2, "each part goes on under the first one's number"
 
 
 @pytest.mark.parametrize("first", ["", "[", "*"])
