@@ -29,6 +29,9 @@ Scores are percent. ΔSP is the gap between the groups' shares of positive predi
 nodes whose label is 1; lower is fairer. A method stands in a table with one cell of its hyperparameters, chosen on \
 validation: *fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the \
 one that the paper reports."""
+CHECKING = """\
+A claim is checked on means alone, however close they are. *Not supported*: a check fails; *supported where run*: all \
+checks hold that could be made."""
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:
@@ -121,7 +124,8 @@ def summary(folder: Path, link: str) -> str:
         f"[what it cost]({link}/costs/costs.md), [versions and seed]({link}/provenance.json)."
     )
     figure = f"![{FIGURE}]({link}/figures/published.svg)"
-    return "\n\n".join([headline, READING, _body(folder / "tables/comparison.md"), figure, _first_grid(claims), run])
+    scores, holds = _body(folder / "tables/comparison.md"), _first_grid(claims)
+    return "\n\n".join([headline, READING, scores, figure, CHECKING, holds, run])
 
 
 def quoted(page: str, folder: Path, link: str) -> str:
