@@ -134,14 +134,17 @@ def panels(
 
 
 def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), line: bool = False) -> None:
-    """One legend for the whole figure, above it."""
+    """One legend for the whole figure, above it and no wider."""
     handles = []
     for look in shown:
         drawn = {"marker": "", "linestyle": look.line} if line else {"marker": look.marker, "linestyle": ""}
         handles.append(Line2D([], [], color=look.colour, label=look.title, **drawn))
     handles += extra
-    if handles:
-        figure.legend(handles=handles, loc="outside upper center", ncols=min(len(handles), 6), frameon=False)
+    for columns in range(min(len(handles), 6), 0, -1):
+        drawn = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+        if drawn.get_window_extent().width <= figure.bbox.width or columns == 1:
+            break
+        drawn.remove()
 
 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:

@@ -70,3 +70,15 @@ def test_methods_keep_their_looks_and_differ():
     assert len({(look.colour, look.line, look.marker) for look in looks.values()}) == len(names) + 2
     assert len({(looks[name].colour, looks[name].line) for name in names}) == len(names)
     assert style.looks([{"name": "fairgat", "title": "FairGAT"}])["fairgat"].colour == looks["fairgat"].colour
+
+
+@pytest.mark.parametrize("count", [0, 2, 7])
+def test_a_legend_is_no_wider_than_its_figure(count):
+    figure, _ = style.plt.subplots(figsize=(style.WIDTH, 4), layout="constrained")
+    looks = style.looks({"name": f"method-{n}", "title": f"Method {n} with a long title"} for n in range(count))
+    style.legend(figure, looks.values())
+    figure.draw_without_rendering()
+    assert len(figure.legends) == (count > 0)
+    boxes = [legend.get_window_extent() for legend in figure.legends]
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in boxes)
+    style.plt.close(figure)
