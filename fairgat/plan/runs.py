@@ -58,9 +58,6 @@ class Plan:
         """A file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
 
-    def graph(self, dataset: str) -> str:
-        return self.path(f"data/graphs/{dataset}.npz")
-
     def split(self, task: Task, dataset: str, split: int) -> str:
         return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
 

@@ -16,17 +16,17 @@ import pandas as pd
 import vl_convert
 from matplotlib.markers import MarkerStyle
 
-from fairgat.cells import from_path
 from fairgat.reporting import labels, percent, style
 from fairgat.reporting.audit.compare import VERDICTS
 from fairgat.reporting.failures import in_words
 from fairgat.reporting.inputs import Files, Settings
 from fairgat.reporting.paper import means
+from fairgat.reporting.render import plain
 from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
 from fairgat.scores.selection import RULES
 
 POINTS = 50  # of a learning curve
-TEMPLATES = Path(__file__).parent / "templates"
+TEMPLATE = "templates/explore.html.j2"  # in full, so that its rule sees it
 _KEYS = ["dataset", "method", "cell"]
 # Of the verdicts, the same on every page; the colours are Okabe and Ito's.
 _COLOURS = dict(zip(VERDICTS, ["#009e73", "#0072b2", "#d55e00", "#cccccc", "#999999"], strict=True))
@@ -64,7 +64,7 @@ def points(settings: Settings, task: str, cells: pd.DataFrame, winners: pd.DataF
         for measure in FAIRNESS[task]:
             paper = [published.get((dataset, method, metric)) for metric in (UTILITY, measure)]
             rows.append(
-                {"dataset": titles[dataset], "method": settings["methods"][method], "cell": _words(cell),
+                {"dataset": titles[dataset], "method": settings["methods"][method], "cell": in_words(cell),
                  "part": part, "measure": str(labels.metric(measure)), "gap": round(100 * row["mean", measure], 3),
                  "gap_text": row["text", measure], **utilities, "splits": int(row["n_splits", measure]),
                  "paper": ", ".join(_text(*value) for value in paper if value) or "–",
@@ -140,8 +140,8 @@ def page(settings: Settings, files: Files) -> str:
         views["Published and reproduced"] = _verdicts(settings, numbers)
     with alt.data_transformers.disable_max_rows():
         specs = {f"view-{number}": chart.to_dict() for number, chart in enumerate(views.values())}
-    environment = jinja2.Environment(loader=jinja2.FileSystemLoader(TEMPLATES), autoescape=True)
-    return environment.get_template("explore.html.j2").render(
+    environment = jinja2.Environment(loader=jinja2.PackageLoader("fairgat.reporting", ""), autoescape=True)
+    return environment.get_template(TEMPLATE).render(
         views={f"view-{number}": title for number, title in enumerate(views)},
         specs=_in_script(json.dumps(specs)),
         scripts=_in_script(vl_convert.javascript_bundle()),
@@ -272,8 +272,4 @@ def _styled(chart: Any) -> Any:
 
 
 def _text(mean: float, std: float) -> str:
-    return str(percent.score(mean).text) + ("" if percent.missing(std) else f" ± {100 * std:.2f}")
-
-
-def _words(cell: str) -> str:
-    return in_words(cell) if from_path(cell) else cell
+    return plain(percent.score(mean, std))

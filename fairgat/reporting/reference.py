@@ -4,7 +4,6 @@ README.md and docs/*.md have parts between two marks. `quoted` replaces them: BE
 `<!-- table: FILE -->` by one of its tables.
 """
 
-import csv
 import re
 import shutil
 import tempfile
@@ -97,10 +96,7 @@ def _replace(folder: Path, fresh: Path, aside: Path) -> None:
 
 def _write_costs_of_rules(folder: Path) -> None:
     rules = read_json(folder / "provenance.json")["rules"]
-    with open(folder / "rules.csv", "w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["rule", "jobs", "wall_seconds", "cpu_seconds", "peak_mb"])
-        writer.writerows([rule, *entry.values()] for rule, entry in rules.items())
+    pd.DataFrame.from_dict(rules, orient="index").to_csv(folder / "rules.csv", index_label="rule", lineterminator="\n")
 
 
 def summary(folder: Path, link: str) -> str:

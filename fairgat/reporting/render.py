@@ -164,11 +164,12 @@ def to_csv(table: Table) -> str:
             if block.reason:
                 writer.writerow([str(block.title), f"not run: {block.reason}"])
             for row in block.rows:
-                writer.writerow([str(block.title), *map(_plain_cell, row.cells)])
+                writer.writerow([str(block.title), *map(plain, row.cells)])
     for mark, note in table.notes:
         writer.writerow([f"[{mark}]" if mark else "", note])
     return text.getvalue()
 
 
-def _plain_cell(cell: Cell) -> str:
+def plain(cell: Cell) -> str:
+    """The cell as text."""
     return f"{cell.text}" + (f" ± {cell.std}" if cell.std else "") + (f" [{cell.mark}]" if cell.mark else "")

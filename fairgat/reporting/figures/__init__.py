@@ -1,7 +1,6 @@
 """One module a figure, found by its name.
 
-Each declares READS and TASK as a table does (a TASK of several tasks gives a figure for each, named after it), and has
-`draw(settings, files)`, which gives a Matplotlib figure. `settings` are those of
-`fairgat.reporting.settings.figure_settings`. config.yaml lists those that are drawn under `figures:`. Names with an
-underscore are shared by several figures.
+Each declares READS and TASK as a table does, and has `draw(settings, files)`, which gives a Matplotlib figure.
+`settings` are those of `fairgat.reporting.settings.figure_settings`. config.yaml lists those that are drawn under
+`figures:`. Names with an underscore are shared by several figures.
 """

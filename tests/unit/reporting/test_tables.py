@@ -14,8 +14,7 @@ from reporting_fixtures import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, 
 
 from fairgat import config as configuration
 from fairgat.files import write_json
-from fairgat.plan import Plan, declared
-from fairgat.plan.modules import PACKAGE
+from fairgat.plan import Plan
 from fairgat.reporting import escape, render, settings
 from fairgat.reporting.failures import failed_cells
 from fairgat.reporting.model import Block, Cell, Math, Panel, Row, Table
@@ -165,37 +164,6 @@ def test_theory_has_means_over_the_splits(built):
         "0.010",
     )
     assert len(network.blocks) == len(layers.blocks) == 3
-
-
-ANOTHER = '''
-"""Epochs of every run."""
-
-READS = ("runs",)
-TASK = "node_classification"
-
-from fairgat.reporting.model import Block, Cell, Panel, Row, Table
-from fairgat.scores.runs import read
-
-
-def build(settings, files):
-    runs = read(*files["runs"])
-    epochs = runs[runs["metric"] == "epochs"].groupby("method")["value"].sum()
-    rows = [Row([Cell(method["title"]), Cell(f"{epochs[method['name']]:.0f}")]) for method in settings["methods"]]
-    return Table("epochs_of_all", "Epochs", [Panel("stacked", ["", "epochs"], [Block("All", rows)])], [])
-'''
-
-
-def test_a_new_table_is_one_file_and_one_line(plan):
-    module = PACKAGE / "reporting/tables/epochs_of_all.py"
-    module.write_text(ANOTHER)
-    try:
-        more = replanned(plan, tables=TABLES | {"epochs_of_all": ["gat", "fairgat"]})
-        assert "epochs_of_all" in more.tables()
-        lines = render.render(build(more, "epochs_of_all"), "md").splitlines()
-        assert [line.replace("|", "").split() for line in lines[-2:]] == [["GAT", "30"], ["FairGAT", "120"]]
-    finally:
-        module.unlink()
-        declared.cache_clear()
 
 
 @pytest.mark.parametrize("name", TABLES)
