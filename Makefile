@@ -86,7 +86,7 @@ lint: env ## Check style, the direction of imports and the workflow's form
 bench: env .bench-peers ## Time the attention layers and write docs/performance.md (about ten minutes, with the machine to itself)
 	$(BIN)/fairgat bench attention $(ARGS) --output results/bench/attention.json
 	$(BIN)/fairgat bench scale --output results/bench/scale.json
-	$(BIN)/python -m fairgat.bench.page docs/performance.md results/bench/attention.json results/bench/scale.json
+	$(BIN)/python -m tools.performance docs/performance.md results/bench/attention.json results/bench/scale.json
 
 format: env ## Put all code into form
 	$(BIN)/ruff check --fix .

@@ -7,10 +7,11 @@ import sys
 import pytest
 
 from fairgat import files
-from fairgat.bench import page, scale
+from fairgat.bench import scale
 from fairgat.bench.networks import DGL, FAIRGAT, GAT, OURS, PYG
 from fairgat.bench.worker import GIB, Worker
 from fairgat.cli import main as cli
+from tools import performance
 
 CONFIG = """
 datasets:
@@ -63,13 +64,13 @@ def test_both_benchmarks_and_their_page(folder, monkeypatch, capsys):
     assert 700 < ours[0]["edges"] <= 1000 < ours[1]["edges"] <= 2000
     assert peer["failure"] == "not here"
 
-    performance = folder / "performance.md"
-    performance.write_text("Above.\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nBelow.\n")
-    page.write(performance, result, growth)
-    text = performance.read_text()
+    page = folder / "performance.md"
+    page.write_text("Above.\n<!-- measured: begin -->\nold\n<!-- measured: end -->\nBelow.\n")
+    performance.write(page, result, growth)
+    text = page.read_text()
     assert text.startswith("Above.\n") and text.endswith("\nBelow.\n") and "\nold\n" not in text
     assert all(line in text for line in shown.splitlines())
-    plot = performance.with_suffix(".svg").read_text()
+    plot = page.with_suffix(".svg").read_text()
     assert f"<!-- {PYG} -->" in plot and f"<!-- {DGL} -->" not in plot
 
 
