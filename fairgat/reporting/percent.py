@@ -5,11 +5,11 @@ import math
 from fairgat.reporting.model import DASH, Cell, Math
 
 
-def score(mean: float | None, std: float | None = None, bold: bool = False) -> Cell:
+def score(mean: float | None, std: float | None = None) -> Cell:
     """A mean with its standard deviation; a dash where there is none."""
     if missing(mean):
         return Cell(DASH)
-    return Cell(f"{100 * mean:.2f}", std="" if missing(std) else f"{100 * std:.2f}", bold=bold)
+    return Cell(f"{100 * mean:.2f}", std="" if missing(std) else f"{100 * std:.2f}")
 
 
 def signed(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
