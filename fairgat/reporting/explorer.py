@@ -26,7 +26,7 @@ from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
 from fairgat.scores.selection import RULES
 
 POINTS = 50  # of a learning curve
-TEMPLATE = "templates/explore.html.j2"  # in full, so that its rule sees it
+TEMPLATE = "templates/explore.html.j2"  # in full, so that the rule sees it, as in render.py
 _KEYS = ["dataset", "method", "cell"]
 # Of the verdicts, the same on every page; the colours are Okabe and Ito's.
 _COLOURS = dict(zip(VERDICTS, ["#009e73", "#0072b2", "#d55e00", "#cccccc", "#999999"], strict=True))

@@ -29,8 +29,8 @@ nodes whose label is 1; lower is fairer. A method stands in a table with one cel
 validation: *fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the \
 one that the paper reports."""
 CHECKING = """\
-A claim is checked on means alone, however close they are. *Not supported*: a check fails; *supported where run*: all \
-checks hold that could be made."""
+A claim is checked on the numbers as they are (means; in claim 3 standard deviations, in 6 and 8 seconds), whatever \
+the noise between splits. *Not supported*: a check fails; *supported where run*: all that could be made hold."""
 
 
 def collect(paths: Iterable[str | Path], results: str | Path, folder: str | Path) -> None:

@@ -141,10 +141,10 @@ def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), 
         handles.append(Line2D([], [], color=look.colour, label=look.title, **drawn))
     handles += extra
     for columns in range(min(len(handles), 6), 0, -1):
-        drawn = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
-        if drawn.get_window_extent().width <= figure.bbox.width or columns == 1:
+        placed = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+        if placed.get_window_extent().width <= figure.bbox.width or columns == 1:
             break
-        drawn.remove()
+        placed.remove()
 
 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:

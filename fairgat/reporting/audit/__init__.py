@@ -96,7 +96,7 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
 def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
 
-    In one sentence where none of the paper's results was run.
+    If none of the paper's results was run, one sentence says so.
     """
     paragraphs, rule = [], settings["rule"]
     if (numbers["verdict"] == compare.NOT_RUN).all():
