@@ -68,8 +68,9 @@ def pages(table: Table) -> list[Table]:
         return [table]
     found = [replace(table, panels=panels, notes=[]) for panels in parts]
     for number, part in enumerate(found[1:], start=2):
-        part = replace(part, name=f"{table.name}-{number}", caption="Continued.", explanation="")
-        found[number - 1] = replace(part, continues=True)
+        found[number - 1] = replace(
+            part, name=f"{table.name}-{number}", caption="Continued.", explanation="", continues=True
+        )
     return [*found[:-1], replace(found[-1], notes=table.notes)]
 
 

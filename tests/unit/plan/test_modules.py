@@ -76,6 +76,9 @@ def test_a_training_job_runs_through_what_decides_its_scores():
 
 def test_debiasing_does_not_depend_on_the_training():
     assert not [path for path in closure("debias") if path.startswith(("fairgat/tasks", "fairgat/training/job"))]
+
+
+def test_the_explorer_depends_on_its_template():
     assert "fairgat/reporting/templates/explore.html.j2" in closure("explorer")
 
 
