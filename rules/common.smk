@@ -20,13 +20,13 @@ import fairgat.config
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
-import fairgat.reporting.settings
+import fairgat.report.settings
 
 try:
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
-    STUDY = fairgat.reporting.settings.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
+    STUDY = fairgat.report.settings.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
     fairgat.data.datasets.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
@@ -185,7 +185,7 @@ def check_methods():
 
 def say_what_happened():
     """Say where the tables are and what failed, told from the files."""
-    from fairgat.reporting import outcome
+    from fairgat.publish import outcome
 
     if text := outcome.describe(PLAN, since=STARTED):
         print(text, file=sys.stderr)

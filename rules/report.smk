@@ -13,7 +13,7 @@ localrules:
 rule table:
     input:
         unpack(lambda w: PLAN.sources("tables", w.table)),
-        code=lambda w: code("table", f"reporting/tables/{w.table}"),
+        code=lambda w: code("table", f"report/tables/{w.table}"),
     output:
         md=reported("tables/{table}.md", "table", "Tables", title_of, "As Markdown"),
         tex=reported("tables/{table}.tex", "table", "Tables", title_of, "As LaTeX"),
@@ -26,7 +26,7 @@ rule table:
     conda:
         ENV
     params:
-        settings=lambda w: fairgat.reporting.settings.table_settings(CONFIG, w.table),
+        settings=lambda w: fairgat.report.settings.table_settings(CONFIG, w.table),
         about=lambda w: fairgat.plan.declared("tables", w.table).about,
     message:
         "Render the table {wildcards.table}"
@@ -55,7 +55,7 @@ rule all_tables:
 rule figure:
     input:
         unpack(lambda w: PLAN.sources("figures", w.figure)),
-        code=lambda w: code("figure", f"reporting/figures/{w.figure}"),
+        code=lambda w: code("figure", f"report/figures/{w.figure}"),
     output:
         pdf=results("figures/{figure}.pdf"),
         png=results("figures/{figure}.png"),
@@ -67,7 +67,7 @@ rule figure:
     conda:
         ENV
     params:
-        settings=lambda w: fairgat.reporting.settings.figure_settings(CONFIG, w.figure),
+        settings=lambda w: fairgat.report.settings.figure_settings(CONFIG, w.figure),
         about=lambda w: fairgat.plan.declared("figures", w.figure).about,
     message:
         "Draw the figure {wildcards.figure}"
@@ -91,7 +91,7 @@ rule explorer:
     conda:
         ENV
     params:
-        settings=fairgat.reporting.settings.explorer_settings(CONFIG),
+        settings=fairgat.report.settings.explorer_settings(CONFIG),
     message:
         "Make the page to explore the run with"
     script:
@@ -133,7 +133,7 @@ rule audit:
     conda:
         ENV
     params:
-        settings=fairgat.reporting.settings.audit_settings(CONFIG),
+        settings=fairgat.report.settings.audit_settings(CONFIG),
     message:
         "Compare every published number and claim with ours"
     script:
@@ -157,7 +157,7 @@ rule costs:
     conda:
         ENV
     params:
-        titles=fairgat.reporting.settings.titles(CONFIG),
+        titles=fairgat.report.settings.titles(CONFIG),
     message:
         "Add up what the training cost"
     script:

@@ -41,7 +41,7 @@ def write(page: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None
 def _draw(path: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None:
     from matplotlib.ticker import FuncFormatter, LogLocator, NullLocator
 
-    from fairgat.reporting.style import WIDTH, looks, plt, save
+    from fairgat.report.style import WIDTH, looks, plt, save
 
     shown = list(looks({"name": name, "title": name} for name in ("fairgat", "gat")).values())
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))

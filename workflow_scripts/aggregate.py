@@ -4,7 +4,7 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import read_json
-    from fairgat.reporting.paper import means
+    from fairgat.paper import means
     from fairgat.scores import runs, summary
 
     scores = summary.scores_alone(runs.read(*snakemake.input.runs))

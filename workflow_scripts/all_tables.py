@@ -6,6 +6,6 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import write_text
-    from fairgat.reporting.render import document
+    from fairgat.report.render import document
 
     write_text(snakemake.output[0], document(Path(path).read_text(encoding="utf-8") for path in snakemake.input.tables))

@@ -5,8 +5,8 @@ from _log import logged
 with logged(snakemake):
     from pathlib import Path
 
+    from fairgat import audit
     from fairgat.files import write_text
-    from fairgat.reporting import audit
 
     texts = audit.make(snakemake.params.settings, dict(snakemake.input.items()))
     for path in snakemake.output:

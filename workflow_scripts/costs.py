@@ -5,9 +5,10 @@ from _log import logged
 with logged(snakemake):
     from pathlib import Path
 
+    from fairgat import paper
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import costs, paper
-    from fairgat.reporting.render import render
+    from fairgat.report import costs
+    from fairgat.report.render import render
     from fairgat.scores.runs import read
 
     bias = map(read_json, snakemake.input.bias)

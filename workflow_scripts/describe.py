@@ -4,11 +4,11 @@ from pathlib import Path
 
 from _log import logged
 
+from fairgat import paper
 from fairgat.config import Dataset, Splits
 from fairgat.data import datasets, statistics
 from fairgat.data.graph import Graph
 from fairgat.files import write_json
-from fairgat.reporting import paper
 
 with logged(snakemake):
     name = snakemake.wildcards.dataset

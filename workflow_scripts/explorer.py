@@ -4,7 +4,7 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat.files import write_text
-    from fairgat.reporting import explorer
+    from fairgat.report import explorer
 
     given = snakemake.input
     files = {kind: list(given[kind]) for kind in ("cells", "winners", "histories", "audit")}

@@ -5,8 +5,8 @@ from _log import logged
 with logged(snakemake):
     from importlib import import_module
 
-    from fairgat.reporting import style
+    from fairgat.report import style
 
-    module = import_module(f"fairgat.reporting.figures.{snakemake.wildcards.figure}")
+    module = import_module(f"fairgat.report.figures.{snakemake.wildcards.figure}")
     figure = module.draw(snakemake.params.settings, dict(snakemake.input.items()))
     style.save(figure, {form: snakemake.output[form] for form in style.FORMATS})

@@ -7,8 +7,8 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import write_json, write_text
-    from fairgat.reporting import crate, provenance
-    from fairgat.reporting.render import render
+    from fairgat.publish import crate, provenance
+    from fairgat.report.render import render
 
     params, output = snakemake.params, snakemake.output
     source = Path(snakemake.scriptdir).parent

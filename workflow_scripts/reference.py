@@ -7,7 +7,7 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import write_text
-    from fairgat.reporting.reference import collect, quoted
+    from fairgat.publish.reference import collect, quoted
 
     params = snakemake.params
     folder = Path(params.folder)

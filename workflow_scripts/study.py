@@ -6,8 +6,8 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import read_json, write_text
-    from fairgat.reporting import along, inputs, study, style
-    from fairgat.reporting.tables import theory
+    from fairgat.report import along, inputs, study, style
+    from fairgat.report.tables import theory
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output

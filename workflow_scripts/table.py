@@ -6,9 +6,9 @@ with logged(snakemake):
     from importlib import import_module
 
     from fairgat.files import write_text
-    from fairgat.reporting.render import FORMATS, render
+    from fairgat.report.render import FORMATS, render
 
-    module = import_module(f"fairgat.reporting.tables.{snakemake.wildcards.table}")
+    module = import_module(f"fairgat.report.tables.{snakemake.wildcards.table}")
     table = module.build(snakemake.params.settings, dict(snakemake.input.items()))
     for form in FORMATS:
         write_text(snakemake.output[form], render(table, form))

@@ -21,13 +21,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     """Print the comparison, cut short, and write it in full where asked."""
-    from fairgat.reporting import rerun
-    from fairgat.reporting.render import render
+    from fairgat.publish import compare
+    from fairgat.report.render import render
 
     if not arguments.tolerance >= 0:
         raise FairGATError(f"--tolerance must be 0 or more, got {arguments.tolerance:g}")
-    table, differs = rerun.compare(arguments.a, arguments.b, arguments.tolerance)
-    print(render(rerun.shortened(table, rows=12), "md"))
+    table, differs = compare.compare(arguments.a, arguments.b, arguments.tolerance)
+    print(render(compare.shortened(table, rows=12), "md"))
     if arguments.markdown:
         write_text(arguments.markdown, render(table, "md"))
         print(f"In full: {arguments.markdown}")

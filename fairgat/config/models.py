@@ -174,10 +174,10 @@ class Config(Model):
     runtime: Runtime = Runtime()
     """Timing."""
     tables: dict[Name, Names] = {}
-    """The tables, each a module in fairgat/reporting/tables, and the methods that are its rows: none where its rows are
+    """The tables, each a module in fairgat/report/tables, and the methods that are its rows: none where its rows are
     something else."""
     figures: Names = []
-    """The figures, each a module in fairgat/reporting/figures."""
+    """The figures, each a module in fairgat/report/figures."""
     study: Study | None = None
     """What is compared by the target `study`."""
 

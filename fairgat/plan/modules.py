@@ -32,7 +32,7 @@ class Declared:
 
 @cache
 def declared(folder: str, name: str) -> Declared:
-    """Read what fairgat/reporting/{folder}/{name}.py declares as READS and TASK, without importing it.
+    """Read what fairgat/report/{folder}/{name}.py declares as READS and TASK, without importing it.
 
     Args:
         folder: `tables` or `figures`.
@@ -40,10 +40,10 @@ def declared(folder: str, name: str) -> Declared:
     Raises:
         ConfigError: there is no such module, or it has no READS.
     """
-    place = PACKAGE / "reporting" / folder
+    place = PACKAGE / "report" / folder
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
-        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/reporting/{folder}; {nearest(name, known)}")
+        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {nearest(name, known)}")
     values = {}
     tree = _parsed(place / f"{name}.py")
     for node in tree.body:
@@ -52,7 +52,7 @@ def declared(folder: str, name: str) -> Declared:
             if target in ("READS", "TASK"):
                 values[target] = ast.literal_eval(node.value)
     reads, task = values.get("READS"), values.get("TASK")
-    where = f"fairgat/reporting/{folder}/{name}.py"
+    where = f"fairgat/report/{folder}/{name}.py"
     if not isinstance(reads, tuple) or not all(kind in KINDS for kind in reads):
         raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
     if task is not None and task not in TASKS:

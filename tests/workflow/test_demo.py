@@ -80,7 +80,7 @@ def test_editing_files_runs_what_runs_through_them_and_no_more(finished):
 
 
 def test_editing_a_table_renders_it_alone(finished):
-    with finished.edited("fairgat/reporting/tables/comparison.py"):
+    with finished.edited("fairgat/report/tables/comparison.py"):
         planned = finished.planned()
     assert [line for line in planned if line.startswith("Render")] == ["Render the table comparison"]
     assert not any(line.startswith("Train ") for line in planned)

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from obtain import obtain
 
+from fairgat import paper
 from fairgat.config import Dataset, Splits
 from fairgat.data import datasets, statistics
 from fairgat.data.graph import sort_edges
 from fairgat.errors import DataError
-from fairgat.reporting import paper
 
 pytestmark = pytest.mark.real_data
 

@@ -69,7 +69,7 @@ def test_what_is_not_there_is_said(package):
 def test_a_training_job_runs_through_what_decides_its_scores():
     code = closure("train", "methods/gat", without=("theory",))
     assert {"fairgat/methods/gat.py", "fairgat/nn/conv.py", "fairgat/tasks/metrics.py"} <= set(code)
-    assert not [path for path in code if path.startswith(("fairgat/theory", "fairgat/reporting", "fairgat/config"))]
+    assert not [path for path in code if path.startswith(("fairgat/theory", "fairgat/report", "fairgat/config"))]
     assert not {"fairgat/methods/fairgnn.py", "fairgat/data/download.py", "fairgat/data/__init__.py"} & set(code)
     assert "fairgat/methods/fairgat.py" in closure("train", "methods/fairgat_variants")
 
@@ -79,7 +79,7 @@ def test_debiasing_does_not_depend_on_the_training():
 
 
 def test_the_explorer_depends_on_its_template():
-    assert "fairgat/reporting/templates/explore.html.j2" in closure("explorer")
+    assert "fairgat/report/templates/explore.html.j2" in closure("explorer")
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_the_explorer_depends_on_its_template():
     ],
 )
 def test_a_module_must_say_what_it_reads(package, text, message):
-    package(fairgat__reporting__tables__mine=text)
+    package(fairgat__report__tables__mine=text)
     with pytest.raises(ConfigError, match=message):
         declared("tables", "mine")
 
@@ -103,7 +103,7 @@ import sys
 from fairgat import config
 from fairgat.data import datasets
 from fairgat.plan import Plan, declared
-from fairgat.reporting import settings
+from fairgat.report import settings
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)

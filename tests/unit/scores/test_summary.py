@@ -4,7 +4,7 @@ import statistics
 
 import pandas as pd
 import pytest
-from reporting_fixtures import LINK, NODE, metrics, scores, write
+from small_results import LINK, NODE, metrics, scores, write
 
 from fairgat.errors import DataError
 from fairgat.scores import runs, selection, summary

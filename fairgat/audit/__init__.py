@@ -1,0 +1,118 @@
+"""Does the paper hold? Its numbers (`agreement`) and its claims (`claims`) against ours, as `pages` and in a few lines.
+
+`make` gives every file of results/audit from the summaries and the runtimes. Start with `claims`: one function a claim.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairgat import paper
+from fairgat.audit import agreement, claims, pages
+from fairgat.report import labels
+from fairgat.report.inputs import Files, by_dataset
+from fairgat.report.render import render
+from fairgat.report.tables.runtime import medians
+from fairgat.scores.paired import against_reference
+from fairgat.scores.runs import FAILURE, read
+from fairgat.scores.selection import RULES
+
+STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
+
+
+def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
+    """Write the text of each of the audit's files, by its name.
+
+    Args:
+        settings: as `fairgat.report.settings.audit_settings` gives them.
+        files: of the kinds `winners`, `runs` and `runtime`.
+    """
+    winners, rule, protocol = read(*files["winners"]), settings["rule"], settings["protocol"]
+    numbers = agreement.compare(paper.load(), winners, settings["margins"], protocol, settings["ddof"])
+    protocols = agreement.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
+    seconds = medians(by_dataset(files["runtime"]))
+    found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
+    statuses = judge(found)
+    counts = count(numbers, statuses)
+    runs = read(*files["runs"])
+    paired = against_reference(runs, winners, rule, protocol)
+    shown = {
+        "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
+        "claims": pages.claims(paper.load(), found, rule),
+        "paired": pages.paired(paired, settings),
+    }
+    tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
+    return {
+        "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
+        "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
+        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, settings)}",
+        **{
+            f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+            for name, frame in tables.items()
+        },
+        **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html")},
+    }
+
+
+def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
+    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings["datasets"]
+    names = [known[name]["title"] if name in known else name for name in each["dataset"].unique()]
+    failed = (each["metric"] == FAILURE).sum()
+    return (
+        f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
+        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each['split'].nunique()} splits "
+        f"of each data set ({', '.join(names)})."
+    )
+
+
+def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
+    """Judge each `claim` by its number under each `rule`, whose results are `found`: its `status`."""
+    rows = [
+        (number, rule, claim.judge(ours)[0]) for number, claim in claims.CLAIMS.items() for rule, ours in found.items()
+    ]
+    return pd.DataFrame(rows, columns=["claim", "rule", "status"])
+
+
+def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
+    """Count each verdict (about `numbers`, then about `claims`) under each selection rule.
+
+    Args:
+        numbers: as `agreement.compare` gives them.
+        statuses: as `judge` gives them.
+
+    Returns:
+        One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
+    """
+    rows = []
+    for rule in statuses["rule"].unique():
+        verdicts = numbers.loc[numbers["rule"] == rule, "verdict"].tolist()
+        judged = statuses.loc[statuses["rule"] == rule, "status"].tolist()
+        rows += [("numbers", rule, verdict, verdicts.count(verdict)) for verdict in labels.VERDICTS]
+        rows += [("claims", rule, status, judged.count(status)) for status in STATUSES]
+    return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
+
+
+def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+    """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
+
+    If none of the paper's results was run, one sentence says so.
+    """
+    paragraphs, rule = [], settings["rule"]
+    if (numbers["verdict"] == labels.NOT_RUN).all():
+        return f"None of the paper's {(numbers['rule'] == rule).sum()} results is among them.\n"
+    for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
+        rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
+        words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
+        words = words.replace(labels.AGREES, "agree")
+        paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
+    unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
+    text = agreement.in_words(settings["margins"])
+    if len(unsure):
+        half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
+        text += (
+            f"; the interval of such a difference reaches {half:.2g} percentage points to either side in the median, "
+            f"and {agreement.doubtful(unsure)} of the {len(unsure)} would count as different if each were tested alone"
+        )
+    return "\n\n".join([*paragraphs, f"{text}.\n"])

@@ -1,0 +1,145 @@
+"""Every published mean ± standard deviation against ours: a Welch test, Holm's correction and a verdict.
+
+Rule of the verdicts. Paper and reproduction are compared by Welch's t-test from the two summaries (mean, standard
+deviation, number of splits). Holm's step-down method adjusts the p-values of all tests made under one selection rule,
+so that the chance of even one false alarm stays below ALPHA. The first that applies of
+
+- `not run`: ours is missing.
+- `agrees`: the 95 % interval of the difference lies within a margin, one for accuracy and one for fairness measures.
+  That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is significant.
+  (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected for the
+  number of results.
+- `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
+- `undecided`: neither. The interval says how large a difference may be.
+"""
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import pandas as pd
+from scipy import stats
+
+from fairgat.paper import TASK_OF_RESULTS, results
+from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
+from fairgat.scores.runs import HIGHER_IS_BETTER, UTILITY, under
+from fairgat.scores.selection import RULES
+
+ALPHA = 0.05
+PUBLISHED_SPLITS = 5
+COLUMNS = (
+    "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
+    "ci_low", "ci_high", "margin", "p", "p_holm", "verdict",
+)  # fmt: skip
+_KEYS = ["dataset", "method", "metric"]
+
+
+def published(paper: Mapping[str, Any]) -> pd.DataFrame:
+    """Every published result once, in percent: `table` (one, or several joined by + where they agree), `dataset`,
+    `method`, `metric`, `paper_mean` and `paper_std`. A result that two tables print differently has two rows."""
+    rows = [(table, *key, value.mean, value.std) for table in TASK_OF_RESULTS for key, value in results(paper, table)]
+    frame = pd.DataFrame(rows, columns=["table", *_KEYS, "paper_mean", "paper_std"])
+    return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
+
+
+def compare(
+    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], protocol: str, ddof: int = 1
+) -> pd.DataFrame:
+    """Judge every published result under each selection rule.
+
+    Args:
+        paper: as `fairgat.paper.load` gives it.
+        winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
+        margins: how far ours may lie from the paper's and agree: of `accuracy` and `fairness`, as fractions.
+        protocol: of link prediction.
+        ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
+            the paper doesn't say.
+
+    Returns:
+        The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
+        points; `p_holm` is adjusted within one rule.
+    """
+    ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
+    ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
+    frame = pd.DataFrame({"rule": RULES}).merge(published(paper), how="cross")
+    frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
+    frame["difference"] = frame["mean"] - frame["paper_mean"]
+    found = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
+    frame["p"], half = found[0], found[1]
+    frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
+    frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
+    frame["margin"] = [100 * margins["accuracy" if metric == UTILITY else "fairness"] for metric in frame["metric"]]
+    frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
+    return frame[list(COLUMNS)]
+
+
+def compare_protocols(
+    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], ddof: int = 1
+) -> pd.DataFrame:
+    """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
+
+    A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
+    that is configured for it.
+    """
+    frames = [pd.DataFrame(columns=["protocol", *COLUMNS])]
+    for protocol in sorted(set(winners["protocol"]) - {""}):
+        frame = compare(paper, winners, margins, protocol, ddof)
+        frame.insert(0, "protocol", protocol)
+        frames.append(frame[frame["table"] == "link_prediction"])
+    return pd.concat(frames[1:] or frames)
+
+
+def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
+    """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
+    if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
+        return math.nan, math.nan
+    count = int(row["n_splits"])
+    sample = row["std"] * math.sqrt((count - ddof) / (count - 1))
+    return welch(row["mean"], sample, count, row["paper_mean"], row["paper_std"], PUBLISHED_SPLITS)
+
+
+def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
+    """Two-sided p of Welch's t-test from two summaries, and half the width of the difference's 95 % interval.
+
+    Without any spread the test is not defined: then equal means (at the two printed decimals) give p = 1, others 0.
+    """
+    if std1 == std2 == 0:
+        return (1.0 if round(mean1, 2) == round(mean2, 2) else 0.0), 0.0
+    test = stats.ttest_ind_from_stats(mean1, std1, n1, mean2, std2, n2, equal_var=False)
+    first, second = std1**2 / n1, std2**2 / n2
+    freedom = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))  # Welch-Satterthwaite
+    return float(test.pvalue), float(stats.t.ppf(0.975, freedom) * math.sqrt(first + second))
+
+
+def holm(p_values: pd.Series) -> pd.Series:
+    """Holm's step-down adjustment of p-values (Holm 1979); NaN stays and counts as no test."""
+    ordered = p_values.dropna().sort_values(kind="stable")
+    factors = range(len(ordered), 0, -1)
+    return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
+
+
+def in_words(margins: Mapping[str, float]) -> str:
+    """Say what the verdicts mean, with the margins of `compare`."""
+    accuracy, fairness = (f"{100 * margins[kind]:g}" for kind in ("accuracy", "fairness"))
+    return (
+        "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin of "
+        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points; a difference inside it counts as "
+        "none, even a significant one. Better, worse: a significant difference by Welch's test, corrected for the "
+        "number of results. Undecided: neither could be shown"
+    )
+
+
+def doubtful(frame: pd.DataFrame) -> int:
+    """Count the undecided results with p below ALPHA before Holm's adjustment."""
+    return int(((frame["verdict"] == UNDECIDED) & (frame["p"] < ALPHA)).sum())
+
+
+def verdict(line: Any, p: float) -> str:
+    """Judge a row of `compare` by `p`, which is the adjusted one or that of the row alone."""
+    if math.isnan(p):
+        return NOT_RUN if math.isnan(line.mean) else UNDECIDED
+    if -line.margin <= line.ci_low and line.ci_high <= line.margin:
+        return AGREES
+    if p >= ALPHA:
+        return UNDECIDED
+    return BETTER if (line.difference > 0) == HIGHER_IS_BETTER[line.metric] else WORSE

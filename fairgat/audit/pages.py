@@ -1,0 +1,230 @@
+"""The audit as pages: verdicts on every number, the claims, and every cell against GAT.
+
+`settings` are those of `fairgat.report.settings.audit_settings`.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from fairgat.audit import agreement
+from fairgat.audit import claims as claiming
+from fairgat.report import labels, percent
+from fairgat.report.failures import in_words
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.scores.runs import FAIRNESS, UTILITY
+
+_MARKS = {True: "✓", False: "✗", None: "–"}
+_TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
+
+
+def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+    """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
+
+    `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
+    """
+    counts = []
+    for rule, group in frame.groupby("rule", sort=False):
+        numbers = [(group["verdict"] == verdict).sum() for verdict in labels.VERDICTS]
+        counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, agreement.doubtful(group)))]))
+    shown = frame[frame["rule"] == settings["rule"]]
+    return Table(
+        name="paper_vs_reproduced",
+        caption="Published results and ours",
+        panels=[
+            Panel(
+                "stacked",
+                ["", *labels.VERDICTS, "undecided (alone better or worse)"],
+                [Block("Cells chosen by", counts)],
+                title="Verdicts",
+            ),
+            *(_numbers(name, shown, settings) for name in agreement.TASK_OF_RESULTS),
+            *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
+            _decisions(settings["decisions"]),
+        ],
+        notes=[],
+        explanation=(
+            "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
+            "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
+            f"selection rule (significant: below {agreement.ALPHA:g}). {agreement.in_words(settings['margins'])}; in "
+            "parentheses where the result would count as better or worse if it were tested alone, without correction. "
+            "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
+            f"Shown in full: {labels.RULES[settings['rule']]} (selection.rule: {settings['rule']})."
+        ),
+        source="Ours are from summary/(task)/winners.csv.",
+    )
+
+
+def _numbers(name: str, frame: pd.DataFrame, settings: Mapping[str, Any]) -> Panel:
+    header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
+    text = "FairGAT's rows that agree with the comparison are not repeated." if name == "ablation" else ""
+    blocks = _blocks(frame[frame["table"].str.split("+").str[0] == name], settings, _line)
+    return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
+
+
+def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
+    """Link prediction with two columns per protocol; nothing where it was not run."""
+    run = [name for name, entry in settings["datasets"].items() if not entry["reason"]]
+    frame = frame[frame["dataset"].isin(run)]
+    if frame.empty:
+        return []
+    names = list(dict.fromkeys(frame["protocol"]))
+
+    def line(lines: pd.DataFrame) -> list[Cell]:
+        each = list(lines.itertuples())
+        return [*_published(each[0]), *(cell for one in each for cell in (_ours(one), _verdict(one)))]
+
+    text = (
+        "validation: the epoch of best validation AUC, the cut-off that is best on validation. fairdrop: what the "
+        "notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the test set. The "
+        "hyperparameter cells are the same for both."
+    )
+    header = ["", "Metric", "Paper", *(column for name in names for column in (f"Ours ({name})", "Verdict"))]
+    blocks = _blocks(frame, settings, line)
+    align = "llr" + "rl" * len(names)
+    return [Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), align=align)]
+
+
+def _blocks(frame: pd.DataFrame, settings: Mapping[str, Any], line: Any) -> list[Block]:
+    """A block per data set; `line` makes the cells of a method's metric from its rows."""
+    blocks = []
+    for dataset, group in frame.groupby("dataset", sort=False):
+        entry = settings["datasets"].get(dataset)
+        title = entry["title"] if entry else dataset
+        reason = entry["reason"] if entry else "not in this configuration"
+        if reason:
+            blocks.append(Block(title, reason=reason))
+            continue
+        rows = []
+        for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
+            shown = settings["methods"].get(method, {}).get("title") or method
+            for _, found in lines.groupby(["metric", "table", "paper_mean"], sort=False):
+                rows.append(Row([Cell(shown), *line(found)], group=number))
+                shown = ""
+        blocks.append(Block(title, rows))
+    return blocks
+
+
+def _line(found: pd.DataFrame) -> list[Cell]:
+    (line,) = found.itertuples()
+    numbers = [
+        _number("{:+.2f}", line.difference),
+        _number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
+        _number("{:.3g}", line.p),
+        _number("{:.3g}", line.p_holm),
+    ]
+    return [*_published(line), _ours(line), *map(Cell, numbers), _verdict(line)]
+
+
+def _published(line: Any) -> list[Cell]:
+    metric = str(labels.metric(line.metric)).removesuffix(" (%)")
+    return [Cell(metric), Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}")]
+
+
+def _ours(line: Any) -> Cell:
+    return Cell(_number("{:.2f}", line.mean), std="" if pd.isna(line.std) else f"{line.std:.2f}")
+
+
+def _verdict(line: Any) -> Cell:
+    alone = agreement.verdict(line, line.p)
+    if line.verdict == labels.UNDECIDED != alone:
+        return Cell(f"{line.verdict} (alone {alone})")
+    return Cell(line.verdict, bold=line.verdict in (labels.BETTER, labels.WORSE))
+
+
+def _number(form: str, *values: float) -> str:
+    return "–" if any(pd.isna(value) for value in values) else form.format(*values)
+
+
+def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
+    texts = []
+    for entry in decisions:
+        head = [entry["setting"] or "built in"] + ([entry["value"]] if entry["value"] is not None else [])
+        texts.append(f"{' = '.join(head)}: {' '.join(entry['decision'].split())}")
+    return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
+
+
+def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
+    """Each claim on the paper's own numbers and on `ours`, by selection rule; first `rule`, which the tables show."""
+    rules = [rule, *(name for name in ours if name != rule)]
+    columns = ["Paper's own numbers", *(f"Ours ({name})" for name in rules)]
+    overview, details = [], []
+    for number, claim in claiming.CLAIMS.items():
+        found = [claim.judge(claiming.papers(paper, claim.table)), *(claim.judge(ours[name]) for name in rules)]
+        verdicts = [verdict for verdict, _ in found]
+        bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
+        overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
+        rows = [
+            Row([Cell(each[0].subject), *(Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each)])
+            for each in zip(*(checks for _, checks in found), strict=True)
+        ]
+        said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
+        details.append(
+            Panel(
+                "stacked",
+                ["", *columns],
+                [Block("Check", rows)],
+                title=f"Claim {number}: {claim.text}",
+                text=(claim.rule, f"{said}."),
+                align="l" * (1 + len(columns)),
+            )
+        )
+    return Table(
+        name="claims",
+        caption="The paper's claims",
+        panels=[
+            Panel("stacked", ["", "Claim", *columns], [Block("#", overview)], align="l" * (2 + len(columns))),
+            Panel("stacked", title="Oddities of the paper", text=tuple(paper["oddities"])),
+            *details,
+        ],
+        notes=[],
+        explanation=(
+            "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
+            "ways to choose a hyperparameter cell. The rules compare the numbers as they are (means; in claim 3 "
+            "standard deviations, in 6 and 8 seconds) and ignore the noise between splits: a lead within it counts as "
+            "one. not supported: at least one check fails (✗). not run: no check "
+            "could be made, as results are missing (–). supported where run: those that could be made hold."
+        ),
+    )
+
+
+def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+    """The differences to GAT, as `paired.against_reference` gives them, with a panel per task."""
+    panels = []
+    for task, measures in FAIRNESS.items():
+        metrics = (UTILITY, *measures)
+        blocks = []
+        for dataset, entry in settings["datasets"].items():
+            group = frame[(frame["dataset"] == dataset) & frame["metric"].isin(metrics)]
+            if entry["task"] == task and not group.empty:
+                blocks.append(Block(entry["title"], _differences(group, metrics, settings["methods"])))
+        if blocks:
+            header = ["", "Cell", *map(labels.metric, metrics)]
+            panels.append(Panel("stacked", header, blocks, labels.TASKS[task], align="ll" + "r" * len(metrics)))
+    return Table(
+        name="paired",
+        caption="Every cell against GAT on the same splits",
+        panels=panels,
+        notes=[],
+        explanation=(
+            "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half its 95 % "
+            "interval by the paired t, bold where that leaves out 0. The interval is for random splits of this "
+            "very data set, not for others like it. Nothing is corrected for the number of comparisons: of differences "
+            "that are none, one in twenty is bold. The cell that was selected has a bold "
+            "name; the others say what other choices would have given, and chose nothing."
+        ),
+        source="From summary/(task)/runs.csv.",
+    )
+
+
+def _differences(group: pd.DataFrame, metrics: Sequence[str], methods: Mapping[str, Any]) -> list[Row]:
+    rows = []
+    for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
+        title = methods.get(method, {}).get("title") or method
+        for cell, lines in mine.groupby("cell", sort=False):
+            found = {line.metric: percent.signed(line.difference, line.low, line.high) for line in lines.itertuples()}
+            name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
+            rows.append(Row([Cell(title), name, *(found.get(metric, Cell(DASH)) for metric in metrics)], group=number))
+            title = ""
+    return rows

@@ -1,0 +1,118 @@
+"""Record where results come from: command, commit, machine, versions, seeds, and what each rule cost."""
+
+import importlib.metadata
+import platform
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairgat.environment import machine, revision
+from fairgat.files import read_json
+from fairgat.report.model import Block, Cell, Panel, Row, Table
+
+# What decides results; README.md and results/reference are made from them.
+DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config.yaml", "configs")
+PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
+
+
+def collect(
+    command: str,
+    source: str | Path,
+    config: Mapping[str, Any],
+    benchmarks: str | Path,
+    selections: Iterable[str | Path],
+) -> dict[str, Any]:
+    """Gather the content of provenance.json.
+
+    Args:
+        command: what the user typed.
+        source: the folder of the Snakefile, whose commit is recorded; the runs say themselves which trained them.
+        config: the settings that decide results beside the code, as `fairgat.config.Config` dumps them.
+        benchmarks: the folder of Snakemake's benchmark files.
+        selections: every selection.json, which says which code trained.
+    """
+    return {
+        "command": command,
+        **revision(source, DECIDES),
+        "trained_at": trained_at(selections),
+        "machine": machine(),
+        "versions": {"python": platform.python_version()} | dict(_versions()),
+        "config": dict(config),
+        "rules": costs(benchmarks),
+    }
+
+
+def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
+    """Add up the `runs` that each `commit` trained and whether it was `modified`, most runs first."""
+    found: Counter = Counter()
+    for entry in (entry for path in selections for entry in read_json(path)["trained_at"]):
+        found[entry["commit"], entry["modified"]] += entry["runs"]
+    return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in found.most_common()]
+
+
+def _versions() -> Iterable[tuple[str, str]]:
+    for name in PACKAGES:
+        try:
+            yield name, importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            continue
+
+
+def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
+    """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
+
+    The folder has one folder or file per rule. Jobs shorter than Snakemake's sampling interval have no memory.
+    """
+    paths = sorted(Path(benchmarks).rglob("*.tsv"))
+    if not paths:
+        return {}
+    rules = [path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths]
+    frame = pd.concat([pd.read_csv(path, sep="\t").assign(rule=rule) for path, rule in zip(paths, rules, strict=True)])
+    numbers = frame[["s", "cpu_time", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0.0)  # NA: not sampled
+    found = numbers.groupby(frame["rule"]).agg(
+        jobs=("s", "size"), wall_seconds=("s", "sum"), cpu_seconds=("cpu_time", "sum"), peak_mb=("max_rss", "max")
+    )
+    return found.round(1).astype({"jobs": object}).to_dict("index")
+
+
+def page(content: Mapping[str, Any]) -> Table:
+    """provenance.json as a page."""
+    config = content["config"]
+    run = {
+        "Command": content["command"],
+        "Commit": _commit(content),
+        "Trained at": ", ".join(f"{_commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
+        "Seed": config["seed"],
+        "Splits": config["splits"]["count"],
+        "Selection rule": config["selection"]["rule"],
+    }
+    pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
+    rules = {
+        rule: [f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")]
+        + [f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else "–"]
+        for rule, entry in content["rules"].items()
+    }
+    header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
+    return Table(
+        name="provenance",
+        caption="Provenance",
+        panels=[
+            *(_panel(title, ["", ""], {key: [str(value)] for key, value in rows.items()}, "ll")
+              for title, rows in pairs.items()),
+            _panel("Rule", header, rules, "lrrrr"),
+        ],
+        notes=[],
+        explanation="Where these results come from. Times are sums over a rule's jobs.",
+    )  # fmt: skip
+
+
+def _commit(code: Mapping[str, Any]) -> str:
+    changed = " (with uncommitted changes)" if code["modified"] else ""
+    return f"{code['commit'] or 'unknown'}{changed}"
+
+
+def _panel(title: str, header: list[str], rows: Mapping[str, list[str]], align: str) -> Panel:
+    return Panel("stacked", header, [Block(title, [Row([*map(Cell, [k, *v])]) for k, v in rows.items()])], align=align)

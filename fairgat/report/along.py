@@ -1,0 +1,84 @@
+"""What a study's differences depend on: drawn against counts of the graphs, beside the theory's terms."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat.report import style
+from fairgat.report.study import compared_with
+from fairgat.scores.runs import FAIRNESS, UTILITY
+
+METRICS = (UTILITY, *FAIRNESS["node_classification"])
+QUANTITIES = {
+    "group_homophily": "homophily by group",
+    "label_homophily": "homophily by label",
+    "label_gap": "label gap",
+}
+_GREY = "#666666"
+_SHARES = {"0": ("--", r"$R^{\chi}_0$"), "1": ("-.", r"$R^{\chi}_1$")}  # by group
+_TERMS = {"alpha_chi": (":", r"$\alpha^{\chi}$"), "factor": ("-", "Theorem 1's factor")}
+
+Stats = Mapping[str, Mapping[str, Any]]
+"""The content of .stats.json, by data set."""
+
+
+def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame | None) -> Figure:
+    """Draw a row of panels for each quantity that the study varies, against that quantity as measured.
+
+    Args:
+        settings: of the study.
+        frame: its comparison, as `fairgat.report.study.compare` gives it.
+        stats: of its data sets.
+        terms: the theory's measures, as `fairgat.report.tables.theory.read` gives them; None where there are none.
+
+    Returns:
+        For each metric the variants' differences to their method, in points, with their 95 % intervals; at the right
+        the graphs' R^chi and the theory's terms of each method's first layer, means over the splits.
+    """
+    named = [row for block in settings["blocks"] for row in block["rows"] if not row["changes"]]
+    named += [row for block in settings["blocks"] for row in block["rows"] if row["method"] != row["of"]]
+    looks = style.looks({row["method"]: {"name": row["method"], "title": row["title"]} for row in named}.values())
+    varied = frame[frame["method"] != frame["of"]].drop_duplicates(["dataset", "method", "metric"])  # one rule's epochs
+    first = pd.DataFrame()
+    if terms is not None:
+        first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
+    drawn, axes = style.grid(len(settings["along"]), len(METRICS) + 1, height=1.7)
+    for (quantity, datasets), (*panels, last) in zip(settings["along"].items(), axes, strict=True):
+        places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
+        for metric, ax in zip(METRICS, panels, strict=True):
+            ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
+            for method, lines in varied[varied["metric"] == metric].groupby("method", sort=False):
+                _differences(ax, places, lines.set_index("dataset").reindex(places.index), looks[method])
+        _theory(last, places, stats, first, looks)
+        for ax in (*panels, last):
+            ax.set_xlabel(QUANTITIES[quantity])
+    for ax, title in zip(axes[0], [*map(style.label, METRICS), "first layer"], strict=True):
+        ax.set_title(title)
+    drawn.supylabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
+    style.legend(drawn, looks.values())
+    lines = [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in {**_SHARES, **_TERMS}.values()]
+    drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
+    return drawn
+
+
+def _differences(ax: Axes, places: pd.Series, lines: pd.DataFrame, look: style.Look) -> None:
+    _line(ax, places, 100 * lines["difference"], look)
+    ax.fill_between(places, 100 * lines["low"], 100 * lines["high"], color=look.colour, alpha=0.15, linewidth=0)
+
+
+def _theory(ax: Axes, places: pd.Series, stats: Stats, first: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
+    for group, (line, _) in _SHARES.items():
+        ax.plot(places, [stats[name]["counts"]["r_chi"][group] for name in places.index], line, color=_GREY)
+    for method in [name for name in looks if name in first.index]:
+        for term, (line, _) in _TERMS.items():
+            _line(ax, places, first.loc[method, term].reindex(places.index), looks[method], line)
+
+
+def _line(ax: Axes, places: pd.Series, values: Sequence[float], look: style.Look, line: str = "") -> None:
+    ax.plot(
+        places, values, linestyle=line or look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1
+    )

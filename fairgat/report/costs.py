@@ -1,0 +1,91 @@
+"""Hours of training per data set and method, beside what the paper's seconds per epoch add up to."""
+
+import math
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import pandas as pd
+
+from fairgat.report.model import Block, Cell, Panel, Row, Table
+
+COLUMNS = ("dataset", "method", "jobs", "epochs", "hours", "debias_hours", "paper_hours")
+_HEADER = ["", "jobs", "epochs", "hours", "debiasing (h)", "paper's (h)", "ratio"]
+
+
+def collect(
+    runs: pd.DataFrame, bias: Iterable[Mapping[str, Any]], published: Mapping[str, Mapping[str, float]]
+) -> pd.DataFrame:
+    """Add up a row per data set and method, in order of appearance, with the columns COLUMNS.
+
+    Args:
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them. Runs that failed are left out.
+        bias: the report on each debiased graph, with what its `debiasing` took.
+        published: the paper's seconds per epoch, by data set and method.
+
+    Returns:
+        `hours` are the jobs' epochs one after the other, each job's at its own median: a machine that stood still in
+        between changes nothing. `paper_hours` is `epochs` times the paper's seconds per epoch; NaN where it gives
+        none. FairGAT's ablations count as FairGAT there.
+    """
+    keys = ["dataset", "method"]
+    timed = runs[runs["metric"].isin(["epochs", "seconds_per_epoch"])]
+    jobs = timed.pivot_table(index=[*keys, "cell", "split"], columns="metric", values="value", sort=False)
+    jobs["hours"] = jobs["epochs"] * jobs["seconds_per_epoch"] / 3600
+    frame = jobs.groupby(keys, sort=False).agg(
+        jobs=("epochs", "size"), epochs=("epochs", "sum"), hours=("hours", "sum")
+    )
+    frame = frame.astype({"epochs": int}).reset_index()
+    debiasing = pd.DataFrame(
+        [(entry["dataset"], entry["method"], entry["debiasing"]["seconds"] / 3600) for entry in bias],
+        columns=[*keys, "debias_hours"],
+    )
+    frame = frame.merge(debiasing.groupby(keys).sum().reset_index(), how="left", on=keys)
+    frame["paper_hours"] = [
+        row.epochs * _papers_epoch(published.get(row.dataset, {}), row.method) / 3600 for row in frame.itertuples()
+    ]
+    return frame[list(COLUMNS)]
+
+
+def _papers_epoch(times: Mapping[str, float], method: str) -> float:
+    return times.get(method, times.get("fairgat", math.nan) if method.startswith("fairgat-steps") else math.nan)
+
+
+def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+    """Show the costs, a block per data set with its sum last.
+
+    Args:
+        frame: as `collect` gives it.
+        titles: of data sets and methods, by name.
+    """
+    blocks = []
+    for dataset, group in frame.groupby("dataset", sort=False):
+        rows = [_row(titles.get(name, name), group[group["method"] == name]) for name in group["method"]]
+        blocks.append(Block(titles.get(dataset, dataset), [*rows, _row("all", group, 1)]))
+    if len(blocks) > 1:
+        blocks.append(Block("All data sets", [_row("all", frame)]))
+    return Table(
+        name="costs",
+        caption="What the training cost",
+        panels=[Panel("stacked", _HEADER, blocks, align="lrrrrrr")],
+        notes=[],
+        explanation=(
+            "Hours of all epochs one after the other, each job's at its own median, validation included, on the "
+            "threads that the configuration gives it and beside the jobs that ran at the same time. EDITS's debiasing "
+            "stands apart; start-up, FairGNN's estimator and writing are not counted. The paper's: the same number of "
+            "epochs at the seconds per epoch of its runtime table, on its machine. Ratio: the paper's hours over "
+            "ours, where there are some, without the debiasing."
+        ),
+    )
+
+
+def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
+    """The sums of some lines; the ratio is of those for which the paper has a time."""
+    total = lines[list(COLUMNS[2:])].sum(min_count=1)
+    compared = lines.loc[lines["paper_hours"].notna(), "hours"].sum()
+    numbers = [
+        f"{total['jobs']:.0f}",
+        f"{total['epochs']:.0f}",
+        *("–" if pd.isna(hours) else f"{hours:.2f}" for hours in total[["hours", "debias_hours", "paper_hours"]]),
+        f"{total['paper_hours'] / compared:.1f}" if compared else "–",
+    ]
+    return Row([Cell(title), *map(Cell, numbers)], group=group)

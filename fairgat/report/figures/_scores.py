@@ -1,0 +1,37 @@
+"""The scores of a table as points with their deviations, beside the paper's."""
+
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat import paper
+from fairgat.report import inputs, percent, style
+from fairgat.report.inputs import Files, Settings
+from fairgat.scores.runs import FAIRNESS, UTILITY
+
+
+def draw(table: str, settings: Settings, files: Files) -> Figure:
+    """Mean ± standard deviation of each method in every metric of a table; the paper's are hollow."""
+    looks = style.looks(settings["methods"])
+    ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
+    printed = paper.load()[table]
+    metrics, height = (UTILITY, *FAIRNESS[settings["task"]]), max(1.3, 0.5 + 0.22 * len(looks))
+    figure, axes = style.panels(settings["datasets"], metrics, columns=4, height=height, sharey=True)
+    for (dataset, metric), ax in axes.items():
+        for place, (method, look) in enumerate(looks.items()):
+            if (dataset, method, metric) in ours.index:
+                mean, std = 100 * ours.loc[(dataset, method, metric)]
+                _point(ax, mean, std, place - 0.12, look.colour, look.marker)
+            published = printed.get(dataset, {}).get(method, {}).get(metric)
+            if published:
+                _point(ax, published.mean, published.std, place + 0.2, "#666666", "o", hollow=True)
+        ax.set_xlabel(style.label(metric))
+        style.rows(ax, [look.title for look in looks.values()])
+    hollow = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="paper")
+    style.legend(figure, [], [Line2D([], [], color="black", marker="o", linestyle="", label="ours"), hollow])
+    return figure
+
+
+def _point(ax: Axes, mean: float, std: float, y: float, colour: str, marker: str, hollow: bool = False) -> None:
+    thin = {"markerfacecolor": "none", "markersize": 4, "elinewidth": 0.8} if hollow else {"markersize": 5}
+    ax.errorbar(mean, y, xerr=None if percent.missing(std) else std, fmt=marker, color=colour, capsize=2, **thin)

@@ -1,0 +1,57 @@
+"""Accuracy against each fairness measure, of one task."""
+
+import numpy as np
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat.report import inputs, style
+from fairgat.report.inputs import Files, Settings
+from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
+
+
+def draw(settings: Settings, files: Files) -> Figure:
+    """Every cell of every method by its test means, the method's Pareto front as a line, and the selected cell filled.
+
+    Up and to the left is better. Cells that failed on a split are left out.
+    """
+    measures = FAIRNESS[settings["task"]]
+    selections = inputs.selections(files)
+    failed = {(*pair, run["cell"]) for pair, selection in selections.items() for run in selection["failed"]}
+    rows = under(read(*files["cells"]), settings["protocol"]).query("part == 'test'")
+    means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
+    means = means[~means.index.isin(failed)].reset_index()
+    looks = style.looks(settings["methods"])
+    height = 1.9 if len(measures) > 2 else 2.6
+    figure, axes = style.panels(settings["datasets"], measures, columns=3, height=height)
+    for (dataset, measure), ax in axes.items():
+        for method, look in looks.items():
+            cells = means[(means["dataset"] == dataset) & (means["method"] == method)]
+            if cells.empty:
+                continue
+            x, y = 100 * cells[measure].to_numpy(), 100 * cells[UTILITY].to_numpy()
+            front = pareto(x, y)
+            ax.plot(x[front], y[front], look.line, color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
+            ax.plot(x, y, look.marker, color=look.colour, markerfacecolor="none", markersize=4, alpha=0.8)
+            chosen = (cells["cell"] == selections[dataset, method]["winner"]).to_numpy()
+            ax.plot(
+                x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, markeredgecolor="white", zorder=3
+            )
+        ax.margins(0.08, 0.12)  # room for the large markers
+        ax.set(xlabel=style.label(measure), ylabel=style.label(UTILITY))
+    chosen = Line2D([], [], color="#666666", marker="o", markersize=7, linestyle="", label="selected cell")
+    front = Line2D([], [], color="#666666", linewidth=0.9, label="Pareto front")
+    style.legend(figure, looks.values(), [chosen, front])
+    return figure
+
+
+def pareto(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:
+    """Indices of the points that no other beats in both (lower cost, higher gain), by rising cost.
+
+    Args:
+        cost, gain: (n,) values of the same points.
+    """
+    front: list[int] = []
+    for index in np.lexsort((-gain, cost)):
+        if not front or gain[index] > gain[front[-1]]:
+            front.append(int(index))
+    return np.array(front, dtype=int)

@@ -1,0 +1,57 @@
+"""The paper's means against ours."""
+
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat.report import labels, percent, style
+from fairgat.report.inputs import Files, Settings
+from fairgat.scores.runs import UTILITY
+
+READS = ("audit",)
+TASK = None
+
+_SIGNS = {  # of the verdicts, in the legend
+    labels.AGREES: {"marker": "o"},
+    "differs": {"marker": r"$\odot$", "markersize": 8},
+    labels.UNDECIDED: {"marker": "o", "fillstyle": "none"},
+}
+_FAIRNESS = {"node_classification": "ΔSP and ΔEO", "link_prediction": "ΔDP and ΔEO"}
+
+
+def draw(settings: Settings, files: Files) -> Figure:
+    """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ."""
+    looks = style.looks(settings["methods"])
+    frame = pd.read_csv(files["audit"][0])
+    frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
+    link, utility = frame["table"] == "link_prediction", frame["metric"] == UTILITY
+    panels = {
+        f"{title}: {what} (%)": frame[(link == (task == "link_prediction")) & (utility == (what == UTILITY))]
+        for task, title in labels.TASKS.items()
+        for what in (UTILITY, _FAIRNESS[task])
+    }
+    panels = {title: rows for title, rows in panels.items() if not rows.empty}
+    figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0)
+    flat = [ax for row in axes for ax in row]
+    for ax, (title, rows) in zip(flat, panels.items(), strict=False):
+        for line in rows.itertuples():
+            look = looks.get(line.method) or style.Look(line.method, "#666666", "o")
+            errors = {"xerr": line.paper_std, "yerr": 0 if percent.missing(line.std) else line.std}
+            drawn = {"fmt": look.marker, "color": look.colour, "elinewidth": 0.6, "alpha": 0.85}
+            if line.verdict == labels.UNDECIDED:
+                drawn["fillstyle"] = "none"
+            elif line.verdict != labels.AGREES:
+                ax.plot(line.paper_mean, line.mean, "o", color=look.colour, fillstyle="none", markersize=8.5)
+            ax.errorbar(line.paper_mean, line.mean, **errors, **drawn)
+        low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+        ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
+        ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")
+        ax.set_title(title, loc="left")
+    for ax in flat[len(panels) :]:
+        ax.set_axis_off()
+    if not panels:
+        flat[0].text(0, 0.5, "No published number has a counterpart in this run.", transform=flat[0].transAxes)
+    shown = [look for method, look in looks.items() if method in set(frame["method"])]
+    signs = [Line2D([], [], color="#666666", linestyle="", label=what, **sign) for what, sign in _SIGNS.items()]
+    style.legend(figure, shown, signs)
+    return figure

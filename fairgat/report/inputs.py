@@ -1,0 +1,33 @@
+"""The files that tables and figures read, and the types of what they are given."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairgat.files import read_json
+from fairgat.scores.runs import read, under
+
+Settings = Mapping[str, Any]
+"""As `fairgat.report.settings` gives them."""
+Files = Mapping[str, Sequence[str | Path]]
+"""Paths by kind (`fairgat.plan.KINDS`)."""
+Selections = Mapping[tuple[str, str], Mapping[str, Any]]
+"""The content of selection.json by data set and method."""
+
+
+def winners(files: Files, settings: Settings) -> pd.DataFrame:
+    """The rows of winners.csv under the rule and the protocol that are shown."""
+    frame = under(read(*files["winners"]), settings["protocol"])
+    return frame[frame["rule"] == settings["rule"]]
+
+
+def selections(files: Files) -> Selections:
+    """Every selection.json, by data set and method."""
+    return {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
+
+
+def by_dataset(paths: Sequence[str | Path]) -> dict[str, Any]:
+    """The content of JSON files that name their data set."""
+    return {entry["dataset"]: entry for entry in map(read_json, paths)}

@@ -1,0 +1,176 @@
+"""A `Table` as text in each format, through the Jinja templates beside this file."""
+
+import csv
+import io
+from collections.abc import Iterable
+from dataclasses import replace
+from functools import cache
+
+import jinja2
+
+from fairgat.report import escape
+from fairgat.report.model import Block, Cell, Math, Panel, Table, Text
+
+FORMATS = ("md", "tex", "html", "csv")
+# In full, so that the rules see which files a table is rendered with.
+TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
+DOCUMENT = "templates/all_tables.tex.j2"
+_ROWS_OF_A_PAGE = {"footnotesize": 38, "scriptsize": 44, "tiny": 50}  # in LaTeX's article, with caption and notes
+_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+
+
+def render(table: Table, form: str) -> str:
+    """The table as `md`, `tex`, `html` or `csv`.
+
+    The LaTeX needs booktabs and multirow, nothing else. It is one table environment, or several of a page at most.
+    """
+    if form == "csv":
+        return to_csv(table)
+    parts = pages(with_asides_as_notes(table)) if form == "tex" else [table]
+    template = _environment(form).get_template(TEMPLATES[form])
+    return "\n".join(template.render(table=part) for part in parts)
+
+
+def document(tables: Iterable[str]) -> str:
+    """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
+    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables))
+
+
+def with_asides_as_notes(table: Table) -> Table:
+    """The table in the paper's layout: a column that the paper lacks becomes a note per block."""
+    panels, notes = [], list(table.notes)
+    for panel in table.panels:
+        if panel.aside:
+            for block in filter(lambda block: block.rows, panel.blocks):
+                said = "; ".join(f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows)
+                notes.append(("", f"{panel.header[-1]}, {block.title}: {said}."))
+            blocks = [replace(b, rows=[replace(row, cells=row.cells[:-1]) for row in b.rows]) for b in panel.blocks]
+            panel = replace(panel, header=panel.header[:-1], align=panel.columns[:-1], blocks=blocks, aside=False)
+        panels.append(panel)
+    return replace(table, panels=panels, notes=notes)
+
+
+def pages(table: Table) -> list[Table]:
+    """The table cut between its blocks into parts that fit on a page; the first explains, the last has the notes."""
+    parts: list[list[Panel]] = []
+    room = 0
+    for panel in table.panels:
+        for number, block in enumerate(panel.blocks):
+            rows = max(len(block.rows), 1)
+            if rows > room or not parts:
+                parts.append([])
+                room = _ROWS_OF_A_PAGE[table.size]
+            if number == 0 or not parts[-1]:
+                parts[-1].append(replace(panel, blocks=[]))
+            parts[-1][-1].blocks.append(block)
+            room -= rows
+    if len(parts) < 2:
+        return [table]
+    found = [replace(table, panels=panels, notes=[]) for panels in parts]
+    for number, part in enumerate(found[1:], start=2):
+        found[number - 1] = replace(
+            part, name=f"{table.name}-{number}", caption="Continued.", explanation="", continues=True
+        )
+    return [*found[:-1], replace(found[-1], notes=table.notes)]
+
+
+@cache
+def _environment(form: str) -> jinja2.Environment:
+    # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
+    delimiters = (
+        {
+            "block_start_string": "<%",
+            "block_end_string": "%>",
+            "variable_start_string": "<<",
+            "variable_end_string": ">>",
+            "comment_start_string": "<#",
+            "comment_end_string": "#>",
+        }
+        if form == "tex"
+        else {}
+    )
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairgat.report", ""),
+        autoescape=form == "html",
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        **delimiters,
+    )
+    environment.filters.update(tex=tex, tex_cell=tex_cell, md=markdown, md_grid=markdown_grid, superscript=superscript)
+    return environment
+
+
+def tex(text: Text) -> str:
+    """LaTeX of a text; `Math` passes unescaped."""
+    return text.tex if isinstance(text, Math) else escape.tex(text)
+
+
+def tex_cell(cell: Cell) -> str:
+    """LaTeX of an entry: `$\\mathbf{66.26} \\pm 0.95$`, or escaped text, with its mark."""
+    mark = f"$^{{{cell.mark}}}$" if cell.mark else ""
+    if cell.std:
+        mean = rf"\mathbf{{{cell.text}}}" if cell.bold else str(cell.text)
+        return rf"${mean} \pm {cell.std}$" + mark
+    text = tex(cell.text)
+    return (rf"\textbf{{{text}}}" if cell.bold else text) + mark
+
+
+def markdown(text: Text) -> str:
+    """Markdown of a text."""
+    return escape.markdown(str(text))
+
+
+def superscript(mark: str) -> str:
+    """A note's number in Unicode superscripts, readable without rendering."""
+    return mark.translate(_SUPERSCRIPTS)
+
+
+def _markdown_cell(cell: Cell) -> str:
+    text = markdown(cell.text)
+    text = f"**{text}**" if cell.bold else text
+    return text + (f" ± {cell.std}" if cell.std else "") + (f" {superscript(cell.mark)}" if cell.mark else "")
+
+
+def markdown_grid(panel: Panel, block: Block | None = None) -> str:
+    """A GitHub table with aligned columns: of one stacked block, or of a whole multirow panel."""
+    if block is not None:
+        header = [block.title, *panel.header[1:]]
+        rows = [[_markdown_cell(cell) for cell in row.cells] for row in block.rows]
+    else:
+        header = panel.header
+        rows = [
+            [markdown(item.title) if number == 0 else "", *map(_markdown_cell, row.cells)]
+            for item in panel.blocks
+            for number, row in enumerate(item.rows)
+        ]
+    lines = [[markdown(text) for text in header], *rows]
+    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
+    rules = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}
+    rule = [rules[side].format("-" * (width - 2)) for side, width in zip(panel.columns, widths, strict=True)]
+    places = [f"{'<' if side == 'l' else '>'}{width}" for side, width in zip(panel.columns, widths, strict=True)]
+    padded = [[format(entry, place) for entry, place in zip(line, places, strict=True)] for line in lines]
+    return "\n".join("| " + " | ".join(line) + " |" for line in [padded[0], rule, *padded[1:]])
+
+
+def to_csv(table: Table) -> str:
+    """Every panel as plain rows, with the block's title in the first column; the notes follow."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for panel in table.panels:
+        header = ["", *panel.header[1:]] if panel.layout == "multirow" else ["", "", *panel.header[1:]]
+        writer.writerow([str(entry) for entry in header])
+        for block in panel.blocks:
+            if block.reason:
+                writer.writerow([str(block.title), f"not run: {block.reason}"])
+            for row in block.rows:
+                writer.writerow([str(block.title), *map(plain, row.cells)])
+    for mark, note in table.notes:
+        writer.writerow([f"[{mark}]" if mark else "", note])
+    return text.getvalue()
+
+
+def plain(cell: Cell) -> str:
+    """The cell as text."""
+    return f"{cell.text}" + (f" ± {cell.std}" if cell.std else "") + (f" [{cell.mark}]" if cell.mark else "")

@@ -1,0 +1,307 @@
+"""A study: variants against what they vary, run against run on the same splits.
+
+`compare` gives the numbers, `scores` those of each split behind them, `text` the table and `figure` a forest plot per
+task. The paper's published test scores stand beside ours: for orientation in a study of validation scores, with their
+own differences in one of test scores.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat.paper import means
+from fairgat.report import labels, percent, style
+from fairgat.report.failures import of_selection
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.report.render import render
+from fairgat.scores.paired import differences, splits_needed
+from fairgat.scores.runs import FAIRNESS, UTILITY
+from fairgat.scores.summary import deviation
+
+_ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
+COLUMNS = (
+    *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
+    "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
+)  # fmt: skip
+
+COLUMNS_OF_A_PAGE = 7  # of scores, in LaTeX's smallest type
+
+Settings = Mapping[str, Any]
+"""As `fairgat.report.settings.study_settings` gives them."""
+
+
+def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+    """Compare the scores of every variant with those of the method as it is.
+
+    Args:
+        settings: of the study.
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them.
+        selections: selection.json of each method and data set; the cell that it chooses is compared.
+
+    Returns:
+        One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
+        Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
+        `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
+        standard deviation; they are NaN for the methods as they are, all but `difference` also for a single split.
+        `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
+        80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
+    """
+    blocks = [(block, row) for block in settings["blocks"] for row in block["rows"]]
+    lines = pd.DataFrame(
+        [
+            {"dataset": block["name"], "run_on": row["dataset"], "metric": metric, "task": block["task"],
+             "block": block["title"], "changes": row["changes"] or "",
+             **{key: row[key] for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
+            for block, row in blocks for metric in _metrics(settings, block["task"])
+        ]
+    )  # fmt: skip
+    chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
+    lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
+    lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
+    keys, varied = [*_ROW, "metric"], lines["changes"] != ""
+    scored = lines.merge(_by_rule(settings, runs))
+    summary = scored.groupby(keys, sort=False)["value"].agg(
+        n_splits="size", mean=fmean, std=lambda values: deviation(values, settings["ddof"])
+    )
+    bases = ["dataset", "of", "of_epochs", "metric"]
+    base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
+    gaps = differences(scored[scored["changes"] != ""].merge(base), keys).drop(columns="n_splits")
+    paper = pd.DataFrame(
+        [(*key, "accuracy", *value) for task in FAIRNESS for key, value in means(task).items()],
+        columns=["run_on", "method", "metric", "epochs", "paper_mean", "paper_std"],
+    )
+    found = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
+    found = found.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
+    published = found.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})
+    found = found.merge(published, how="left", on=bases)
+    found["paper_difference"] = (found["paper_mean"] - found["paper_base"]).where(varied)
+    found["splits_needed"] = [
+        splits_needed(line.paper_difference, line.spread)
+        if line.spread > 0 and pd.notna(line.paper_difference)
+        else None
+        for line in found.itertuples()
+    ]
+    found["n_splits"] = found["n_splits"].fillna(0).astype(int)
+    return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
+
+
+def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """The scores behind `compare`'s frame: a line per data set, method, cell, rule for the epoch, split and metric."""
+    compared = frame[["run_on", "method", "cell", "epochs", "metric"]].drop_duplicates()
+    return compared.merge(_by_rule(settings, runs)).rename(columns={"run_on": "dataset"})
+
+
+def _by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+    """The scores of the study's part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
+    ours = (runs["protocol"] == settings["protocol"]) | (runs["protocol"] == "")
+    runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
+    return runs.loc[
+        runs["part"] == settings["part"], ["run_on", "method", "cell", "epochs", "split", "metric", "value"]
+    ]
+
+
+def _metrics(settings: Settings, task: str) -> tuple[str, ...]:
+    return tuple(settings["metrics"] or (UTILITY, *FAIRNESS[task]))
+
+
+def _winner(chosen: Mapping[tuple[str, str], Mapping[str, Any]], dataset: str, method: str) -> str | None:
+    return chosen[dataset, method]["winner"] if (dataset, method) in chosen else None
+
+
+def _failure(chosen: Mapping[tuple[str, str], Mapping[str, Any]], line: Any) -> str | None:
+    """Say why a row, or what it is compared with, has no scores; None where it has."""
+
+    def why(dataset: str, method: str) -> str | None:
+        if (dataset, method) not in chosen:
+            return "not run"
+        entry = chosen[dataset, method]
+        return of_selection(entry) if entry["winner"] is None else None
+
+    base = why(line.dataset, line.of)
+    return why(line.run_on, line.method) or (f"what it is compared with: {base}" if base and line.changes else None)
+
+
+def tasks(frame: pd.DataFrame) -> list[str]:
+    """The tasks that the study has a block of."""
+    return [task for task in FAIRNESS if task in set(frame["task"])]
+
+
+def text(settings: Settings, frame: pd.DataFrame, form: str) -> str:
+    """The table in a format of `fairgat.report.render`; in LaTeX one per task, as both exceed a page."""
+    shown = [[task] for task in tasks(frame)] if form == "tex" else [tasks(frame)]
+    return "\n".join(render(table(settings, frame, each), form) for each in shown)
+
+
+def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Table:
+    """Make a panel of scores, with the published ones, one of differences and, of test scores, of splits per task.
+
+    Args:
+        settings, frame: as for `compare`, and as it gives it.
+        shown: the tasks.
+    """
+    notes, panels, test, base = Notes(), [], settings["part"] == "test", compared_with(settings)
+    kinds = [
+        ("Score", f"{settings['part']} scores (%)", _score_rows),
+        ("Difference", f"differences to {base} (points)", _difference_rows),
+    ]
+    if test:
+        kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
+    needed = False
+    for task in shown:
+        mine = frame[frame["task"] == task]
+        metrics = _metrics(settings, task)
+        parts = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
+        for (heading, title, rows), part in product(kinds, parts):
+            here = mine[mine["metric"].isin(part)]
+            made = [Block(name, rows(block, notes)) for name, block in here.groupby("block", sort=False)]
+            header, align = ["Data set", heading, *map(labels.metric, part)], "ll" + "r" * len(part)
+            blocks = [block for block in made if block.rows]
+            needed |= bool(blocks) and heading == "Splits"
+            if blocks:
+                panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
+    rules = (
+        f"In brackets: the rule that chooses the epoch and, after a slash, the one for {base} where that is another. "
+        if frame["rules"].ne("").any()
+        else ""
+    )
+    validation = (
+        ""
+        if test
+        else "The published scores are of test sets. Epochs, and in link prediction the cut-off, are chosen on "
+        "validation too, so that scores there lean high, of variants and methods alike. "
+    )
+    splits = (
+        "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
+        "probability of 80 %, given the spread of ours."
+        if needed
+        else ""
+    )
+    return Table(
+        name="_".join([settings["name"], *(shown if len(shown) == 1 else [])]),
+        caption=settings["title"],
+        explanation=(
+            f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
+            f"difference is a mean less that of {base} over the same splits, ± half its 95 % confidence interval by "
+            "the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. The interval "
+            f"is for random splits of this very data set, not for others like it. {rules}{validation}{splits}".strip()
+        ),
+        panels=panels,
+        notes=notes.all(),
+        size="tiny",
+    )
+
+
+def compared_with(settings: Settings) -> str:
+    """Name what the differences are to: a method, where all variants have the same."""
+    rows = [row for block in settings["blocks"] for row in block["rows"]]
+    bases = {row["of"] for row in rows if row["changes"]}
+    titles = [row["title"] for row in rows if not row["changes"] and row["of"] in bases]
+    return titles[0] if len(bases) == 1 else "the method as it is"
+
+
+def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
+    """Each row of a block: the number of its method (a rule is drawn between methods), its first line, its lines."""
+    methods = list(dict.fromkeys(block["of"]))
+    for (method, *_), lines in block.groupby(_ROW[1:], sort=False):
+        yield methods.index(method), lines.iloc[0], [line for _, line in lines.iterrows()]
+
+
+def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    rows = []
+    for number, first, lines in _rows(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
+        rows.append(Row([_name(first, notes), *(percent.score(line["mean"], line["std"]) for line in lines)], number))
+        if any(pd.notna(line["paper_mean"]) for line in lines):
+            paper = [percent.score(line["paper_mean"], line["paper_std"]) for line in lines]
+            rows.append(Row([Cell("– published (test)"), *paper], number))
+    return rows
+
+
+def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    rows = []
+    for number, first, lines in _rows(_varied(block)):
+        if first["changes"]:
+            cells = [percent.signed(line["difference"], line["low"], line["high"]) for line in lines]
+            rows.append(Row([_name(first, notes), *cells], number))
+            if any(pd.notna(line["paper_difference"]) for line in lines):
+                paper = [percent.signed(line["paper_difference"]) for line in lines]
+                rows.append(Row([Cell("– – published"), *paper], number))
+        elif any(pd.notna(line["paper_mean"]) for line in lines):
+            gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
+            rows.append(Row([Cell(f"{_title(first)}, published (test)"), *gaps], number))
+    return rows
+
+
+def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    rows = []
+    for number, first, lines in _rows(block):
+        needed = [line["splits_needed"] for line in lines]
+        if any(pd.notna(value) for value in needed):
+            texts = [
+                DASH if pd.isna(value) else f"{value:.0f}" if value < float("inf") else "> 1000" for value in needed
+            ]
+            rows.append(Row([_name(first, notes), *map(Cell, texts)], number))
+    return rows
+
+
+def _name(row: pd.Series, notes: Notes) -> Cell:
+    why = f"Not compared ({row['failure']})." if pd.notna(row["failure"]) else ""
+    if row["changes"]:
+        return Cell(_title(row), mark=notes.mark(f"{row['changes']} {why}".strip()))
+    return Cell(_title(row), mark=notes.mark(f"{row['title']}: {why}") if why else "")
+
+
+def _title(row: pd.Series) -> str:
+    return f"{'– ' if row['changes'] else ''}{row['title']}{row['rules']}"
+
+
+def _varied(frame: pd.DataFrame) -> pd.DataFrame:
+    """The lines of methods that have a variant."""
+    return frame.groupby(["dataset", "of"], sort=False).filter(lambda lines: (lines["changes"] != "").any())
+
+
+def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
+    """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
+
+    Args:
+        settings, frame: as for `compare`, and as it gives it.
+        task: whose data sets are drawn.
+    """
+    mine = _varied(frame[frame["task"] == task])
+    mine = mine.groupby(_ROW, sort=False).filter(lambda row: row[["difference", "paper_mean"]].notna().any(axis=None))
+    varied = mine[mine["changes"] != ""]
+    own = varied["of"].nunique() == 1  # a colour for each variant, or else for each method that is varied
+    named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
+    looks = style.looks({"name": row.method, "title": row.title} for row in named.itertuples())
+    blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
+    panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
+    height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
+    metrics = settings["figure_metrics"] or _metrics(settings, task)
+    drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
+    drawn_paper = False
+    for (dataset, metric), ax in axes.items():
+        ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
+        for place, (_, first, lines) in enumerate(blocks[dataset]):
+            (line,) = (line for line in lines if line["metric"] == metric)
+            look = looks.get(first["method" if own else "of"])
+            published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
+            if pd.notna(published):
+                drawn_paper = True
+                ax.plot(100 * published, place, "o", color="#666666", markerfacecolor="none")
+            if pd.notna(line["difference"]):
+                half = 50 * (line["high"] - line["low"]) if pd.notna(line["low"]) else None
+                ax.errorbar(
+                    100 * line["difference"], place, xerr=half,
+                    fmt=look.marker, color=look.colour, markersize=3.5, elinewidth=1, capsize=2,
+                )  # fmt: skip
+        style.rows(ax, [style.plain(_title(row)) for _, row, _ in blocks[dataset]])
+        ax.set_xlabel(style.label(metric))
+    drawn.supxlabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
+    paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
+    style.legend(drawn, looks.values(), [paper] if drawn_paper else [])
+    return drawn

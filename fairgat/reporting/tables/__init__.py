@@ -1,7 +1,0 @@
-"""One module a table, found by its name.
-
-Each declares READS (the kinds of files that it reads, see `fairgat.plan.Plan.files`) and TASK (None for both), as
-literals before any other import, and has `build(settings, files)`, which gives a `fairgat.reporting.model.Table`.
-`settings` are those of `fairgat.reporting.settings.table_settings`, `files` maps each kind to its paths. Its row of
-methods is the line in config.yaml under `tables:`. Names with an underscore are shared by several tables.
-"""

@@ -1,0 +1,266 @@
+"""The audit: statistics against SciPy, claims on the paper's own numbers and on altered ones, and the pages."""
+
+import math
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+
+from fairgat import audit, config, paper
+from fairgat.audit import agreement, claims, pages
+from fairgat.report.render import render
+from fairgat.report.settings import audit_settings
+from fairgat.scores import selection
+
+PAPER = paper.load()
+MARGINS = {"accuracy": 0.01, "fairness": 0.02}
+
+
+def summary(rows, rules=selection.RULES, protocol=""):
+    """(dataset, method, metric, mean, std) in percent, the same under every rule, as winners.csv has it."""
+    columns = ["rule", "protocol", "dataset", "method", "metric", "mean", "std", "n_splits"]
+    found = [(rule, protocol, d, m, k, mean / 100, std / 100, 5) for rule in rules for d, m, k, mean, std in rows]
+    return pd.DataFrame(found, columns=columns)
+
+
+def published(*tables):
+    return [(*key, *both) for table in tables for key, both in claims.papers(PAPER, table).items()]
+
+
+def compared(rows, rule="fair", ddof=1):
+    frame = agreement.compare(PAPER, summary(rows), MARGINS, "validation", ddof)
+    return frame[frame["rule"] == rule]
+
+
+@pytest.fixture(scope="module")
+def settings():
+    node = {"task": "node_classification"}
+    datasets = {
+        "recidivism": node | {"title": "Recidivism"},
+        "pokec-z": node | {"enabled": False, "reason": "no files"},
+        "cora": {"task": "link_prediction", "title": "Cora"},
+    }
+    methods = {"gat": {"title": "GAT", "tasks": ["node_classification"]}}
+    return audit_settings(config.load({"datasets": datasets, "methods": methods}))
+
+
+def test_welch_is_scipys_test_on_the_samples():
+    rng = np.random.default_rng(0)
+    a, b = rng.normal(0, 1, 5), rng.normal(1, 3, 7)
+    p, half = agreement.welch(a.mean(), a.std(ddof=1), 5, b.mean(), b.std(ddof=1), 7)
+    test = stats.ttest_ind(a, b, equal_var=False)
+    interval = test.confidence_interval(0.95)
+    assert p == pytest.approx(test.pvalue)
+    assert 2 * half == pytest.approx(interval.high - interval.low)
+    assert agreement.welch(100.0, 0, 5, 100.0, 0, 5) == (1, 0)  # no spread
+    assert agreement.welch(99.0, 0, 5, 100.0, 0, 5) == (0, 0)
+
+
+def test_holm():
+    # Holm's step-down by hand: 0.01·4, 0.02·3, 0.03·2, 0.5·1, made monotone.
+    adjusted = agreement.holm(pd.Series([0.03, 0.01, math.nan, 0.5, 0.02]))
+    assert adjusted.tolist() == pytest.approx([0.06, 0.04, math.nan, 0.5, 0.06], nan_ok=True)
+    assert agreement.holm(pd.Series([0.9, 0.8])).tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize(
+    ("metric", "interval", "p", "expected"),
+    [
+        ("accuracy", (0.5, 1.5), 0.01, "better"),
+        ("accuracy", (-1.5, -0.5), 0.01, "worse"),
+        ("statistical_parity", (1.5, 2.5), 0.01, "worse"),
+        ("eo_mixed", (-2.5, -1.5), 0.01, "better"),
+        ("accuracy", (-1.5, 0.5), 0.05, "undecided"),
+        ("accuracy", (-0.5, 1.0), 0.6, "agrees"),
+        ("eo_mixed", (-1.5, 0.5), 0.3, "agrees"),  # its margin is wider than that of accuracy
+        ("accuracy", (0.1, 0.9), 0.01, "agrees"),  # significant, but too small to matter
+        ("accuracy", (math.nan, math.nan), math.nan, "not run"),
+    ],
+)
+def test_verdict(metric, interval, p, expected):
+    low, high = interval
+    margin = 100 * MARGINS.get(metric, MARGINS["fairness"])
+    mean = (low + high) / 2
+    line = SimpleNamespace(metric=metric, mean=mean, difference=mean, ci_low=low, ci_high=high, margin=margin)
+    assert agreement.verdict(line, p) == expected
+
+
+def test_margins_are_those_of_the_configuration(plan):
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    said = []
+    for margin in (0.02, 0.99):
+        margins = config.Audit(margins={"accuracy": margin, "fairness": margin})
+        settings = audit_settings(plan.config.model_copy(update={"audit": margins}))
+        said.append(audit.make(settings, files)["headline.txt"])
+    assert "better" in said[0].splitlines()[2] and "margin of 2 (accuracy) or 2 (fairness measures)" in said[0]
+    assert "rule fair: 18 agree, 1 better, 98 not run." in said[1]  # ΔEO_s on Cora is 0 instead of 100
+
+
+def test_every_published_number_is_audited_once():
+    frame = agreement.published(PAPER)
+    assert frame["table"].str.split("+").map(len).sum() == 45 + 45 + 42
+    assert len(frame) == 45 + 27 + 3 + 42  # GAT and FairGAT agree in two tables, but for FairGAT on Pokec-n
+    twice = frame.query("dataset == 'pokec-n' and method == 'fairgat' and metric == 'accuracy'")
+    assert twice["paper_mean"].tolist() == [67.81, 67.14]
+
+
+def test_the_papers_own_numbers_never_differ():
+    frame = compared(published("comparison", "link_prediction"))
+    same = frame[frame["difference"].abs() < 1e-9]
+    assert set(frame["verdict"]) == {"agrees", "undecided", "not run"}
+    assert len(same) == 45 + 42
+    assert same["p"].tolist() == pytest.approx([1] * len(same))
+
+
+def test_compare_corrects_within_a_rule_and_leaves_out_what_was_not_run():
+    frame = compared(
+        [("recidivism", "gat", "accuracy", 97.0, 0.2), ("recidivism", "gat", "statistical_parity", 8.5, 1.7)]
+    )
+    assert len(frame) == 117
+    line = frame[(frame["dataset"] == "recidivism") & (frame["method"] == "gat")].set_index("metric")
+    expected = stats.ttest_ind_from_stats(97.0, 0.2, 5, 95.63, 0.20, 5, equal_var=False).pvalue
+    assert line["p"]["accuracy"] == pytest.approx(expected)
+    assert line["p_holm"]["accuracy"] == pytest.approx(2 * expected)  # two tests, not six: a family per rule
+    assert line["difference"]["accuracy"] == pytest.approx(1.37)
+    assert line["ci_low"]["accuracy"] < 1.37 < line["ci_high"]["accuracy"]
+    assert list(line["verdict"]) == ["better", "undecided", "not run"]
+    assert line["table"]["accuracy"] == "comparison+ablation"
+
+
+def test_population_deviations_are_converted_and_one_split_is_no_test():
+    sample = compared([("recidivism", "gat", "accuracy", 96.0, 0.2)])
+    population = compared([("recidivism", "gat", "accuracy", 96.0, 0.2 * math.sqrt(4 / 5))], ddof=0)
+    assert population["p"].dropna().tolist() == pytest.approx(sample["p"].dropna().tolist())
+    alone = summary([("recidivism", "gat", "accuracy", 96.0, math.nan)]).assign(n_splits=1)
+    assert set(agreement.compare(PAPER, alone, MARGINS, "validation")["verdict"]) == {"undecided", "not run"}
+
+
+def judge(number, **altered):
+    """The verdict on the paper's numbers with some replaced: {(dataset, method, metric): (mean, std) or None}."""
+    claim = claims.CLAIMS[number]
+    results = claims.papers(PAPER, claim.table) | altered.get("changes", {})
+    return claim.judge({key: value for key, value in results.items() if value is not None})
+
+
+@pytest.mark.parametrize(
+    ("number", "failing"),
+    [
+        (1, []), (2, []), (4, []), (5, []), (7, []), (8, []),
+        (3, ["std of statistical_parity on pokec-n", "std of statistical_parity on recidivism"]),
+        (6, ["edits on pokec-n"]),
+    ],
+)  # fmt: skip
+def test_claims_on_the_papers_own_numbers(number, failing):
+    verdict, checks = judge(number)
+    assert verdict == (claims.NOT_SUPPORTED if failing else claims.SUPPORTED)
+    assert [check.subject for check in checks if check.holds is False] == failing
+    assert len(claims.CLAIMS) == 8 and claims.CLAIMS[number].text and claims.CLAIMS[number].rule
+
+
+@pytest.mark.parametrize(
+    ("number", "change"),
+    [
+        (1, {("pokec-z", "fairgat", "equal_opportunity"): (3.2, 1)}),  # 26 % better only
+        (2, {("pokec-z", "fairgat", "equal_opportunity"): (2.31, 1)}),  # a tie is not the lowest
+        (4, {("recidivism", "fairgat", "accuracy"): (94.62, 1)}),
+        (5, {("pokec-n", "fairgat-steps-23", metric): v for metric, v in
+             {"accuracy": (67.2, 1), "statistical_parity": (0.9, 1), "equal_opportunity": (1.68, 1)}.items()}),
+        (7, {("cora", "fairgat", "accuracy"): (73.9, 1)}),
+        (7, {("pubmed", "fairgat", "dp_mixed"): (35, 1)}),  # three of six is not most
+        (8, {("recidivism", "fairgnn", "seconds"): (3.1, 0)}),  # 0.01 s faster
+        # A rival that is already better decides, even where another is missing.
+        (2, {("pokec-z", "nifty", "equal_opportunity"): None, ("pokec-z", "edits", "equal_opportunity"): (0.5, 1)}),
+    ],
+)  # fmt: skip
+def test_a_claim_can_fail(number, change):
+    assert judge(number, changes=change)[0] == claims.NOT_SUPPORTED
+
+
+def test_missing_results_leave_a_claim_open():
+    assert judge(2, changes={("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
+    assert {claim.judge({})[0] for claim in claims.CLAIMS.values()} == {claims.NOT_RUN}
+    rows = [(*key, 0.5, 0.0) for key in claims.papers(PAPER, "comparison")]
+    single = claims.ours(summary(rows).assign(n_splits=1), "fair", "validation", {})
+    assert claims.CLAIMS[3].judge(single)[0] == claims.NOT_RUN  # one split has no deviation to be the lowest
+
+
+def test_runtime_claim_takes_our_seconds():
+    seconds = {"recidivism": {"gat": 0.1, "fairgat": 0.105}}
+    _, checks = claims.CLAIMS[6].judge(claims.ours(summary([]), "fair", "validation", seconds))
+    assert [check.numbers for check in checks if check.holds is not None] == ["1.05 times"]
+
+
+def test_claims_page_shows_every_rule_and_the_oddities():
+    found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
+    text = render(pages.claims(PAPER, found, "fair"), "md")
+    first = next(line for line in text.splitlines() if line.startswith("| 1 "))
+    assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
+    assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))
+
+
+def verdicts(settings, winners):
+    frame = agreement.compare(PAPER, winners, MARGINS, "validation")
+    text = render(pages.verdicts(frame, agreement.compare_protocols(PAPER, winners, MARGINS), settings), "md")
+    return frame, text
+
+
+def test_verdict_page(settings):
+    _, text = verdicts(settings, summary([("recidivism", "gat", "accuracy", 97.0, 0.2)]))
+    assert "**pokec-z**: not run (no files)" in text and "**pokec-n**: not run (not in this configuration)" in text
+    line = next(line for line in text.splitlines() if line.startswith("| GAT "))
+    assert [cell.strip() for cell in line.split("|")[2:6]] == ["Accuracy", "95.63 ± 0.20", "97.00 ± 0.20", "+1.37"]
+    assert line.rstrip(" |").endswith("**better**")
+    assert "selection.rule = fair: " in text
+    counts = next(line for line in text.splitlines() if line.startswith("| fair "))
+    assert re.findall(r"\d+", counts) == ["0", "1", "0", "0", "116", "0"]
+
+
+def test_a_verdict_says_where_it_rests_on_the_correction(settings):
+    rows = [row for row in published("comparison") if row[:3] != ("recidivism", "nifty", "accuracy")]
+    frame, text = verdicts(settings, summary([*rows, ("recidivism", "nifty", "accuracy", 83.0, 0.9)]))
+    line = frame.query("rule == 'fair' and dataset == 'recidivism' and method == 'nifty' and metric == 'accuracy'")
+    assert line["p"].item() < 0.05 < line["p_holm"].item() and agreement.doubtful(frame[frame["rule"] == "fair"]) == 1
+    (said,) = [line for line in text.splitlines() if line.startswith("|") and "alone worse" in line]
+    assert "83.00 ± 0.90" in said and "undecided (alone worse)" in said
+
+
+def test_link_prediction_is_audited_under_both_protocols(settings):
+    node = summary([("recidivism", "gat", "accuracy", 97.0, 0.2)])
+    validation = summary([("cora", "fairgat", "accuracy", 74.7, 1.0)], protocol="validation")
+    fairdrop = summary([("cora", "fairgat", "accuracy", 90, 1)], protocol="fairdrop")
+    winners = pd.concat([node, validation, fairdrop])
+    frame, text = verdicts(settings, winners)
+    protocols = agreement.compare_protocols(PAPER, winners, MARGINS)
+    found = protocols[(protocols["rule"] == "fair") & protocols["mean"].notna()].set_index("protocol")
+    assert found["verdict"].to_dict() == {"fairdrop": "better", "validation": "undecided"}
+    # The configured protocol is judged as in the main audit, with the same correction.
+    main = frame.query("rule == 'fair' and dataset == 'cora' and mean == mean")
+    assert main["p_holm"].item() == found.loc["validation", "p_holm"]
+    panel = text[text.index("Link prediction under both protocols") :]
+    assert "90.00 ± 1.00" in next(line for line in panel.splitlines() if "74.70 ± 1.00" in line)
+
+
+def test_a_run_without_any_of_the_papers_results_says_so(settings):
+    frame, _ = verdicts(settings, summary([("income", "gat", "accuracy", 83.0, 0.9)]))
+    assert audit.headline(pd.DataFrame(), frame, settings) == "None of the paper's 117 results is among them.\n"
+
+
+def test_a_whole_audit(plan):
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    texts = audit.make(audit_settings(plan.config), files)
+    assert re.match(
+        r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", texts["headline.txt"]
+    )
+    assert (
+        "Of the paper's 117 results (mean and standard deviation), at cells chosen by the rule fair: "
+        in texts["headline.txt"]
+    )
+    assert "Of the paper's 8 claims, at cells chosen by the rule fair: " in texts["headline.txt"]
+    lines = texts["paired.md"].splitlines()
+    chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
+    assert "**-1.00**" in chosen and "FairGAT" not in chosen  # its name stands in the row above
+    assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html"}

@@ -1,0 +1,76 @@
+"""What the workflow says when it ends."""
+
+import os
+import time
+
+import pytest
+
+from fairgat import config
+from fairgat.plan import Plan
+from fairgat.publish import outcome
+
+CONTENT = {
+    "datasets": {name: {"task": "node_classification"} for name in ("social", "pokec-z")},
+    "methods": {"edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}},
+    "skip": ["pokec-z"],
+}
+SHARD = """dataset,method,cell,split,part,protocol,metric,value,reason
+social,edits,threshold~0.1,0,,,failure,,too dense
+social,edits,threshold~0.1,1,,,failure,,too dense
+social,edits,threshold~0.1,2,test,,accuracy,0.5,
+"""
+
+
+@pytest.fixture
+def say(tmp_path, monkeypatch):
+    """Write files, the later ones later, and describe the run that wrote them, but for those called old."""
+    monkeypatch.chdir(tmp_path)
+    started = time.time()
+    plan = Plan(config.load(CONTENT))
+
+    def said(**files: str) -> str:
+        for seconds, (name, text) in enumerate(files.items(), start=1):
+            path = tmp_path / "results" / name.removeprefix("old:")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+            when = started - 60 if name.startswith("old:") else started + seconds
+            os.utime(path, (when, when))
+        return outcome.describe(plan, since=started)
+
+    return said
+
+
+def test_where_the_tables_are(say):
+    said = say(**{"tables/comparison.md": "", "old:tables/runtime.md": "", "studies/sensitivity/table.md": ""})
+    assert [line.strip() for line in said.splitlines()[1:]] == [
+        "results/tables/comparison.md",
+        "results/studies/sensitivity/table.md",
+    ]
+
+
+def test_which_runs_have_no_result(say):
+    said = say(**{"runs/node_classification/social/edits/runs.csv": SHARD})
+    assert "edits (threshold~0.1) on social, splits 0, 1: too dense" in said
+
+
+def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
+    train = "train/node_classification/social/edits/threshold~0.1/split"
+    said = say(
+        **{
+            f"benchmarks/{train}-0.tsv": "",  # of an earlier run
+            f"logs/{train}-0.log": "killed",
+            f"logs/{train}-1.log": "well",
+            f"benchmarks/{train}-1.tsv": "",
+            "logs/download/social.log": "no network",
+            "old:logs/download/pokec-z.log": "no network",
+        }
+    )
+    failed = said.partition("Failed:\n")[2].splitlines()
+    assert failed[0].strip() == "download social: see results/logs/download/social.log"
+    assert failed[1].strip().endswith(f"split-0: see results/logs/{train}-0.log")
+    assert failed[2] == "To have the tables without social: --config skip=pokec-z,social"
+    assert "the same command goes on from here" in failed[3]
+
+
+def test_nothing_to_say(say):
+    assert say() == ""

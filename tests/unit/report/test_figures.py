@@ -1,0 +1,85 @@
+"""Figures: each is drawn from the files of a finished run."""
+
+from importlib import import_module
+
+import numpy as np
+import pytest
+
+from fairgat import audit
+from fairgat.files import write_text
+from fairgat.report import settings, style
+from fairgat.report.figures import _curves, _tradeoff
+
+
+@pytest.fixture(scope="module")
+def draw(plan):
+    """Draw a figure, as its rule does."""
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    for name, text in audit.make(settings.audit_settings(plan.config), files).items():
+        write_text(plan.path(f"audit/{name}"), text)
+
+    def drawn(name):
+        module = import_module(f"fairgat.report.figures.{name}")
+        return module.draw(settings.figure_settings(plan.config, name), plan.sources("figures", name))
+
+    return drawn
+
+
+def test_every_figure_is_drawn_in_every_format(plan, draw, tmp_path):
+    for name in plan.config.figures:
+        style.save(draw(name), {"svg": tmp_path / f"{name}.svg"})
+        assert "</svg>" in (tmp_path / f"{name}.svg").read_text()
+    for run in "ab":
+        style.save(draw("runtime"), {form: tmp_path / f"{run}.{form}" for form in style.FORMATS})
+    for form in style.FORMATS:
+        assert (tmp_path / f"a.{form}").read_bytes() == (tmp_path / f"b.{form}").read_bytes()
+
+
+def test_pareto():
+    cost, gain = np.array([3.0, 1.0, 2.0, 2.0, 4.0]), np.array([9.0, 5.0, 7.0, 8.0, 9.0])
+    assert _tradeoff.pareto(cost, gain).tolist() == [1, 3, 0]  # (2, 7) and (4, 9) are beaten
+    assert _tradeoff.pareto(np.array([]), np.array([])).tolist() == []
+
+
+def hollow(ax):
+    return [tuple(p) for line in ax.lines if line.get_markerfacecolor() == "none" for p in line.get_xydata().round(6)]
+
+
+def test_tradeoff_shows_every_cell_that_finished(draw):
+    assert len(hollow(draw("tradeoff_link_prediction").axes[0])) == 1 + 3  # GAT's one cell, three of FairGAT's four
+    points = hollow(draw("tradeoff_node_classification").axes[0])
+    fairgat = [(4, 92.73), (6, 93.73), (8, 94.73), (10, 95.73)]  # percent
+    assert sorted(points) == sorted([*fairgat, (10, 95.73), (10, 95.73), (6, 93.73)])  # GAT, an ablation, EDITS' third
+
+
+def test_curves_are_of_the_selected_cell(draw, monkeypatch):
+    ax = draw("curves_link_prediction").axes[0]
+    assert [line.get_ydata().round(6).tolist() for line in ax.lines] == [[10, 20, 30, 40]] * 2
+    monkeypatch.setattr(_curves, "POINTS", 2)  # long ones are drawn a few epochs at a time
+    ax = draw("curves_link_prediction").axes[0]
+    assert ax.lines[0].get_xdata().tolist() == [1.5, 3.5]
+    assert ax.lines[0].get_ydata().tolist() == pytest.approx([15, 35])
+
+
+def test_runtime_marks_the_median(draw):
+    assert draw("runtime").axes[0].lines[1].get_xdata().tolist() == pytest.approx([0.2])
+
+
+def test_methods_keep_their_looks_and_differ():
+    names = ("gat", "fairgat", "fairgnn", "edits", "nifty", "fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
+    looks = style.looks([{"name": name, "title": name} for name in ("mine", *names, "yours")])
+    assert len({(look.colour, look.line, look.marker) for look in looks.values()}) == len(names) + 2
+    assert len({(looks[name].colour, looks[name].line) for name in names}) == len(names)
+    assert style.looks([{"name": "fairgat", "title": "FairGAT"}])["fairgat"].colour == looks["fairgat"].colour
+
+
+@pytest.mark.parametrize("count", [0, 2, 7])
+def test_a_legend_is_no_wider_than_its_figure(count):
+    figure, _ = style.plt.subplots(figsize=(style.WIDTH, 4), layout="constrained")
+    looks = style.looks({"name": f"method-{n}", "title": f"Method {n} with a long title"} for n in range(count))
+    style.legend(figure, looks.values())
+    figure.draw_without_rendering()
+    assert len(figure.legends) == (count > 0)
+    boxes = [legend.get_window_extent() for legend in figure.legends]
+    assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in boxes)
+    style.plt.close(figure)

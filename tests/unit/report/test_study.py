@@ -1,0 +1,267 @@
+"""Studies: the shipped overlay, whose variants each differ in one decision, and the table and figure of a study."""
+
+import re
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import stats
+from small_results import LINK, NODE, metrics, scores, write
+
+from fairgat import cells, config, methods
+from fairgat.data import datasets
+from fairgat.errors import ConfigError
+from fairgat.report import percent, settings, study, style
+from fairgat.scores import runs, selection
+from fairgat.scores.runs import FAIRNESS
+
+ROOT = Path(__file__).resolve().parents[3]
+OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
+SHIPPED = config.load_files(ROOT / "config.yaml")
+SETTINGS = settings.study_settings(OVERLAY)
+
+
+def test_the_overlay_is_valid_and_varies_nothing_else():
+    methods.check(OVERLAY)
+    datasets.check(OVERLAY)
+    for part in ("training", "splits", "seed", "aggregation"):
+        assert getattr(OVERLAY, part) == getattr(SHIPPED, part)
+    for name, entry in SHIPPED.datasets.items():
+        assert OVERLAY.datasets[name] == entry
+    for name, entry in SHIPPED.methods.items():
+        unsearched = {"grid": entry.grid, "grids": entry.grids}
+        assert OVERLAY.methods[name].model_copy(update=unsearched) == entry
+    variants = {row.method for row in OVERLAY.study.rows if row.method}
+    assert set(OVERLAY.only_methods) == {*variants, "gat", *(row.of for row in OVERLAY.study.rows if row.method)}
+
+
+def settled(method, dataset, module):
+    """Every setting of a method's one cell on a data set, defaults included, as `module` reads them."""
+    (cell,) = OVERLAY.cells(method, dataset)
+    return methods.settings(module, OVERLAY.methods[method].settings | cells.from_path(cell)).model_dump()
+
+
+@pytest.mark.parametrize("row", OVERLAY.study.rows, ids=lambda row: row.method or row.dataset)
+def test_a_variant_differs_in_one_setting(row):
+    if row.method:
+        module = OVERLAY.module(row.method)  # where it differs from the method's own, it only knows more settings
+        run = [name for task in OVERLAY.methods[row.method].tasks for name in OVERLAY.datasets_of(task)]
+        run = [name for name in run if name in OVERLAY.methods[row.of].published]
+        pairs = [(settled(row.method, name, module), settled(row.of, name, module)) for name in run]
+    else:
+        pairs = [[datasets.options_of(n, OVERLAY.datasets[n]).model_dump() for n in (row.dataset, row.of)]]
+        assert all(OVERLAY.cells(name, row.dataset) == OVERLAY.cells(name, row.of) for name in row.methods)
+    assert pairs
+    for ours, theirs in pairs:
+        changed = [name for name in ours if ours[name] != theirs[name]]
+        assert len(changed) == 1
+        assert f"({changed[0]})" in row.changes
+
+
+def test_the_blocks():
+    blocks = {block["name"]: block["rows"] for block in SETTINGS["blocks"]}
+    assert list(blocks) == ["recidivism", "cora", "citeseer"]
+    bases = [row["method"] for row in blocks["recidivism"] if row["changes"] is None]
+    assert bases == ["gat", "fairgnn", "edits", "nifty", "fairgat", "fairgat-steps-12"]
+    forms = ["recidivism", "recidivism-unscaled", "recidivism-by-row"]
+    assert [(row["dataset"], row["method"]) for row in blocks["recidivism"][:3]] == [(form, "gat") for form in forms]
+    assert "fairgat-capped" not in [row["method"] for row in blocks["recidivism"]]
+    assert "fairgat-capped" in [row["method"] for row in blocks["cora"]]
+    for name, rows in blocks.items():  # every method runs at its published cell
+        for row in rows:
+            (cell,) = OVERLAY.cells(row["method"], row["dataset"])
+            assert cells.from_path(cell) == OVERLAY.methods[row["of"]].published.get(name, {})
+    # Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there.
+    turned = OVERLAY.model_copy(update={"methods": dict(reversed(OVERLAY.methods.items()))})
+    assert settings.study_settings(turned) == SETTINGS
+
+
+def test_what_cannot_be_compared_is_refused():
+    both = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
+    row = {"method": "fairgat-centred", "of": "fairgat", "title": "centred", "changes": "It centres."}
+    content = {
+        "datasets": {"recidivism": {"task": NODE}},
+        "methods": {"fairgat": both, "fairgat-centred": both | {"module": "fairgat"}},
+        "study": {"name": "mine", "title": "Mine", "rows": [row]},
+    }
+    with pytest.raises(ConfigError, match="nothing of the study mine is run"):
+        settings.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
+    drawn = content["study"] | {"metrics": ["accuracy"], "figure_metrics": ["auc"]}
+    with pytest.raises(ConfigError, match="`figure_metrics` has auc, which `metrics` does not list"):
+        config.load(content | {"study": drawn})
+    with pytest.raises(ConfigError, match="there is no study"):
+        settings.study_settings(SHIPPED)
+
+
+BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
+GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every split
+
+
+def contents(failed=("fairgnn-covariance-10", 3)):
+    """Every row on every split: S3 centred differs by GAIN, one method fails on a split, others vary."""
+    rng = np.random.default_rng(0)
+    for block in SETTINGS["blocks"]:
+        for row in block["rows"]:
+            for k in range(5):
+                accuracy = BASE[k] + (0 if row["changes"] is None else rng.normal(scale=0.01))
+                if row["method"] == "fairgat-centred":
+                    accuracy = BASE[k] + GAIN[k]
+                failure = "it diverged" if (row["method"], k) == failed else None
+                validation = scores(block["task"], accuracy, [0.05 + 0.01 * k] * len(FAIRNESS[block["task"]]))
+                test = scores(block["task"], 0.123, 0.456)  # must be seen nowhere
+                yield metrics(row["dataset"], row["method"], "default", k, validation, test, block["task"], failure)
+
+
+def compared(folder, contents, settings=SETTINGS):
+    """What the study makes of these metrics.json files."""
+    scored = runs.collect(write(folder, contents))
+    link = {row["dataset"] for block in settings["blocks"] if block["task"] == LINK for row in block["rows"]}
+    shards = [shard for _, shard in scored.groupby(["dataset", "method"], sort=False)]
+    tasks = [LINK if shard["dataset"].iloc[0] in link else NODE for shard in shards]
+    chosen = [
+        selection.select(shard, task, "validation", "fair", 0.01, None)
+        for shard, task in zip(shards, tasks, strict=True)
+    ]
+    return study.compare(settings, scored, chosen)
+
+
+@pytest.fixture(scope="module")
+def frame(tmp_path_factory):
+    return compared(tmp_path_factory.mktemp("results"), contents())
+
+
+def line(frame, dataset, method, run_on=None):
+    run_on = run_on or dataset
+    chosen = "dataset == @dataset and method == @method and metric == 'accuracy' and run_on == @run_on"
+    return frame.query(chosen).iloc[0]
+
+
+def test_differences_are_paired_over_the_splits(frame, tmp_path):
+    row = line(frame, "recidivism", "fairgat-centred")
+    expected = stats.ttest_rel(np.add(BASE, GAIN), BASE).confidence_interval(0.95)
+    assert row["difference"] == pytest.approx(np.mean(GAIN))
+    assert (row["low"], row["high"]) == pytest.approx((expected.low, expected.high))
+    assert row["mean"] == pytest.approx(np.mean(np.add(BASE, GAIN)))
+    assert row["std"] == pytest.approx(np.std(np.add(BASE, GAIN), ddof=1))
+    assert row["n_splits"] == 5
+    shuffled = sorted(contents(), key=lambda content: (content["split"] * 7 + len(content["method"])) % 5)
+    again = compared(tmp_path, shuffled)  # pairs are found by split
+    pd.testing.assert_frame_equal(again, frame)
+
+
+def test_the_scores_behind_the_differences(frame, tmp_path):
+    behind = study.scores(SETTINGS, runs.collect(write(tmp_path, contents())), frame)
+    behind = behind[(behind["dataset"] == "cora") & (behind["metric"] == "accuracy")]
+    by_split = behind.pivot(index="split", columns="method", values="value")
+    assert by_split["fairgat-centred"].tolist() == pytest.approx(np.add(BASE, GAIN))
+    gain = (by_split["fairgat-centred"] - by_split["fairgat"]).mean()
+    assert gain == pytest.approx(line(frame, "cora", "fairgat-centred")["difference"])
+
+
+def test_another_form_of_a_data_set_is_compared_with_it(frame):
+    row, base = line(frame, "recidivism", "gat", "recidivism-by-row"), line(frame, "recidivism", "gat")
+    assert row["difference"] == pytest.approx(row["mean"] - base["mean"])
+    assert pd.isna(base["difference"]) and pd.isna(row["paper_mean"])
+    assert (base["paper_mean"], base["paper_std"]) == (0.9563, 0.002)
+
+
+def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
+    row = line(frame, "recidivism", "fairgnn-covariance-10")
+    assert row[["mean", "difference", "low"]].isna().all()
+    assert row["failure"] == "no cell finished on every split; 1 of 1 cells failed (default, split 3: it diverged)"
+    text = study.text(SETTINGS, frame, "md")
+    assert f"Not compared ({row['failure']})." in text
+    assert re.search(r"– covariance 10 \S+ +\| +– \|", text)
+    base_failed = compared(tmp_path, contents(failed=("nifty", 0)))
+    row = line(base_failed, "recidivism", "nifty-fresh-gradient")
+    assert pd.notna(row["mean"]) and pd.isna(row["difference"])
+    assert row["failure"].startswith("what it is compared with: no cell finished on every split; ")
+
+
+def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
+    """On test scores: the variant by a rule of its own, and by the one that its method has, too."""
+    row = {"method": "fairgat", "of": "gat", "title": "FairGAT", "changes": "Fair attention."}
+    content = {
+        "datasets": {"recidivism": {"task": NODE, "title": "Recidivism"}},
+        "methods": {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}},
+        "study": {
+            "name": "rules", "title": "Rules", "part": "test", "metrics": ["accuracy"],
+            "epochs": [["accuracy", "accuracy"], ["qian", "accuracy"]], "rows": [row],
+        },
+    }  # fmt: skip
+    given, made = settings.study_settings(config.load(content)), []
+    for method, cell, gains in [
+        ("gat", "default", (0, 0.5)),
+        ("fairgat", "eta~1.0", (0.2, 0.4)),
+        ("fairgat", "eta~0.75", (0.9, 0.9)),
+    ]:
+        for k in range(3):
+            good = 0.8 if cell != "eta~0.75" else 0.2  # this cell has the best test scores, and the worst on validation
+            content = metrics("recidivism", method, cell, k, scores(NODE, good, 0.1))
+            judged = [content | {"test": scores(NODE, 0.01 * k + gain, 0.1)} for gain in gains]
+            made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
+    frame = compared(tmp_path, made, given)
+    titles = frame["title"] + frame["rules"]
+    assert titles.tolist() == ["gat (accuracy)", "FairGAT (accuracy)", "FairGAT (qian / accuracy)"]
+    assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]
+    assert frame["difference"].tolist() == [pytest.approx(np.nan, nan_ok=True), pytest.approx(0.2), pytest.approx(0.4)]
+    assert frame["paper_difference"].tolist()[1] == pytest.approx(0.9493 - 0.9563)
+    table = study.table(given, frame, [NODE])
+    assert [panel.title.partition(": ")[2].split()[0] for panel in table.panels] == ["test", "differences"]
+
+
+def cells_of(table, panel, title):
+    return next(row.cells for row in table.panels[panel].blocks[0].rows if row.cells[0].text == title)
+
+
+def test_the_table(frame):
+    table = study.table(SETTINGS, frame, [NODE, LINK])
+    blocks = [[block.title for block in panel.blocks] for panel in table.panels]
+    assert blocks == [["Recidivism"], ["Recidivism"], ["Cora", "Citeseer"], ["Cora", "Citeseer"]]
+    name, accuracy, *_ = cells_of(table, 1, "– S3 centred")
+    assert dict(table.notes)[name.mark] == "Step 3 subtracts each feature's mean as well (center)."
+    half = stats.t.ppf(0.975, 4) * np.std(GAIN, ddof=1) / 5**0.5
+    assert (accuracy.text, accuracy.std, accuracy.bold) == ("+1.80", f"{100 * half:.2f}", True)
+    _, gap, *_ = cells_of(table, 1, "FairGAT, published (test)")
+    assert str(gap.text) == f"{94.93 - 100 * np.mean(BASE):+.2f}"
+    _, other, parity, _ = cells_of(table, 1, "– no self-loops")
+    assert not other.bold and (parity.text, parity.std, parity.bold) == ("+0.00", "0.00", False)  # the same everywhere
+    _, mean, *_ = cells_of(table, 0, "– published (test)")
+    assert (mean.text, mean.std) == ("95.63", "0.20")
+    assert percent.signed(-1e-6, -2e-6, 0.0).text == "+0.00"  # what rounds to nothing has no sign
+
+
+def test_many_metrics_are_two_panels(frame):
+    names = ["accuracy", "auc", "f1", "statistical_parity", *[f"positive_rate_{k}" for k in range(5)]]
+    rows = frame[frame["task"] == "node_classification"].drop_duplicates(["dataset", "of", "method"])
+    wide = pd.concat([rows.assign(metric=name) for name in names])
+    panels = study.table(SETTINGS | {"metrics": names}, wide, ["node_classification"]).panels
+    assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
+
+
+@pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
+def test_every_variant_is_in_every_format(frame, form):
+    text = study.text(SETTINGS, frame, form).replace(r"\_", "_")
+    assert "None" not in text and "nan" not in text.lower().replace("nan}", "")
+    assert "12.30" not in text and "45.60" not in text  # test scores
+    assert all(row.title in text for row in OVERLAY.study.rows)
+    if form == "tex":
+        assert text.count(r"\begin{table}") == len(set(re.findall(r"\\label{.*}", text))) == 2  # one exceeds a page
+
+
+@pytest.mark.parametrize("task", [NODE, LINK])
+def test_the_figure(frame, task, tmp_path):
+    figure = study.figure(SETTINGS, frame, task)
+    shown = [ax for ax in figure.axes if ax.axison]
+    assert len(shown) == (3 if task == NODE else 14)
+    names = [text.get_text() for text in shown[0].get_yticklabels()]
+    assert "FairGAT" in names and "– S3 centred" in names
+    assert ("GAT" in names) == (task == NODE)  # in link prediction no variant is of it
+    style.save(figure, {"svg": tmp_path / "a.svg"})
+    assert (tmp_path / "a.svg").stat().st_size > 1000
+
+
+def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
+    figure = study.figure(SETTINGS | {"figure_metrics": ["equal_opportunity"]}, frame, NODE)
+    assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]

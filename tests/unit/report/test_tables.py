@@ -1,0 +1,260 @@
+"""Tables: each is built from the files of a finished run and rendered in every format."""
+
+import csv
+import io
+import itertools
+import re
+import shutil
+import subprocess
+from importlib import import_module
+from pathlib import Path
+
+import pytest
+from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
+
+from fairgat import config as configuration
+from fairgat.files import write_json
+from fairgat.plan import Plan
+from fairgat.report import escape, render, settings
+from fairgat.report.failures import failed_cells
+from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
+
+
+def build(plan, name):
+    """A table, as its rule makes it."""
+    module = import_module(f"fairgat.report.tables.{name}")
+    return module.build(settings.table_settings(plan.config, name), plan.sources("tables", name))
+
+
+@pytest.fixture(scope="module")
+def built(plan):
+    return {name: build(plan, name) for name in TABLES}
+
+
+def entries(table, title):
+    """Row label → the texts of its other cells, in the blocks with this title."""
+    blocks = [block for panel in table.panels for block in panel.blocks if str(block.title) == title]
+    return [{str(row.cells[0].text): [str(cell.text) for cell in row.cells[1:]] for row in b.rows} for b in blocks]
+
+
+def replanned(plan, **changes):
+    return Plan(plan.config.model_copy(update=changes))
+
+
+def scored(folder, **accuracies):
+    """The comparison of methods on one data set; accuracy and fairness of each."""
+    methods = {name: {"tasks": [NODE]} for name in accuracies}
+    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"comparison": [*methods]}}
+    plan = Plan(configuration.load(content | {"results_dir": str(folder), "splits": {"count": 1}}))
+    finish(plan, [metrics("recidivism", n, "default", 0, scores(NODE, *both)) for n, both in accuracies.items()])
+    (block,) = build(plan, "comparison").panels[0].blocks
+    return {row.cells[0].text: [cell.bold for cell in row.cells[1:4]] for row in block.rows}
+
+
+def test_bold_is_the_best_at_the_printed_precision(tmp_path, monkeypatch):
+    same_when_printed = {"gat": (0.95631, 0.08), "fairgat": (0.95629, 0.07)}
+    both = {"gat": [True, False, False], "fairgat": [True, True, True]}
+    assert scored(tmp_path, **same_when_printed) == both
+    assert scored(tmp_path, gat=(0.9, 0.1)) == {"gat": [False] * 3}  # alone: nothing to be best of
+    directions = import_module("fairgat.report.tables._scores").HIGHER_IS_BETTER
+    monkeypatch.delitem(directions, "statistical_parity")  # nobody says which way it points
+    assert scored(tmp_path, **same_when_printed) == both | {"fairgat": [True, False, True]}
+
+
+def test_a_number_can_be_followed_to_its_runs(plan, built):
+    text = render.render(built["comparison"], "md")
+    row = next(line for line in text.splitlines() if line.startswith("| FairGAT"))
+    assert row.rstrip(" |").endswith("alpha_chi_max 0.25, eta 1.0")  # within a point of the best, and fairer
+    assert f"runs/{NODE}/(data set)/(method)/runs.csv" in text
+    assert Path(plan.path(f"runs/{NODE}/recidivism/fairgat/alpha_chi_max~0.25/eta~1.0/split-0/metrics.json")).exists()
+    assert "FairGAT alpha_chi_max 0.25, eta 1.0" in built_tex(built).replace(r"\_", "_")
+
+
+def built_tex(built):
+    return render.render(built["comparison"], "tex")
+
+
+def test_failed_methods_and_cells_keep_their_row_and_say_why(built):
+    text = render.render(built["comparison"], "md")
+    row = next(line for line in text.splitlines() if line.startswith("| NIFTY ²"))
+    assert row.count("–") == 4
+    assert f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})." in text
+    assert "² NIFTY on Recidivism: no cell finished on every split; 1 of 1 cells failed" in text
+
+
+def test_failures_in_words():
+    lost = [
+        {"cell": f"x~{cell}", "split": k, "reason": f"x~{cell}: because {cell}."}
+        for cell in range(5)
+        for k in (0, 1, 3)
+    ]
+    text = failed_cells(lost, 6, 5)
+    assert text.startswith("5 of 6 cells failed (x 0, splits 0, 1 and 3: because 0; x 1, ")
+    assert text.endswith("and 2 more)")
+
+
+def test_data_sets_and_methods_that_are_not_run_say_why(plan, built):
+    reason = "its 60 % of files & more aren't here"
+    assert f"**Pokec-z**: not run ({reason})" in render.render(built["comparison"], "md")
+    assert r"not run: its 60 \% of files \& more aren't here" in render.render(built["comparison"], "tex")
+    assert "not run: its 60 % of files &amp; more aren&#39;t here" in render.render(built["comparison"], "html")
+    table = build(replanned(plan, only_methods=["gat"], skip=["recidivism"]), "comparison")
+    assert "FairGAT: not run (left out with only_methods)." in dict(table.notes).values()
+    assert "**Recidivism**: not run (left out with skip)" in render.render(table, "md")
+
+
+def test_layout_of_the_papers_tables(built):
+    tex = render.render(built["comparison"], "tex")
+    lines = tex[tex.index("Recidivism &") :].splitlines()
+    assert lines[0] == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\"
+    assert lines[2] == r"GAT & $\mathbf{95.73} \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\"
+    assert lines[1] == lines[3] == lines[6] == r"\midrule"  # GAT, baselines and FairGAT stand apart
+    assert tex.count(r"\toprule") == tex.count(r"\bottomrule") == 1
+    assert render.render(built["link_prediction"], "tex").count(r"\multirow{2}{*}{\textbf{Cora}}") == 1
+
+
+def test_runtime_is_the_median_and_relates_to_gat(plan, built, tmp_path):
+    seconds, relative = built["runtime"].panels[0].blocks
+    cells = {str(row.cells[0].text): [str(cell.text) for cell in row.cells[1:]] for row in seconds.rows}
+    assert cells == {"GAT": ["0.200", "0.200"], "NIFTY": ["–"] * 2, "FairGAT": ["0.300", "0.300"]}
+    assert [str(row.cells[1].text) for row in relative.rows] == ["1.00 (1.00)", "–", "1.50 (1.01)"]
+    notes = [text for _, text in built["runtime"].notes]
+    assert "NIFTY on Recidivism: not measured." in notes
+    assert notes[-2:] == [
+        "Median of 3 epochs after 3 to warm up, 1 CPU thread; AMD_x, 2 cores.",
+        "Pokec-z: not run (its 60 % of files & more aren't here).",
+    ]
+    measured = {"dataset": "recidivism", "threads": 2, "warmup": 3, "epochs": 1, "epoch_seconds": {"fairgat": [0.3]}}
+    write_json(tmp_path / "a.json", measured | {"failures": {"nifty": "it diverged"}})
+    module = import_module("fairgat.report.tables.runtime")
+    table = module.build(settings.table_settings(plan.config, "runtime"), {"runtime": [tmp_path / "a.json"]})
+    notes = [text for _, text in table.notes]
+    assert (
+        "GAT was not measured on Recidivism." in notes and "NIFTY on Recidivism: not measured (it diverged)." in notes
+    )
+    assert "FairGAT on Recidivism: not measured." not in notes
+
+
+def test_statistics_mark_every_number(built):
+    (rows,) = entries(built["dataset_statistics"], "Recidivism")
+    assert rows["ours"] == ["9317 ✓", "9559 ✓", "298098 ✓", "325642 ✓", "18 ✗"]
+    assert rows["paper"] == ["9317", "9559", "298098", "325642", "17"]
+    assert "paper" not in entries(built["dataset_statistics"], NASTY)[0]  # nothing to compare with
+    (attention,) = entries(built["dataset_statistics"], "Fair attention")
+    assert attention["Recidivism"] == ["0.9000", "0.6000", "0.2500", "0.6667"]
+    (mixing,) = entries(built["dataset_statistics"], "Mixing")
+    assert mixing["Cora"] == mixing["Recidivism"] == ["–", "0.5000", "0.2500"]
+
+
+def test_hyperparameters_show_the_papers_and_ours(built):
+    (block,) = [block for block in built["hyperparameters"].panels[0].blocks if block.title == "Recidivism"]
+    assert [[str(cell.text) for cell in row.cells] for row in block.rows] == [
+        ["EDITS", "threshold", "0.1, 0.3, 0.5", "0.015", "0.5"],
+        ["FairGAT", "α_χ^max", "0.25, 0.75", "0.75", "0.25"],
+        ["", "η", "0.75, 1", "1", "1"],
+    ]
+
+
+def test_theory_has_means_over_the_splits(built):
+    layers, network = built["theory"].panels
+    rows = next(block for block in layers.blocks if block.title == "Recidivism").rows
+    assert [str(row.cells[0].text) for row in rows] == ["GAT", "", "", "", "FairGAT", "", "", ""]
+    assert str(rows[0].cells[2].text) == "0.010" and (str(rows[0].cells[3].text), rows[0].cells[3].std) == (
+        "0.110",
+        "0.010",
+    )
+    assert len(network.blocks) == len(layers.blocks) == 3
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_markdown_columns_are_aligned(built, name):
+    lines = render.render(built[name], "md").splitlines()
+    grids = [list(group) for pipe, group in itertools.groupby(lines, lambda line: line.startswith("|")) if pipe]
+    assert grids
+    for grid in grids:
+        assert re.fullmatch(r"\|( :?-+:? \|)+", grid[1])
+        assert len({len(re.findall(r"(?<!\\)\|", line)) for line in grid}) == 1
+        assert len({len(line) for line in grid}) == 1
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_csv_and_html_are_whole_and_marks_have_notes(built, name):
+    table = built[name]
+    assert len(list(csv.reader(io.StringIO(render.render(table, "csv"))))) >= 3
+    html = render.render(table, "html")
+    assert html.count("<tr") == html.count("</tr>") and html.count("<td") == html.count("</td>")
+    (found,) = re.findall(r"<title>(.*)</title>", html)
+    assert found
+    marks = {c.mark for p in table.panels for b in p.blocks for r in b.rows for c in r.cells if c.mark}
+    assert marks == {mark for mark, _ in table.notes if mark}
+
+
+def test_escaping():
+    assert escape.tex(r"a_b & 50% $x$ #1 {y} \z ~ ^") == (
+        r"a\_b \& 50\% \$x\$ \#1 \{y\} \textbackslash{}z \textasciitilde{} \textasciicircum{}"
+    )
+    assert escape.tex("Žižek ± δ\n中") == r"\v{Z}i\v{z}ek \ensuremath{\pm} \ensuremath{\delta} U+4E2D"
+    assert escape.tex("Straße, Łódź") == r"Stra\ss{}e, \L{}\'{o}d\'{z}"
+    assert [escape.tex(text) for text in ("[a] b", "*a", "a [b]")] == ["{}[a] b", "{}*a", "a [b]"]
+    assert escape.markdown("a|b *c* `d` x~1/y~2 $5 a_b _e_ <i> R&D") == (
+        r"a\|b \*c\* \`d\` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
+    )
+    assert render.render(Table("t", Math("x²", "$x^{2}$"), [], []), "tex").count("$x^{2}$") == 1
+
+
+@pytest.fixture(scope="module")
+def latex(tmp_path_factory):
+    """Compile a table alone in an article with booktabs and multirow; return TeX's log."""
+    engine = shutil.which("tectonic") or shutil.which("pdflatex")
+    if not engine:
+        pytest.skip("neither pdflatex nor tectonic is installed")
+    options = ["-interaction=nonstopmode", "-halt-on-error"] if engine.endswith("pdflatex") else []
+
+    def compiled(tex):
+        folder = tmp_path_factory.mktemp("latex")
+        if "\\documentclass" not in tex:
+            packages = "\\usepackage{booktabs}\n\\usepackage{multirow}\n"
+            tex = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{tex}\n\\end{{document}}\n"
+        (folder / "main.tex").write_text(tex, encoding="utf-8")
+        done = subprocess.run(
+            [engine, *options, "main.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
+        )
+        if "File `multirow.sty' not found" in done.stdout:
+            pytest.skip("TeX is installed without multirow")
+        assert done.returncode == 0, done.stdout[-3000:]
+        return done.stdout
+
+    return compiled
+
+
+def test_all_tables_compile_with_booktabs_and_multirow_alone(built, latex):
+    for table in built.values():
+        assert "Overfull" not in latex(render.render(table, "tex"))
+    tex = render.document(render.render(table, "tex") for table in built.values())
+    assert tex.count(r"\begin{table}") == len(TABLES)
+    assert "Overfull" not in latex(tex)
+
+
+@pytest.mark.parametrize("size", ["footnotesize", "scriptsize", "tiny"])
+def test_a_latex_table_of_many_rows_goes_on_on_the_next_page(latex, size):
+    blocks = [Block(f"D{n}", [Row([Cell(f"{n}/{k}"), Cell("1.00", std="0.10")]) for k in range(19)]) for n in range(5)]
+    panels = [Panel("multirow", ["", "", "A"], blocks[:4], align="lll"), Panel("multirow", ["", "", "B"], blocks[4:])]
+    tex = render.render(Table("long", "Caption.", panels, [("1", "A note.")], "How to read it.", size=size), "tex")
+    assert tex.count(r"\begin{table}") == 3
+    assert [tex.count(text) for text in ("How to read it.", "A note.", "Continued.", r"\label{table:long}")] == [
+        1,
+        1,
+        2,
+        1,
+    ]
+    assert all(tex.count(f"{n}/{k} &") == 1 for n in range(5) for k in range(19))
+    assert "too large" not in latex(tex)
+    assert tex.count(r"\addtocounter{table}{-1}") == 2, "each part goes on under the first one's number"
+
+
+@pytest.mark.parametrize("first", ["", "[", "*"])
+def test_latex_compiles_with_every_character(latex, first):
+    title = first + "".join(map(chr, range(32, 127))) + "éñÅçŽ中文\u200b😀" + "".join(escape._MATHS | escape._WORDS)
+    block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
+    panel = Panel("stacked", ["", title[:20]], [block])
+    latex(render.render(Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"))
