@@ -6,9 +6,9 @@ from _log import logged
 
 with logged(snakemake):
     from fairgat import files
-    from fairgat.bench import epochs as timing
     from fairgat.config import Runtime
     from fairgat.errors import ConfigError
+    from fairgat.training import timing
 
     settings = Runtime(**snakemake.params.settings)
     if snakemake.threads < settings.threads:

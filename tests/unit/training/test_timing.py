@@ -4,11 +4,11 @@ import pytest
 from dense import small_graph
 
 from fairgat import config
-from fairgat.bench import epochs as timing
 from fairgat.config import NodeTraining, Runtime, Splits
 from fairgat.data import splits
 from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods import gat
+from fairgat.training import timing
 
 TOO_DENSE = "threshold~0.1: too dense"
 
