@@ -144,12 +144,10 @@ def attention_terms(
                 f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
                 "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
             )
-    c = h @ weight.T
-    gain_c = _gain(c, eta)
-    c = c * gain_c
-    z = _aggregate(attention, c)
-    gain_z = _gain(z, eta)
-    z, c_effective = z * gain_z, c * gain_z
+    gain_c, gain_z = gains(h, weight, attention, eta)
+    c = h @ weight.T * gain_c
+    c_effective = c * gain_z
+    z = _aggregate(attention, c_effective)
     effective = weight * (gain_c * gain_z)[:, None]
 
     other = 1 - sensitive
@@ -222,9 +220,9 @@ def linear_terms(
     _check(sensitive)
     lipschitz = LIPSCHITZ[activation]
     z = h @ weight.T
-    gain = _gain(z, eta)
-    z = z * gain
-    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * gain[:, None]))
+    scale = gain(z, eta)
+    z = z * scale
+    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * scale[:, None]))
     delta_z = _largest(z, sensitive)
     if activation == "identity":
         corrected = sharp = Bound(sigma_effective, 0.0)
@@ -277,7 +275,16 @@ def _mean_deviation(values: np.ndarray, sensitive: np.ndarray) -> float:
     return float(np.linalg.norm(sum(_means(np.abs(_deviations(values, sensitive)), sensitive))))
 
 
-def _gain(values: np.ndarray, eta: float | None) -> np.ndarray:
+def gains(
+    h: np.ndarray, weight: np.ndarray, attention: Sequence[csr_matrix], eta: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """(F,) S3's factors on the columns of C = h W^T and of Z; ones without S3. See `attention_terms`."""
+    c = h @ weight.T
+    gain_c = gain(c, eta)
+    return gain_c, np.ones_like(gain_c) if eta is None else gain(_aggregate(attention, c * gain_c), eta)
+
+
+def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
     """(F,) S3's factor on each column."""
     return np.ones(values.shape[1]) if eta is None else eta / np.sqrt(values.var(0) + EPS)
 

@@ -1,7 +1,8 @@
-"""Measure the terms of every layer of a network from one pass over the graph."""
+"""Measure the terms of every layer of a network, and account for its gaps, from one pass over the graph."""
 
 import copy
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, replace
 
 import numpy as np
@@ -13,7 +14,8 @@ from torch import Tensor, nn
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
+from fairgat.theory.account import Account, attention_account
+from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
 
 
@@ -27,31 +29,48 @@ def measure(method: Method) -> list[LayerTerms]:
         NotDefined: the method's model is not a `NodeClassifier`, there are not exactly two sensitive groups, or a
             node's attention does not sum to 1.
     """
-    model = method.model
-    if not isinstance(model, NodeClassifier):
-        raise NotDefined(f"the theory is about two attention layers and a linear layer, not {type(model).__name__}")
-    training = model.training
-    model.eval()
-    try:
-        with torch.no_grad():
-            # On a copy: in a pass, a method may keep something for its next step.
-            inputs, logits = _record(model, copy.copy(method).embed)
-            sensitive = method.task.sensitive
-            first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
-            second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)
-            arrays = {
-                "h": _double(inputs["linear"][0]),
-                "weight": _double(model.linear.weight),
-                "sensitive": sensitive.numpy(),
-                "eta": model.eta,
-                "before": second,
-            }
-            logit = linear_terms("logit", out=_double(logits), **arrays)
-            probability = linear_terms("probability", out=expit(_double(logits)), activation="sigmoid", **arrays)
-            parity = disparity(_double(logits > 0), arrays["sensitive"])
-            return [first, second, logit, replace(probability, statistical_parity=parity)]
-    finally:
-        model.train(training)
+    with _recorded(method) as (model, inputs, logits):
+        sensitive = method.task.sensitive
+        first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
+        second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)
+        arrays = {
+            "h": _double(inputs["linear"][0]),
+            "weight": _double(model.linear.weight),
+            "sensitive": sensitive.numpy(),
+            "eta": model.eta,
+            "before": second,
+        }
+        logit = linear_terms("logit", out=_double(logits), **arrays)
+        probability = linear_terms("probability", out=expit(_double(logits)), activation="sigmoid", **arrays)
+        parity = disparity(_double(logits > 0), arrays["sensitive"])
+        return [first, second, logit, replace(probability, statistical_parity=parity)]
+
+
+def account(method: Method) -> list[Account]:
+    """Account for the gaps of a node classifier, over all nodes, in evaluation mode.
+
+    Layers: `conv1` and `conv2`, whose gaps are distances between the groups' mean representations, and `logit`, what
+    the second one gives through the linear layer. Parts and gap agree to the precision of the model's numbers. The
+    method's random numbers, parameters and mode are left as they are.
+
+    Raises:
+        NotDefined: the method's model is not a `NodeClassifier`.
+        ValueError: a layer averages its heads or has a residual.
+    """
+    with _recorded(method) as (model, inputs, logits):
+        graph = method.task.graph
+        accounts = []
+        for name in ("conv1", "conv2"):
+            conv, (x, csr) = getattr(model, name), inputs[name]
+            out, attention = _attention(conv, x, csr)
+            h, weight = _double(x), _double(conv.lin.weight)
+            factors = gains(h, weight, attention, getattr(conv, "eta", None))
+            c = h @ weight.T * factors[0] * factors[1]
+            arrays = (c, _double(out.relu()), attention, graph.sensitive, graph.labels)
+            accounts += attention_account(name, *arrays)
+        h, weight = _double(inputs["linear"][0]), _double(model.linear.weight)
+        direction = weight[0] * gain(h @ weight.T, model.eta)
+        return accounts + attention_account("logit", *arrays, direction, _double(logits))
 
 
 def every(epochs: int) -> Observer:
@@ -98,22 +117,44 @@ def attention_layer(
         ValueError: the layer averages its heads or has a residual, for which there is no theorem.
         NotDefined: there are not exactly two sensitive groups, or a node's attention does not sum to 1.
     """
+    out, attention = _attention(conv, x, graph)
+    return attention_terms(
+        name,
+        _double(x),
+        _double(out.relu()),
+        _double(conv.lin.weight),
+        attention,
+        sensitive.numpy(),
+        getattr(conv, "eta", None),
+        before=before,
+    )
+
+
+def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:
+    """(N, H * C) a layer's output before its activation, and per head (N, N) its attention, targets by sources."""
     if conv.res is not None or (not conv.concat and conv.heads > 1):
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
-        source, target = edges.numpy()
-        shape = (len(x), len(x))
-        return attention_terms(
-            name,
-            _double(x),
-            _double(out.relu()),
-            _double(conv.lin.weight),
-            [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T],
-            sensitive.numpy(),
-            getattr(conv, "eta", None),
-            before=before,
-        )
+    source, target = edges.numpy()
+    shape = (len(x), len(x))
+    return out, [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
+
+
+@contextmanager
+def _recorded(method: Method) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
+    """Pass once over the graph in evaluation mode; gives the model, the inputs of its layers and its logits."""
+    model = method.model
+    if not isinstance(model, NodeClassifier):
+        raise NotDefined(f"the theory is about two attention layers and a linear layer, not {type(model).__name__}")
+    training = model.training
+    model.eval()
+    try:
+        with torch.no_grad():
+            # On a copy: in a pass, a method may keep something for its next step.
+            yield model, *_record(model, copy.copy(method).embed)
+    finally:
+        model.train(training)
 
 
 def _record(model: NodeClassifier, forward: Callable[[], Tensor]) -> tuple[dict[str, tuple], Tensor]:

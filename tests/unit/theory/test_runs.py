@@ -11,10 +11,11 @@ from dense import small_graph
 from fairgat import methods, theory
 from fairgat.config import NodeTraining, Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph
+from fairgat.data.graph import Graph, save_npz
 from fairgat.errors import DataError
 from fairgat.plan import Run
-from fairgat.theory.runs import COLUMNS, measure_selected, write
+from fairgat.theory.account import PARTS
+from fairgat.theory.runs import ACCOUNT_COLUMNS, COLUMNS, account_all, measure_selected, write
 from fairgat.training import job as training
 from fairgat.training.loop import fit
 
@@ -78,6 +79,41 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
         assert probability["statistical_parity"] == theory.disparity((logits > 0).astype(float), sensitive)
 
 
+def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
+    module, cell, settings = METHODS["fair$gat_"]
+    failed = tmp_path / "fair$gat_" / "alpha_chi_max~0.25" / "split-0" / "model.npz"
+    failed.parent.mkdir(parents=True)
+    np.savez(failed)
+    given = {
+        "module": module, "settings": settings, "training": TRAINING, "seed": 0, "graph": folder / "graph.npz",
+        "split_files": [folder / f"split-{k}.npz" for k in range(2)],
+        "models": [failed, *sorted(folder.glob("runs/fair*/**/model.npz"))],
+    }  # fmt: skip
+    rows = account_all("d", "fair$gat_", **given)
+    write(tmp_path / "a.csv", rows, ACCOUNT_COLUMNS)
+    read = pd.read_csv(tmp_path / "a.csv")
+    assert tuple(read) == ACCOUNT_COLUMNS and set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
+    graph = Graph.load(folder / "graph.npz")
+    for k, lines in read[(read["layer"] == "logit") & (read["over"] == "label 1")].groupby("split"):
+        logits = np.load(folder / f"runs/fair$gat_/{cell}/split-{k}/predictions.npz")["logits"].astype(float)
+        one, zero = (logits[(graph.labels == 1) & (graph.sensitive == s)].mean() for s in (1, 0))
+        near = {"rel": 1e-6, "abs": 1e-6}  # a pass in training rounds otherwise than one that predicts
+        assert lines["gap"].item() == pytest.approx(one - zero, **near)
+        assert lines[[*PARTS]].sum(axis=None) == pytest.approx(one - zero, **near)
+
+
+def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys):
+    path = tmp_path / "mlp" / "default" / "split-0" / "model.npz"
+    graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
+    mlp = training.build("mlp", methods.settings("mlp", {}), graph, split, NodeTraining(**TRAINING), 0)
+    save_npz(path, **{name: weight.numpy() for name, weight in mlp.model.state_dict().items()})
+    rows = account_all(
+        "d", "mlp", module="mlp", settings={}, training=TRAINING, seed=0, graph=folder / "graph.npz",
+        split_files=[folder / "split-0.npz"], models=[path],
+    )  # fmt: skip
+    assert rows == [] and "mlp on d: the theory is about" in capsys.readouterr().out
+
+
 def test_nothing_to_measure(folder, tmp_path):
     (tmp_path / "none.json").write_text('{"winner": null}')
     assert measured(folder, "gat", selection=tmp_path / "none.json") == []
@@ -92,7 +128,7 @@ def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
     foreign = tmp_path / "gat" / "default" / "split-0" / "model.npz"
     foreign.parent.mkdir(parents=True)
     np.savez(foreign, wrong=np.zeros(3))
-    with pytest.raises(DataError, match="does not fit gat on d"):
+    with pytest.raises(DataError, match="does not fit the method gat"):
         measured(folder, "gat", models=[foreign])
 
 

@@ -1,0 +1,153 @@
+"""The account of a gap: its parts by their definition, node by node, and what they add up to."""
+
+import numpy as np
+import pytest
+import torch
+from dense import NODE, make, small_graph
+from scipy.sparse import csr_matrix
+from torch.nn.functional import leaky_relu
+
+from fairgat.data.graph import Graph
+from fairgat.errors import NotDefined
+from fairgat.nn import GATConv
+from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, parts
+from fairgat.theory.network import account
+from fairgat.training.loop import fit
+
+EXACT = 1e-9
+
+
+def drawn(seed, groups, heads=1, nodes=60, width=3):
+    """Random c (N, H * C), attention of each head whose rows add up to 1, groups and labels, some of them unknown."""
+    rng = np.random.default_rng(seed)
+    attention = []
+    for _ in range(heads):
+        dense = rng.random((nodes, nodes)) * (rng.random((nodes, nodes)) < 0.3) + np.eye(nodes)
+        attention.append(dense / dense.sum(1, keepdims=True))
+    sensitive, labels = rng.permutation(np.arange(nodes) % groups), rng.integers(-1, 2, nodes)
+    return rng.normal(size=(nodes, heads * width)), attention, sensitive, labels
+
+
+def mean_difference(values, rows, groups, group):
+    return values[rows & (groups == group)].mean(0) - values[rows & (groups != group)].mean(0)
+
+
+@pytest.mark.parametrize(("seed", "groups", "heads"), [(0, 2, 1), (1, 2, 2), (2, 3, 1), (3, 5, 3)])
+def test_every_part_by_its_definition(seed, groups, heads):
+    c, dense, sensitive, labels = drawn(seed, groups, heads)
+    rng = np.random.default_rng(seed)
+    bias, weight = rng.normal(size=c.shape[1]), rng.normal(size=c.shape[1])
+    width = c.shape[1] // heads
+    own = np.repeat(np.arange(heads), width)  # the head of each column
+    nodes = range(len(c))
+    z = np.array([sum(np.array(dense)[own, i, j] * c[j] for j in nodes) for i in nodes])
+    out = np.maximum(z + bias, 0)
+    found = attention_account("x", c, out, [*map(csr_matrix, dense)], sensitive, labels, weight)
+    assert [(a.over, a.group) for a in found] == [(over, group) for over in OVER for group in compared(sensitive)]
+    for a in found:
+        rows = labels == OVER[a.over] if OVER[a.over] is not None else labels >= -1
+        slopes = weight * (out[rows] > 0).mean(0)
+        of_group = np.array([c[sensitive == sensitive[j]].mean(0) for j in nodes])
+        of_cell = np.array([c[(sensitive == sensitive[j]) & (labels == labels[j])].mean(0) for j in nodes])
+        pieces = {"mixing": of_group, "label_selection": of_cell - of_group, "rest": c - of_cell}
+        for name, piece in pieces.items():
+            summed = np.array([sum(np.array(dense)[own, i, j] * piece[j] for j in nodes) for i in nodes])
+            expected = mean_difference(summed, rows, sensitive, a.group) @ slopes
+            assert getattr(a, name) == pytest.approx(expected, abs=EXACT)
+        gate = mean_difference(out @ weight - z @ slopes, rows, sensitive, a.group)
+        assert a.gate == pytest.approx(gate, abs=EXACT)
+        gap = mean_difference(out @ weight, rows, sensitive, a.group)
+        assert [a.gap, sum(getattr(a, name) for name in PARTS)] == pytest.approx([gap] * 2, abs=EXACT)
+
+
+def test_mixing_of_two_groups_is_the_theorems_factor_times_what_lies_between_them():
+    c, (dense,), sensitive, labels = drawn(4, 2)
+    whole, *_ = attention_account("x", c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3))
+    given = [dense[sensitive == s][:, sensitive != s].sum(1).mean() for s in (0, 1)]  # a_0, a_1
+    assert whole.factor == pytest.approx(1 - sum(given), abs=EXACT)
+    assert whole.mixing == pytest.approx(whole.factor * whole.between, abs=EXACT)
+    has_inter = [(dense[sensitive == s][:, sensitive != s] > 0).any(1).mean() for s in (0, 1)]
+    assert whole.reach == pytest.approx(sum(has_inter), abs=EXACT)
+
+
+def test_the_gap_of_a_layer_is_the_distance_between_the_groups():
+    c, (dense,), sensitive, labels = drawn(5, 2)
+    whole, *_ = attention_account("x", c, dense @ c, [csr_matrix(dense)], sensitive, labels)
+    distance = np.linalg.norm(mean_difference(dense @ c, labels >= -1, sensitive, 1))
+    assert [whole.gap, sum(getattr(whole, name) for name in PARTS)] == pytest.approx([distance] * 2, abs=EXACT)
+
+
+def test_attention_to_one_label_is_label_selection():
+    """Group 1 attends to label 1 alone, group 0 to everyone of its own: c tells labels, not groups."""
+    sensitive, labels = np.repeat([0, 1], 4), np.tile([0, 1], 4)
+    attended = (sensitive[:, None] == sensitive) & ((labels == 1) | (sensitive[:, None] == 0))
+    dense = attended / attended.sum(1, keepdims=True)
+    found = parts(dense.T @ contrast(sensitive, 1), labels.astype(float), sensitive, labels)
+    np.testing.assert_allclose(found, [0, 0.5, 0], atol=EXACT)
+
+
+def test_rows_that_a_group_lacks_have_no_account():
+    c, (dense,), sensitive, _ = drawn(6, 2)
+    labels = np.where(sensitive == 1, 0, np.arange(len(c)) % 2)  # nobody of group 1 has label 1
+    found = attention_account("x", c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3))
+    assert {a.over: np.isnan([a.gap, a.mixing, a.gate, a.reach]).all() for a in found} == {
+        "all": False, "label 1": True, "label 0": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("module", "settings", "groups"),
+    [
+        ("gat", {}, 2),
+        ("gat", {}, 3),
+        ("fairgat", {"steps": [1]}, 2),
+        ("fairgat", {"steps": [1, 2, 3], "center": True}, 2),
+        ("fairgat_variants", {"steps": [1], "one_sided": "share"}, 2),
+    ],
+)
+def test_the_parts_of_a_trained_network_add_up_to_the_gap_of_its_logits(double, module, settings, groups):
+    graph = small_graph(nodes=90, edges=300)
+    graph = Graph(graph.features, graph.labels, np.arange(90) % groups, graph.edge_index)
+    method = make(module, graph, NODE, **settings)
+    fit(method)
+    found = account(method)
+    method.model.eval()
+    with torch.no_grad():
+        logits, task = method.embed().numpy(), method.task.graph
+    for a in [a for a in found if a.layer == "logit"]:
+        rows = task.labels == OVER[a.over] if OVER[a.over] is not None else task.labels >= 0
+        expected = mean_difference(logits, rows, task.sensitive, a.group)
+        assert a.gap == pytest.approx(expected, abs=EXACT)
+        assert sum(getattr(a, name) for name in PARTS) == pytest.approx(expected, abs=EXACT)
+    assert {a.layer for a in found} == {"conv1", "conv2", "logit"}
+
+
+def test_the_gate_of_a_trained_network_is_what_relu_does(double):
+    """Recomputed over a dense adjacency: the gate is no bin for what the other parts miss."""
+    graph = small_graph(nodes=60, edges=200)
+    method = make("fairgat", graph, NODE, steps=[3])
+    fit(method)
+    (whole,) = [a for a in account(method) if (a.layer, a.over) == ("logit", "all")]
+    model, task = method.model.eval(), method.task
+    matrix = torch.eye(60, dtype=torch.bool)
+    matrix[task.edge_index[1], task.edge_index[0]] = True
+
+    def summed(conv: GATConv, x):
+        c = x @ conv.lin.weight.t()
+        c = c / c.std(0, correction=0)
+        scores = leaky_relu((c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None], 0.2)
+        z = scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c
+        return z / z.std(0, correction=0)
+
+    with torch.no_grad():
+        z = summed(model.conv2, (summed(model.conv1, task.features) + model.conv1.bias).relu())
+        out = (z + model.conv2.bias).relu()
+        weight = model.linear.weight[0] / (out @ model.linear.weight[0]).std(correction=0)
+        left = out @ weight - z @ (weight * (out > 0).double().mean(0))
+    expected = mean_difference(left.numpy(), task.graph.labels >= 0, task.graph.sensitive, 1)
+    assert whole.gate == pytest.approx(expected, abs=1e-8)  # S3 adds 1e-12 to a variance
+
+
+def test_a_network_without_attention_has_no_account():
+    with pytest.raises(NotDefined, match="not Sequential"):
+        account(make("mlp", small_graph()))
