@@ -108,6 +108,8 @@ AUDIT = {
     "claims.csv": "Claim by claim",
     "paired.html": "Every cell against GAT",
     "paired.csv": "Every cell against GAT",
+    "paper_differences.csv": "The paper's own differences",
+    "chances.csv": None,
     "counts.csv": None,
     "paper_vs_reproduced.md": None,
     "claims.md": None,
@@ -120,6 +122,7 @@ rule audit:
         winners=PLAN.files("winners"),
         runs=PLAN.files("runs"),
         runtime=PLAN.files("runtime"),
+        more_splits=[CONFIG.audit.more_splits] if CONFIG.audit.more_splits else [],
         code=code("audit"),
     output:
         [

@@ -1,6 +1,7 @@
 """Does the paper hold? Its numbers (`agreement`) and its claims (`claims`) against ours, as `pages` and in a few lines.
 
-`make` gives every file of results/audit from the summaries and the runtimes. Start with `claims`: one function a claim.
+`make` gives every file of results/audit from the summaries and the runtimes. `leads` and `chance` say how far the
+paper's own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
 from collections.abc import Mapping
@@ -9,7 +10,7 @@ from typing import Any
 import pandas as pd
 
 from fairgat import paper
-from fairgat.audit import agreement, claims, pages
+from fairgat.audit import agreement, chance, claims, leads, pages
 from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
@@ -26,7 +27,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
 
     Args:
         settings: as `fairgat.report.settings.audit_settings` gives them.
-        files: of the kinds `winners`, `runs` and `runtime`.
+        files: of the kinds `winners`, `runs` and `runtime`, and `more_splits`, a study's differences.csv or none.
     """
     winners, rule, protocol = read(*files["winners"]), settings["rule"], settings["protocol"]
     numbers = agreement.compare(paper.load(), winners, settings["margins"], protocol, settings["ddof"])
@@ -36,23 +37,34 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     statuses = judge(found)
     counts = count(numbers, statuses)
     runs = read(*files["runs"])
+    more = [read(path) for path in files["more_splits"]]
+    beside = {f"Ours ({name})": results for name, results in ({rule: found[rule]} | found).items()}
+    beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
+    own = leads.published(paper.load())
+    chances = chance.table(paper.load(), {key[0] for key in found[rule]}, map(_splits, [winners, *more]))
     paired = against_reference(runs, winners, rule, protocol)
     shown = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
-        "claims": pages.claims(paper.load(), found, rule),
+        "claims": pages.claims(paper.load(), beside, own, chances),
         "paired": pages.paired(paired, settings),
     }
-    tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired}
+    tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired, "paper_differences": own}
     return {
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
         "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
-        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, settings)}",
+        "chances.csv": chances.to_csv(float_format="%.4g", lineterminator="\n"),
+        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, chances, settings)}",
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
         },
         **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html")},
     }
+
+
+def _splits(frame: pd.DataFrame) -> int:
+    """The number of splits behind the means of a summary or a study."""
+    return int(frame["n_splits"].max()) if len(frame) else 0
 
 
 def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
@@ -94,10 +106,16 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
-def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: Mapping[str, Any]) -> str:
     """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
 
     If none of the paper's results was run, one sentence says so.
+
+    Args:
+        counts: as `count` gives them.
+        numbers: as `agreement.compare` gives them.
+        chances: as `chance.table` gives them.
+        settings: as for `make`.
     """
     paragraphs, rule = [], settings["rule"]
     if (numbers["verdict"] == labels.NOT_RUN).all():
@@ -107,6 +125,12 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, settings: Mapping[str,
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
         words = words.replace(labels.AGREES, "agree")
         paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
+    likely = chances.iloc[:, 0].dropna()
+    each = ", ".join(f"{number} with {value:.2f}" for number, value in likely.items())
+    paragraphs[-1] += (
+        " Claims can fail by luck: if the paper's tables were exactly right, splits like its own would support claim "
+        f"{each.replace('with', 'with probability', 1)}."
+    )
     unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
     text = agreement.in_words(settings["margins"])
     if len(unsure):

@@ -5,10 +5,11 @@ deviation, number of splits). Holm's step-down method adjusts the p-values of al
 so that the chance of even one false alarm stays below ALPHA. The first that applies of
 
 - `not run`: ours is missing.
-- `agrees`: the 95 % interval of the difference lies within a margin, one for accuracy and one for fairness measures.
-  That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is significant.
-  (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected for the
-  number of results.
+- `agrees`: the 95 % interval of the difference lies within a margin, half the range that the paper's own methods span
+  in that measure and table, and at most a cap. (A margin as wide as the range would let a method agree with the row of
+  another.) That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is
+  significant. (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected
+  for the number of results.
 - `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
 - `undecided`: neither. The interval says how large a difference may be.
 """
@@ -20,13 +21,12 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
-from fairgat.paper import TASK_OF_RESULTS, results
+from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
 from fairgat.scores.runs import HIGHER_IS_BETTER, UTILITY, under
 from fairgat.scores.selection import RULES
 
 ALPHA = 0.05
-PUBLISHED_SPLITS = 5
 COLUMNS = (
     "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
     "ci_low", "ci_high", "margin", "p", "p_holm", "verdict",
@@ -35,11 +35,25 @@ _KEYS = ["dataset", "method", "metric"]
 
 
 def published(paper: Mapping[str, Any]) -> pd.DataFrame:
-    """Every published result once, in percent: `table` (one, or several joined by + where they agree), `dataset`,
-    `method`, `metric`, `paper_mean` and `paper_std`. A result that two tables print differently has two rows."""
-    rows = [(table, *key, value.mean, value.std) for table in TASK_OF_RESULTS for key, value in results(paper, table)]
-    frame = pd.DataFrame(rows, columns=["table", *_KEYS, "paper_mean", "paper_std"])
-    return frame.groupby([*_KEYS, "paper_mean", "paper_std"], sort=False)["table"].agg("+".join).reset_index()
+    """Every published result once, in percent.
+
+    Returns:
+        `table` (one, or several joined by + where they agree), `dataset`, `method`, `metric`, `paper_mean`,
+        `paper_std`, `paper_splits` and `paper_ddof`, and `half_range`, half of what the means of the methods span in
+        that table and measure (in the narrower of several tables). A result that two tables print differently has two
+        rows.
+    """
+    rows = [
+        (table, *key, value.mean, value.std, *(paper["samples"][table][name] for name in ("splits", "ddof")))
+        for table in TASK_OF_RESULTS
+        for key, value in results(paper, table)
+    ]
+    printed = ["paper_mean", "paper_std", "paper_splits", "paper_ddof"]
+    frame = pd.DataFrame(rows, columns=["table", *_KEYS, *printed])
+    means = frame.groupby(["table", "dataset", "metric"])["paper_mean"]
+    frame["half_range"] = (means.transform("max") - means.transform("min")) / 2
+    once = frame.groupby([*_KEYS, *printed], sort=False)
+    return once.agg(table=("table", "+".join), half_range=("half_range", "min")).reset_index()
 
 
 def compare(
@@ -50,10 +64,9 @@ def compare(
     Args:
         paper: as `fairgat.paper.load` gives it.
         winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
-        margins: how far ours may lie from the paper's and agree: of `accuracy` and `fairness`, as fractions.
+        margins: caps on the margins within which results agree: of `accuracy` and `fairness`, as fractions.
         protocol: of link prediction.
-        ddof: how our deviations were computed. The test needs the sample deviation; the paper's is taken for one, as
-            the paper doesn't say.
+        ddof: how our deviations were computed. The test takes sample deviations, ours and the paper's.
 
     Returns:
         The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
@@ -68,7 +81,8 @@ def compare(
     frame["p"], half = found[0], found[1]
     frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
-    frame["margin"] = [100 * margins["accuracy" if metric == UTILITY else "fairness"] for metric in frame["metric"]]
+    caps = [100 * margins["accuracy" if metric == UTILITY else "fairness"] for metric in frame["metric"]]
+    frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
     frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
 
@@ -93,9 +107,10 @@ def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
     """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
     if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
         return math.nan, math.nan
-    count = int(row["n_splits"])
-    sample = row["std"] * math.sqrt((count - ddof) / (count - 1))
-    return welch(row["mean"], sample, count, row["paper_mean"], row["paper_std"], PUBLISHED_SPLITS)
+    count, theirs = int(row["n_splits"]), int(row["paper_splits"])
+    sample = sample_deviation(row["std"], count, ddof)
+    paper = sample_deviation(row["paper_std"], theirs, row["paper_ddof"])
+    return welch(row["mean"], sample, count, row["paper_mean"], paper, theirs)
 
 
 def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
@@ -119,13 +134,14 @@ def holm(p_values: pd.Series) -> pd.Series:
 
 
 def in_words(margins: Mapping[str, float]) -> str:
-    """Say what the verdicts mean, with the margins of `compare`."""
+    """Say what the verdicts mean, with the caps of `compare`."""
     accuracy, fairness = (f"{100 * margins[kind]:g}" for kind in ("accuracy", "fairness"))
     return (
-        "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin of "
+        "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin, half the range "
+        "that the paper's own methods span in that measure and table, and at most "
         f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points; a difference inside it counts as "
-        "none, even a significant one. Better, worse: a significant difference by Welch's test, corrected for the "
-        "number of results. Undecided: neither could be shown"
+        "none, even a significant one. Better, worse: a significant difference by Welch's test, with Holm's correction "
+        "for the number of results. Undecided: neither could be shown"
     )
 
 

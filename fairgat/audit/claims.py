@@ -12,6 +12,7 @@ from itertools import product
 
 import pandas as pd
 
+from fairgat.errors import DataError
 from fairgat.paper import results
 from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY, under
 
@@ -27,11 +28,13 @@ PARITY, OPPORTUNITY = FAIRNESS["node_classification"]
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: of what, the numbers in words, and the outcome (None where a number is missing)."""
+    """One comparison: of what, the numbers in words, the outcome (None where a number is missing), and the means that
+    it compares FairGAT's with, as (data set, rival, metric)."""
 
     subject: str
     numbers: str = ""
     holds: bool | None = None
+    means: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -79,8 +82,8 @@ def improves_fairness(results: Results) -> Iterator[Check]:
             if ours is None or not gat:
                 yield Check(subject)
             else:
-                gain = round(100 * (gat - ours) / gat)
-                yield Check(subject, f"{gat:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= 30)
+                gain, means = round(100 * (gat - ours) / gat), ((dataset, "gat", metric),)
+                yield Check(subject, f"{gat:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= 30, means)
 
 
 def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
@@ -126,8 +129,10 @@ def every_step_counts(results: Results) -> Iterator[Check]:
                 gain = round(ours, 2) - round(theirs, 2)
                 if gain > 0 if HIGHER_IS_BETTER[metric] else gain < 0:
                     worse.append(f"{metric} {theirs:.2f} against {ours:.2f}")
+            means = tuple((dataset, ablation, metric) for metric in pairs)
             missing = any(None in pair for pair in pairs.values())
-            yield Check(subject) if missing else Check(subject, "; ".join(worse) or "worse in nothing", bool(worse))
+            numbers = "; ".join(worse) or "worse in nothing"
+            yield Check(subject) if missing else Check(subject, numbers, bool(worse), means)
 
 
 def epochs_cost(results: Results) -> Iterator[Check]:
@@ -160,7 +165,8 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
             yield Check(subject)
         else:
             wins = sum(round(ours, 2) < round(theirs, 2) for ours, theirs in pairs)
-            yield Check(subject, f"lower in {wins} of {len(pairs)}", wins > len(pairs) / 2)
+            means = tuple((dataset, "fairdrop", metric) for metric in measures)
+            yield Check(subject, f"lower in {wins} of {len(pairs)}", wins > len(pairs) / 2, means)
         yield _as_accurate(results, dataset, "fairdrop")
 
 
@@ -208,7 +214,8 @@ def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: t
     best = min(known, key=known.__getitem__)
     own = round(own, 2)
     holds = False if known[best] <= own else True if len(known) == len(rivals) else None
-    return Check(subject, f"{own:.2f} against {known[best]:.2f} ({best})", holds)
+    means = () if part else tuple((dataset, name, metric) for name in known)
+    return Check(subject, f"{own:.2f} against {known[best]:.2f} ({best})", holds, means)
 
 
 def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
@@ -216,7 +223,7 @@ def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
     if ours is None or theirs is None:
         return Check(f"{UTILITY} on {dataset}")
     words = f"{ours:.2f} against {theirs:.2f} ({ours - theirs:+.2f})"
-    return Check(f"{UTILITY} on {dataset}", words, round(ours - theirs, 2) >= -1)
+    return Check(f"{UTILITY} on {dataset}", words, round(ours - theirs, 2) >= -1, ((dataset, rival, UTILITY),))
 
 
 def papers(paper: Mapping, table: str) -> Results:
@@ -237,3 +244,20 @@ def ours(winners: pd.DataFrame, rule: str, protocol: str, seconds: Mapping[str, 
         for row in shown.itertuples()
     }
     return found | {(d, m, SECONDS): (value, 0.0) for d, methods in seconds.items() for m, value in methods.items()}
+
+
+def of_study(frame: pd.DataFrame) -> Results:
+    """The results of a study of test scores; `frame` is its differences.csv, as `fairgat.scores.runs.read` gives it.
+
+    Raises:
+        DataError: it is another file.
+    """
+    try:
+        # Only what is trained on the data set itself, reported at the epoch that all results here are.
+        kept = frame[(frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()]
+        return {
+            (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
+            for row in kept[["dataset", "method", "metric", "mean", "std", "n_splits"]].itertuples()
+        }
+    except KeyError as error:
+        raise DataError(f"audit.more_splits is not a study's differences.csv: {error} is missing") from None

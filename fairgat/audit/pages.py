@@ -47,7 +47,8 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
-            f"selection rule (significant: below {agreement.ALPHA:g}). {agreement.in_words(settings['margins'])}; in "
+            f"selection rule (significant: below {agreement.ALPHA:g}). The interval is for the means of random splits "
+            f"of one data set, ours and the paper's. {agreement.in_words(settings['margins'])}; in "
             "parentheses where the result would count as better or worse if it were tested alone, without correction. "
             "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
             f"Shown in full: {labels.RULES[settings['rule']]} (selection.rule: {settings['rule']})."
@@ -145,29 +146,40 @@ def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
-def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule: str) -> Table:
-    """Each claim on the paper's own numbers and on `ours`, by selection rule; first `rule`, which the tables show."""
-    rules = [rule, *(name for name in ours if name != rule)]
-    columns = ["Paper's own numbers", *(f"Ours ({name})" for name in rules)]
-    overview, details = [], []
+def claims(
+    paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: pd.DataFrame
+) -> Table:
+    """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
+
+    Args:
+        paper: as `fairgat.paper.load` gives it.
+        ours: results by the heading of their column.
+        leads: as `fairgat.audit.leads.published` gives them.
+        chances: as `fairgat.audit.chance.table` gives them.
+    """
+    columns = ["Paper's own numbers", *ours]
+    overview, details, luck = [], [], []
     for number, claim in claiming.CLAIMS.items():
-        found = [claim.judge(claiming.papers(paper, claim.table)), *(claim.judge(ours[name]) for name in rules)]
+        found = [claim.judge(claiming.papers(paper, claim.table)), *map(claim.judge, ours.values())]
         verdicts = [verdict for verdict, _ in found]
         bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
         overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
-        rows = [
-            Row([Cell(each[0].subject), *(Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each)])
-            for each in zip(*(checks for _, checks in found), strict=True)
-        ]
+        luck.append(Row([Cell(str(number)), *(Cell(_number("{:.2f}", value)) for value in chances.loc[number])]))
+        own = leads[leads["claim"] == number].set_index(["dataset", "method", "metric"])
+        rows = []
+        for each in zip(*(checks for _, checks in found), strict=True):
+            published, *rest = [Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each]
+            rows.append(Row([Cell(each[0].subject), published, *([_leads(each[0], own)] if len(own) else []), *rest]))
         said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
+        header = ["", columns[0], *(["Paper's own differences"] if len(own) else []), *ours]
         details.append(
             Panel(
                 "stacked",
-                ["", *columns],
+                header,
                 [Block("Check", rows)],
                 title=f"Claim {number}: {claim.text}",
-                text=(claim.rule, f"{said}."),
-                align="l" * (1 + len(columns)),
+                text=(claim.rule, f"{said}.", *([_worth(own)] if len(own) else [])),
+                align="l" * len(header),
             )
         )
     return Table(
@@ -175,17 +187,51 @@ def claims(paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], rule:
         caption="The paper's claims",
         panels=[
             Panel("stacked", ["", "Claim", *columns], [Block("#", overview)], align="l" * (2 + len(columns))),
+            Panel(
+                "stacked",
+                ["", *chances.columns],
+                [Block("#", luck)],
+                title="If the paper's tables were exactly right",
+                text=(_CHANCE,),
+                align="l" + "r" * len(chances.columns),
+            ),
             Panel("stacked", title="Oddities of the paper", text=tuple(paper["oddities"])),
             *details,
         ],
         notes=[],
         explanation=(
             "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
-            "ways to choose a hyperparameter cell. The rules compare the numbers as they are (means; in claim 3 "
+            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules compare the numbers as they are (means; in claim 3 "
             "standard deviations, in 6 and 8 seconds) and ignore the noise between splits: a lead within it counts as "
-            "one. not supported: at least one check fails (✗). not run: no check "
+            "one, and a claim can fail by luck. not supported: at least one check fails (✗). not run: no check "
             "could be made, as results are missing (–). supported where run: those that could be made hold."
         ),
+    )
+
+
+_CHANCE = (
+    "The chance that splits support a claim, in simulations that draw the results of each method from a normal "
+    "distribution with the printed mean and deviation. Claims about seconds have none, as no deviation is printed."
+)
+
+
+def _leads(check: claiming.Check, own: pd.DataFrame) -> Cell:
+    """FairGAT's published mean less each that a check compares it with, ± half the interval."""
+    rivals, metrics = ({key[place] for key in check.means} for place in (1, 2))
+    texts = []
+    for key in check.means:
+        line = own.loc[key]
+        names = [name for name, known in ((key[1], rivals), (key[2], metrics)) if len(known) > 1]
+        texts.append(" ".join([*names, f"{line['difference']:+.2f} ± {(line['high'] - line['low']) / 2:.2f}"]))
+    return Cell("; ".join(texts))
+
+
+def _worth(own: pd.DataFrame) -> str:
+    return (
+        f"The paper's own differences are FairGAT's means less the others', ± half their 95 % interval by Welch's test "
+        f"from the printed means and deviations. Intervals that leave out 0: "
+        f"{(own['p'] < agreement.ALPHA).sum()} of {len(own)}; significant after Holm's correction for their number: "
+        f"{(own['p_holm'] < agreement.ALPHA).sum()}."
     )
 
 

@@ -142,19 +142,25 @@ class Aggregation(Model):
 
 
 class Margins(Model):
-    """How far from the paper's mean ours may lie and still agree with it, as fractions."""
+    """Caps, as fractions, on how far from the paper's mean ours may lie and still agree with it.
+
+    The margin of a result is half the range that the paper's own methods span in its measure and table, and at most:
+    """
 
     accuracy: Fraction = 0.01
-    """Of accuracy."""
+    """That of accuracy."""
     fairness: Fraction = 0.02
-    """Of every fairness measure."""
+    """That of every fairness measure."""
 
 
 class Audit(Model):
     """How ours is compared with the paper."""
 
     margins: Margins = Margins()
-    """A result agrees if the 95 % interval of its difference from the paper's lies within them."""
+    """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
+    more_splits: str | None = None
+    """The differences.csv of a study of test scores with more splits at the paper's cells, such as that of
+    configs/power.yaml: claims are judged by its scores, too."""
 
 
 class Runtime(Model):

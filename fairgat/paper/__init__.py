@@ -1,5 +1,6 @@
 """The paper's published numbers (paper.yaml): what ours are compared with."""
 
+import math
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -15,7 +16,7 @@ TASK_OF_RESULTS = {  # the tables whose numbers are means over splits
 
 @dataclass(frozen=True)
 class Published:
-    """A published mean ± standard deviation over five splits, in percent; `bold` as the paper prints it."""
+    """A published mean ± standard deviation over splits, in percent; `bold` as the paper prints it."""
 
     mean: float
     std: float
@@ -28,7 +29,7 @@ def load() -> dict:
 
     Keys: `comparison`, `ablation` and `link_prediction` as dataset → method → metric → Published;
     `runtime` as dataset → method → seconds per epoch; `statistics` as dataset → quantity → count;
-    `hyperparameters` as method → `grid` and `chosen` (dataset → cell).
+    `hyperparameters` as method → `grid` and `chosen` (dataset → cell); `samples` as table → `splits` and `ddof`.
     """
     text = resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8")
     paper = yaml.safe_load(text)
@@ -43,6 +44,11 @@ def results(paper: dict, table: str) -> list[tuple[tuple[str, str, str], Publish
     """Every result of one of the tables: (data set, method, metric), and what is published."""
     entries = [(d, m, metrics) for d, methods in paper[table].items() for m, metrics in methods.items()]
     return [((d, m, metric), value) for d, m, metrics in entries for metric, value in metrics.items()]
+
+
+def sample_deviation(std: float, splits: int, ddof: int) -> float:
+    """The sample standard deviation of `splits` values whose `std` has splits - ddof in its denominator."""
+    return std * math.sqrt((splits - ddof) / (splits - 1))
 
 
 def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:

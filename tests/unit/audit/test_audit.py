@@ -1,5 +1,6 @@
 """The audit: statistics against SciPy, claims on the paper's own numbers and on altered ones, and the pages."""
 
+import itertools
 import math
 import re
 from pathlib import Path
@@ -11,7 +12,8 @@ import pytest
 from scipy import stats
 
 from fairgat import audit, config, paper
-from fairgat.audit import agreement, claims, pages
+from fairgat.audit import agreement, chance, claims, leads, pages
+from fairgat.errors import DataError
 from fairgat.report.render import render
 from fairgat.report.settings import audit_settings
 from fairgat.scores import selection
@@ -34,6 +36,10 @@ def published(*tables):
 def compared(rows, rule="fair", ddof=1):
     frame = agreement.compare(PAPER, summary(rows), MARGINS, "validation", ddof)
     return frame[frame["rule"] == rule]
+
+
+def audited(plan, more_splits=()):
+    return {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": more_splits}
 
 
 @pytest.fixture(scope="module")
@@ -90,14 +96,13 @@ def test_verdict(metric, interval, p, expected):
 
 
 def test_margins_are_those_of_the_configuration(plan):
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-    said = []
-    for margin in (0.02, 0.99):
+    said, files = [], audited(plan)
+    for margin in (0.02, 0.0001):
         margins = config.Audit(margins={"accuracy": margin, "fairness": margin})
         settings = audit_settings(plan.config.model_copy(update={"audit": margins}))
         said.append(audit.make(settings, files)["headline.txt"])
-    assert "better" in said[0].splitlines()[2] and "margin of 2 (accuracy) or 2 (fairness measures)" in said[0]
-    assert "rule fair: 18 agree, 1 better, 98 not run." in said[1]  # ΔEO_s on Cora is 0 instead of 100
+    assert "rule fair: 2 agree," in said[0] and "at most 2 (accuracy) or 2 (fairness measures)" in said[0]
+    assert "rule fair: 8 better," in said[1]
 
 
 def test_every_published_number_is_audited_once():
@@ -114,6 +119,38 @@ def test_the_papers_own_numbers_never_differ():
     assert set(frame["verdict"]) == {"agrees", "undecided", "not run"}
     assert len(same) == 45 + 42
     assert same["p"].tolist() == pytest.approx([1] * len(same))
+
+
+@pytest.mark.parametrize(("metric", "flat", "told"), [("accuracy", 20, 20), ("equal_opportunity", 24, 0)])
+def test_a_margin_tells_methods_apart(metric, flat, told):
+    """Count how many of 56 pairs of different methods on Recidivism agree in the paper's own numbers: with the cap, and
+    with half the range that the methods span. (Accuracy spans 7 points: there the cap decides.)"""
+    rows = compared([]).query("dataset == 'recidivism' and metric == @metric")
+    counts = dict.fromkeys((100 * MARGINS.get(metric, MARGINS["fairness"]), rows["margin"].min()), 0)
+    for mine, theirs in itertools.permutations(rows.itertuples(), 2):
+        gap = mine.paper_mean - theirs.paper_mean
+        p, half = agreement.welch(mine.paper_mean, mine.paper_std, 5, theirs.paper_mean, theirs.paper_std, 5)
+        for margin in counts:
+            line = SimpleNamespace(
+                metric=metric, mean=gap, difference=gap, ci_low=gap - half, ci_high=gap + half, margin=margin
+            )
+            counts[margin] += agreement.verdict(line, p) == "agrees"
+    assert len(rows) == 8 and [*counts.values()] == ([flat, told] if len(counts) == 2 else [flat])
+
+
+def test_margins_are_half_the_papers_range_or_the_cap():
+    margins = compared([]).set_index(["table", "dataset", "method", "metric"])["margin"]
+    assert margins["comparison", "recidivism", "edits", "equal_opportunity"] == pytest.approx((2.09 - 1.02) / 2)
+    assert margins["comparison", "recidivism", "edits", "accuracy"] == 1
+    # In two tables: the ablation's range of ΔSP is narrower, 8.12 - 7.06, than the comparison's, 8.08 - 6.59.
+    assert margins["comparison+ablation", "recidivism", "gat", "statistical_parity"] == pytest.approx(0.53)
+
+
+def test_deviations_that_divide_by_n_are_widened():
+    rows = [("cora", "fairgat", "accuracy", 75.0, 1.0)]
+    (line,) = compared(rows).dropna(subset="p").itertuples()
+    expected = stats.ttest_ind_from_stats(75.0, 1.0, 5, 74.73, 1.34 * math.sqrt(5 / 4), 5, equal_var=False)
+    assert line.p == pytest.approx(expected.pvalue)
 
 
 def test_compare_corrects_within_a_rule_and_leaves_out_what_was_not_run():
@@ -180,6 +217,32 @@ def test_a_claim_can_fail(number, change):
     assert judge(number, changes=change)[0] == claims.NOT_SUPPORTED
 
 
+def test_the_chance_of_a_claim_is_that_of_its_normal_splits():
+    # Claim 4: three independent differences of means, each at least -1 as printed.
+    rows = [(-0.70, 0.15, 0.20), (0.31, 1.09, 0.43), (0.03, 0.56, 0.95)]
+    each = [stats.norm.sf(-1.005, gap, math.hypot(a, b) / math.sqrt(5)) for gap, a, b in rows]
+    assert chance.of_support(claims.CLAIMS[4], PAPER) == pytest.approx(math.prod(each), abs=0.015)
+    alone = chance.of_support(claims.CLAIMS[4], PAPER, splits=20, datasets={"pokec-z"})
+    assert alone == pytest.approx(stats.norm.sf(-1.005, 0.03, math.hypot(0.56, 0.95) / math.sqrt(20)), abs=0.015)
+
+
+def test_a_claim_that_rests_on_luck_and_one_that_does_not():
+    found = chance.table(PAPER, {"recidivism"}, [20, 1])
+    assert list(found.columns) == ["its data sets and splits", "data sets run here, 20 splits"]
+    assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
+    assert found.loc[[6, 8]].isna().all(axis=None) and found["data sets run here, 20 splits"].isna()[7]
+
+
+def test_the_papers_own_differences_are_tested():
+    found = leads.published(PAPER).set_index(["claim", "dataset", "method", "metric"])
+    assert found.groupby("claim").size().to_dict() == {1: 5, 2: 9, 4: 3, 5: 27, 7: 21}
+    line = found.loc[1, "recidivism", "gat", "equal_opportunity"]
+    test = stats.ttest_ind_from_stats(1.02, 0.05, 5, 2.09, 1.05, 5, equal_var=False)
+    assert (line["p"], line["difference"]) == pytest.approx((test.pvalue, -1.07))
+    # Holm's: the second smallest p of five counts four times, and the next (the line's) no less.
+    assert line["p_holm"] == pytest.approx(4 * found.loc[1, "pokec-z", "gat", "equal_opportunity"]["p"])
+
+
 def test_missing_results_leave_a_claim_open():
     assert judge(2, changes={("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
     assert {claim.judge({})[0] for claim in claims.CLAIMS.values()} == {claims.NOT_RUN}
@@ -196,7 +259,7 @@ def test_runtime_claim_takes_our_seconds():
 
 def test_claims_page_shows_every_rule_and_the_oddities():
     found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
-    text = render(pages.claims(PAPER, found, "fair"), "md")
+    text = render(pages.claims(PAPER, found, leads.published(PAPER), chance.table(PAPER, (), ())), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
     assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))
@@ -246,12 +309,12 @@ def test_link_prediction_is_audited_under_both_protocols(settings):
 
 def test_a_run_without_any_of_the_papers_results_says_so(settings):
     frame, _ = verdicts(settings, summary([("income", "gat", "accuracy", 83.0, 0.9)]))
-    assert audit.headline(pd.DataFrame(), frame, settings) == "None of the paper's 117 results is among them.\n"
+    nothing = pd.DataFrame()
+    assert audit.headline(nothing, frame, nothing, settings) == "None of the paper's 117 results is among them.\n"
 
 
 def test_a_whole_audit(plan):
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-    texts = audit.make(audit_settings(plan.config), files)
+    texts = audit.make(audit_settings(plan.config), audited(plan))
     assert re.match(
         r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", texts["headline.txt"]
     )
@@ -264,3 +327,17 @@ def test_a_whole_audit(plan):
     chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
     assert "**-1.00**" in chosen and "FairGAT" not in chosen  # its name stands in the row above
     assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html"}
+
+
+def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):
+    path = tmp_path / "differences.csv"
+    rows = [("recidivism", "recidivism", m, "accuracy", k, 20, mean / 100, std / 100)
+            for (d, m, k), (mean, std) in claims.papers(PAPER, "comparison").items() if d == "recidivism"]  # fmt: skip
+    names = ["dataset", "run_on", "method", "epochs", "metric", "n_splits", "mean", "std"]
+    pd.DataFrame(rows, columns=names).to_csv(path, index=False)
+    page = audit.make(audit_settings(plan.config), audited(plan, [path]))["claims.md"]
+    header, _, first = [line for line in page.splitlines() if line.startswith("|")][:3]
+    assert "Ours (20 splits)" in header and first.split("|")[-2].strip() == "supported where run"
+    path.write_text("a,b\n1,2\n")
+    with pytest.raises(DataError, match=r"audit\.more_splits is not a study's differences.csv"):
+        claims.of_study(pd.read_csv(path))
