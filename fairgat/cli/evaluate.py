@@ -23,12 +23,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Print the metrics; an error if they are not the ones that the run wrote."""
     directory = arguments.directory
-    if not directory.is_dir():
-        raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
-    records.collect([directory / "metrics.json"])  # says what is wrong with another file
-    written = files.read_json(directory / "metrics.json")
-    if "failure" in written:
-        raise FairGATError(f"{directory} failed: {written['failure']}")
+    written = finished(directory)
     try:
         ours = evaluate(directory, written)
     except (KeyError, IndexError) as error:
@@ -41,6 +36,22 @@ def run(arguments: argparse.Namespace) -> None:
     print("metrics.json says the same")
 
 
+def finished(directory: Path) -> dict:
+    """The content of a run's metrics.json.
+
+    Raises:
+        DataError: this is not the folder of a run.
+        FairGATError: the run failed.
+    """
+    if not directory.is_dir():
+        raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
+    records.collect([directory / "metrics.json"])  # says what is wrong with another file
+    written = files.read_json(directory / "metrics.json")
+    if "failure" in written:
+        raise FairGATError(f"{directory} failed: {written['failure']}")
+    return written
+
+
 def show(scores: Mapping[str, Mapping[str, float]]) -> None:
     """Print validation and test scores side by side."""
     print(f"{'':22}{'validation':>12}{'test':>12}")
@@ -51,7 +62,7 @@ def show(scores: Mapping[str, Mapping[str, float]]) -> None:
 def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
     """Compute validation and test metrics from predictions.npz, the graph and the split of the run."""
     task, dataset = written["task"], written["dataset"]
-    data = _data(directory, dataset)
+    data = data_folder(directory, dataset)
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     predictions = load_npz(directory / "predictions.npz")
     if task == "node_classification":
@@ -74,12 +85,12 @@ def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
     return metrics
 
 
-def _data(directory: Path, dataset: str) -> Path:
+def data_folder(directory: Path, dataset: str) -> Path:
     """Find the nearest `data` above a run's folder, in the workflow's results or in those of `fairgat train --out`."""
     for folder in directory.resolve().parents:
         if (folder / "data" / "graphs" / f"{dataset}.npz").exists():
             return folder / "data"
     raise DataError(
         f"the graph of {dataset}, data/graphs/{dataset}.npz, is in no folder above {directory.resolve()}. "
-        "Evaluate the run where it was made, or copy the data folder of its results along"
+        "Read the run where it was made, or copy the data folder of its results along"
     )

@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|audit|compare|bench|data`."""
+"""The command line: `fairgat train|evaluate|explain|audit|compare|bench|data`."""
 
 import argparse
 import importlib
@@ -11,6 +11,7 @@ from fairgat.errors import FairGATError
 COMMANDS = {
     "train": "train one cell on one split, with a progress bar",
     "evaluate": "compute a finished run's metrics again from its predictions",
+    "explain": "say in five lines where a finished run's gap comes from, and what fair attention can do about it",
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
     "bench": "time the attention layers beside PyTorch Geometric's and DGL's",

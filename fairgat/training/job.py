@@ -106,6 +106,7 @@ def run(
         **vars(job),
         "seed": job_seed,
         **scores,
+        "module": module,
         "settings": settings,
         "training": training,
         "experiment": {"seed": seed, "threads": threads},

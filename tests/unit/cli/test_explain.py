@@ -1,0 +1,97 @@
+"""`fairgat explain`: numbers that add up for every kind of run, and errors in words."""
+
+import json
+import re
+
+import pytest
+
+from fairgat.cli import main as cli
+
+CONFIG = """
+datasets:
+  demo-social: {task: node_classification, options: {nodes: 300}}
+  demo-citation: {task: link_prediction, options: {nodes: 200}}
+  mine:
+    task: node_classification
+    source: tables
+    options: {nodes: nodes.csv, edges: edges.csv, id: person, label: employed, sensitive: gender}
+splits: {count: 1}
+training:
+  node_classification: {epochs: 20, hidden: 8}
+  link_prediction: {epochs: 2, hidden: 8}
+methods:
+  gat: {tasks: [node_classification, link_prediction]}
+  mlp: {tasks: [node_classification]}
+  other: {tasks: [node_classification], module: fairgat, settings: {eta: 0.5}}
+  edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
+"""
+
+
+@pytest.fixture
+def explained(tmp_path, monkeypatch, capsys):
+    """Trains a method and explains it; gives the lines, and the metrics.json of the run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+
+    def train(dataset, method):
+        assert cli.main(["train", "--dataset", dataset, "--method", method, "--quiet"]) == 0
+        capsys.readouterr()
+        (metrics,) = tmp_path.glob(f"by-hand/runs/*/{dataset}/{method}/default/split-0/metrics.json")
+        status = cli.main(["explain", str(metrics.parent)])
+        printed = capsys.readouterr()
+        return (printed.err if status else printed.out.splitlines()), metrics
+
+    return train
+
+
+def numbers(text):
+    return [float(number) for number in re.findall(r"[+-]?\d+\.\d+", text)]
+
+
+@pytest.mark.parametrize("method", ["gat", "other", "edits"])
+def test_the_numbers_of_the_five_lines_add_up(explained, method):
+    lines, metrics = explained("demo-social", method)
+    assert [line[:2] for line in lines[1:]] == ["1.", "2.", "3.", "4.", "5."]
+    test = json.loads(metrics.read_text())["test"]
+    ours, theirs, gap, true = numbers(lines[1][2:])
+    assert [ours, theirs] == pytest.approx([100 * test[f"positive_rate_{s}"] for s in (1, 0)], abs=0.06)
+    assert [abs(gap), abs(true)] == pytest.approx(
+        [100 * test["statistical_parity"], 100 * test["equal_opportunity"]], abs=0.06
+    )
+    labels, *_, errors = numbers(lines[2][2:])
+    assert labels + errors == pytest.approx(gap, abs=0.16)
+    for whole, *parts in (numbers(lines[3][2:])[:5], numbers(lines[3][2:])[5:]):
+        assert len(parts) == 4 and sum(parts) == pytest.approx(whole, abs=0.03)
+
+
+def test_a_network_without_attention_has_its_predictions_explained(explained):
+    lines, _ = explained("demo-social", "mlp")
+    assert len(lines) == 4 and "no account" in lines[-1]
+
+
+def test_three_groups(explained, tmp_path):
+    rows = [f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)]
+    (tmp_path / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
+    (tmp_path / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(89)))
+    lines, _ = explained("mine", "gat")
+    assert len(lines) == 5 and "all others" in lines[1]
+
+
+def test_what_cannot_be_explained_is_said(explained, capsys):
+    error, _ = explained("demo-citation", "gat")
+    assert "this is a run of link_prediction" in error
+    _, metrics = explained("demo-social", "other")
+    content = json.loads(metrics.read_text())
+    del content["module"]  # as releases before 0.3 wrote it
+    metrics.write_text(json.dumps(content))
+    assert cli.main(["explain", str(metrics.parent)]) == 0
+    metrics.write_text(json.dumps(content | {"method": "otter"}))
+    assert cli.main(["explain", str(metrics.parent)]) == 1
+    assert "no method 'otter'; did you mean 'other'?" in capsys.readouterr().err
+    metrics.write_text(json.dumps(content | {"failure": "it diverged"}))
+    assert cli.main(["explain", str(metrics.parent)]) == 1
+    assert "it diverged" in capsys.readouterr().err
+    metrics.write_text(json.dumps(content))
+    (metrics.parent / "model.npz").unlink()
+    assert cli.main(["explain", str(metrics.parent)]) == 1
+    assert "model.npz does not exist" in capsys.readouterr().err
