@@ -201,7 +201,8 @@ def claims(
         notes=[],
         explanation=(
             "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
-            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules compare the numbers as they are (means; in claim 3 "
+            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules compare "
+            "the numbers as they are (means; in claim 3 "
             "standard deviations, in 6 and 8 seconds) and ignore the noise between splits: a lead within it counts as "
             "one, and a claim can fail by luck. not supported: at least one check fails (✗). not run: no check "
             "could be made, as results are missing (–). supported where run: those that could be made hold."
