@@ -18,7 +18,7 @@ from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
 
 CLASSES = {"node_classification": "NodeClassification", "link_prediction": "LinkPrediction"}
-_HELPERS = ("base",)
+_HELPERS = ("base", "groups")
 
 
 def names() -> dict[str, str]:

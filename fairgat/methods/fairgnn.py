@@ -1,7 +1,9 @@
 """FairGNN (Dai and Wang, 2021): a classifier against an adversary that predicts the sensitive attribute from it.
 
 After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive attribute is
-unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. Defined for two groups.
+unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. The authors have two groups. Of
+more, adversary and estimator predict which one, with the cross-entropy, and the covariance is the mean over the groups
+of that of belonging to it.
 """
 
 from typing import Annotated, Literal
@@ -12,11 +14,11 @@ from pydantic import Field
 from scipy.sparse import csr_matrix, diags, identity
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod
+from fairgat.methods.groups import columns, group_loss, membership, probabilities
 from fairgat.tasks.node import NodeTask
 
 
@@ -43,9 +45,8 @@ class NodeClassification(NodeMethod):
     """(N, hidden) representations of the last pass."""
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
-        task.graph.require_two_groups("FairGNN, whose adversary predicts a binary attribute,")
         super().__init__(task, settings)
-        self.adversary = nn.Linear(task.training.hidden, 1)
+        self.adversary = nn.Linear(task.training.hidden, columns(task.graph.num_groups))
         self.adversary_optimizer = self.adam(self.adversary.parameters())
         self.sensitive = self.estimate_sensitive()
 
@@ -55,7 +56,7 @@ class NodeClassification(NodeMethod):
 
     def loss(self, output: Tensor) -> Tensor:
         """cls_loss + alpha cov - beta adv_loss of `optimize`; the paper's L_C, L_R and L_A."""
-        adversary = binary_cross_entropy_with_logits(self.adversary(self.h).squeeze(1), self.sensitive)
+        adversary = group_loss(self.adversary(self.h), self.sensitive)
         covariance = absolute_covariance(self.sensitive, output.sigmoid())
         settings = self.settings
         return super().loss(output) + settings.covariance_weight * covariance - settings.adversary_weight * adversary
@@ -63,36 +64,36 @@ class NodeClassification(NodeMethod):
     def update(self, output: Tensor) -> dict[str, float]:
         """Step the classifier, then the adversary on the representations of the classifier's step."""
         losses = super().update(output)
-        loss = binary_cross_entropy_with_logits(self.adversary(self.h.detach()).squeeze(1), self.sensitive)
+        loss = group_loss(self.adversary(self.h.detach()), self.sensitive)
         self.adversary_optimizer.zero_grad()  # the classifier's step left gradients here
         loss.backward()
         self.adversary_optimizer.step()
         return losses | {"adversary_loss": loss.item()}
 
     def estimate_sensitive(self) -> Tensor:
-        """Return the sensitive attribute (N,) where it is known, and f_E's probability of 1 elsewhere."""
-        sensitive, settings = self.task.sensitive.to(self.task.features.dtype), self.settings
+        """Return the groups as `membership` writes them where they are known, and f_E's probabilities elsewhere."""
+        task, settings, groups = self.task, self.settings, self.task.graph.num_groups
+        sensitive = membership(task.sensitive, groups, task.features.dtype)
         if settings.sensitive_known == "all":
             return sensitive
-        known = self.task.train
+        known = task.train
         if settings.sensitive_known != "train":
             if settings.sensitive_known > len(known):
                 raise NotDefined(
                     f"sensitive_known is {settings.sensitive_known}, but there are {len(known)} training nodes"
                 )
             known = known[torch.randperm(len(known))[: settings.sensitive_known]]
-        estimator = SensitiveEstimator(
-            self.task.features, self.task.edge_index, self.task.training.hidden, settings.estimator_dropout
-        )
+        hidden, dropout = task.training.hidden, settings.estimator_dropout
+        estimator = SensitiveEstimator(task.features, task.edge_index, hidden, dropout, columns(groups))
         optimizer = Adam(
             estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
         )
         for _ in range(settings.estimator_epochs):
             optimizer.zero_grad()
-            binary_cross_entropy_with_logits(estimator()[known], sensitive[known]).backward()
+            group_loss(estimator()[known], sensitive[known]).backward()
             optimizer.step()
         with torch.no_grad():
-            estimate = estimator.eval()().sigmoid()
+            estimate = probabilities(estimator.eval()())
         estimate[known] = sensitive[known]
         return estimate
 
@@ -101,36 +102,36 @@ class SensitiveEstimator(nn.Module):
     """f_E: two graph convolutions, ReLU and dropout between them, and a linear layer (`src/models/GCN.py`).
 
     A = D^-1/2 (A + I) D^-1/2 is applied to the narrower side of each product: to X before W_1, and after W_2 and the
-    linear layer, which no activation separates, so that an epoch aggregates a single column.
+    linear layer, which no activation separates, so that an epoch aggregates as few columns as there are logits.
 
     Args:
         features: (N, F).
         edge_index: (2, E) both directions of every edge, without self-loops.
         hidden: width of both convolutions.
         dropout: between them.
+        logits: how many.
     """
 
-    def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float) -> None:
+    def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float, logits: int = 1) -> None:
         super().__init__()
         self.adjacency = normalised_adjacency(edge_index, len(features)).astype(features.numpy().dtype)
         self.aggregated = _Propagate.apply(self.adjacency, features)
         self.dropout = dropout
         self.conv1 = nn.Linear(features.size(1), hidden)
         self.conv2 = nn.Linear(hidden, hidden)
-        self.linear = nn.Linear(hidden, 1)
+        self.linear = nn.Linear(hidden, logits)
         for conv in (self.conv1, self.conv2):
             nn.init.xavier_uniform_(conv.weight)
             nn.init.zeros_(conv.bias)
 
     def forward(self) -> Tensor:
-        """(N,) logits of the sensitive attribute."""
+        """(N, logits) of the sensitive attribute."""
         h = self.conv1(self.aggregated).relu()
-        weight = self.linear.weight @ self.conv2.weight  # (1, hidden)
+        weight = self.linear.weight @ self.conv2.weight  # (logits, hidden)
         if self.training and self.dropout:
             h = h * torch.rand_like(h).ge_(self.dropout)  # a quarter of the time of torch.dropout's draws
             weight = weight / (1 - self.dropout)
-        column = h @ weight.t()  # (N, 1)
-        return (_Propagate.apply(self.adjacency, column) + self.linear(self.conv2.bias)).squeeze(1)
+        return _Propagate.apply(self.adjacency, h @ weight.t()) + self.linear(self.conv2.bias)
 
 
 class _Propagate(torch.autograd.Function):
@@ -148,8 +149,14 @@ class _Propagate(torch.autograd.Function):
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
-    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, s and y (N,) probabilities."""
-    return ((s - s.mean()) * (y - y.mean())).mean().abs()
+    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, of several groups their mean.
+
+    Args:
+        s: (N,) or (N, K) probabilities, as `membership` writes them.
+        y: (N,) probabilities.
+    """
+    s = s.t()  # which leaves (N,) as it is
+    return ((s - s.mean(-1, keepdim=True)) * (y - y.mean())).mean(-1).abs().mean()
 
 
 def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> csr_matrix:

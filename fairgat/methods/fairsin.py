@@ -2,7 +2,7 @@
 
 After BUPT-GAMMA/FairSIN, `in-train.py` (full), `pretrain.py` (F) and `reweight.py` (G). phi, a small MLP, learns from a
 node's features the mean features h of its neighbours in the other group; the network reads x + delta phi(x). Variant G
-has no phi and gives inter-edges more weight. Defined for two groups.
+has no phi and gives inter-edges more weight. The authors have two groups; of more, all others are the other group.
 """
 
 import math
@@ -11,11 +11,12 @@ from typing import Annotated, Literal
 import torch
 from pydantic import Field, model_validator
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits, mse_loss
+from torch.nn.functional import mse_loss
 
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod, attention_layer
+from fairgat.methods.groups import columns, group_loss, membership
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.tasks.node import NodeTask
 
@@ -64,7 +65,6 @@ class NodeClassification(NodeMethod):
     epoch = 0
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
-        task.graph.require_two_groups("FairSIN, which adds what neighbours in the other group look like,")
         super().__init__(task, settings)
         self.starts_from_forward, self.x = settings.apply_at_test, task.features
         if settings.variant == "G":
@@ -79,7 +79,7 @@ class NodeClassification(NodeMethod):
             raise NotDefined("FairSIN learns from neighbours of the other group; no node of this graph has one")
         fitted = torch.randperm(len(nodes))[: math.ceil((1 - settings.held_out) * len(nodes))]
         self.known, self.h = task.features[nodes[fitted]], h[fitted]
-        self.discriminator = nn.Linear(task.training.hidden, 1)
+        self.discriminator = nn.Linear(task.training.hidden, columns(task.graph.num_groups))
         rate = settings.discriminator_learning_rate
         self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)
         self.fit_phi(settings.phi_first_steps if settings.variant == "F" else settings.phi_steps)
@@ -129,7 +129,8 @@ class NodeClassification(NodeMethod):
         h = self.model.embed(self.added() if full else self.x, self.task.plain_csr)
         if self.settings.discriminator == "adversarial":
             h.register_hook(torch.neg)  # encoder and phi climb where the discriminator descends
-        loss = binary_cross_entropy_with_logits(self.discriminator(h).squeeze(1), self.task.sensitive.to(h.dtype))
+        groups = membership(self.task.sensitive, self.task.graph.num_groups, h.dtype)
+        loss = group_loss(self.discriminator(h), groups)
         for module in (self.model, self.discriminator):
             module.zero_grad()
         loss.backward()

@@ -1,7 +1,8 @@
 """NIFTY (Agarwal et al., 2021): representations that agree between perturbed and counterfactual views of a graph.
 
 After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods, NIFTY reads the sensitive
-attribute, as column 0 of its features: in view two everyone has the other value. Defined for two groups.
+attribute, in the first column of its features: in view two everyone has the other value. The authors have two groups;
+of more there is a column for each, and view two draws another group for everyone.
 """
 
 from dataclasses import dataclass, replace
@@ -17,10 +18,11 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.methods.groups import columns, membership
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.tasks.node import NodeTask
 
-View = tuple[Tensor, list[Tensor]]  # features (N, 1 + F), and the kept ones of the edges that each layer reads
+View = tuple[Tensor, list[Tensor]]  # features (N, G + F), and the kept ones of the edges that each layer reads
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -43,9 +45,10 @@ class NodeClassification(NodeMethod):
     starts_from_forward = False  # prediction reads the unperturbed graph, which training never does
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
-        task.graph.require_two_groups("NIFTY, which flips the sensitive attribute,")
         super().__init__(task, settings)
-        self.features = torch.cat([task.sensitive.float()[:, None], task.features], dim=1)  # (N, 1 + F)
+        groups = self.columns_of(task.sensitive)
+        self.sensitive_columns = groups.size(1)  # G: 1 of two groups, K of more
+        self.features = torch.cat([groups, task.features], dim=1)  # (N, G + F)
         hidden, width = task.training.hidden, settings.projector_width
         self.projector = nn.Sequential(*_block(hidden, width), _linear(width, hidden), nn.BatchNorm1d(hidden))
         self.predictor = nn.Sequential(*_block(hidden, hidden), _linear(hidden, hidden))
@@ -57,7 +60,12 @@ class NodeClassification(NodeMethod):
     def build(self) -> nn.Module:
         """Make encoder and classifier, spectrally normalised."""
         layer = attention_layer(FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None)
-        return NodeClassifier(layer, self.task.graph.num_features + 1, self.task.training.hidden, spectral_norm=True)
+        inputs = columns(self.task.graph.num_groups) + self.task.graph.num_features
+        return NodeClassifier(layer, inputs, self.task.training.hidden, spectral_norm=True)
+
+    def columns_of(self, sensitive: Tensor) -> Tensor:
+        """Write groups (N,) as columns (N, G)."""
+        return membership(sensitive, self.task.graph.num_groups, torch.float32).view(len(sensitive), -1)
 
     def embed(self) -> Tensor:
         return self.model(self.features, self.task.plain_csr)
@@ -79,18 +87,25 @@ class NodeClassification(NodeMethod):
         return {"loss": similarity.item() + classification.item()}
 
     def view(self, flip: bool) -> tuple[Tensor, Tensor]:
-        """Perturb the graph (`drop_feature` and `dropout_adj`): features (N, 1 + F) and kept edges (E,).
+        """Perturb the graph (`drop_feature` and `dropout_adj`): features (N, G + F) and kept edges (E,).
 
-        One N(0, 1) number is added to every picked column, never to the sensitive one, which `flip` inverts.
+        One N(0, 1) number is added to every picked column, never to the sensitive ones, which `flip` changes.
         """
         picked = torch.rand(self.features.size(1)) < self.settings.feature_noise_rate
-        picked[0] = False
+        picked[: self.sensitive_columns] = False
         x = self.features + picked * torch.randn(1)
         if flip:
-            x[:, 0] = 1 - x[:, 0]
+            x[:, : self.sensitive_columns] = self.columns_of(self.flipped())
         kept = torch.ones_like(self.loops)
         kept[occurrences(self.settings.edge_drop_rate, len(kept))] = False
         return x, kept | self.loops
+
+    def flipped(self) -> Tensor:
+        """Draw another group for each node, (N,); of two groups it is the other one."""
+        groups, sensitive = self.task.graph.num_groups, self.task.sensitive
+        if groups == 2:
+            return 1 - sensitive
+        return (sensitive + torch.randint(1, groups, sensitive.shape)) % groups
 
     def _at_training_nodes(self, x: Tensor, kept: Tensor) -> View:
         return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]

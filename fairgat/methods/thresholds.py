@@ -30,29 +30,37 @@ class NodeClassification(NodeMethod):
         graph, nodes = self.task.graph, self.task.split["validation"]
         counted = (graph.labels == 1) | (self.settings.gap == "statistical_parity")
         known = (values[nodes] for values in (output.numpy(), graph.labels, graph.sensitive, counted))
-        shifts = from_numpy(thresholds(*known, self.settings.limit))[self.task.sensitive]
+        shifts = from_numpy(thresholds(*known, self.settings.limit, graph.num_groups))[self.task.sensitive]
         return (output.double() - shifts).to(output.dtype)
 
 
 def thresholds(
-    logits: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, counted: np.ndarray, limit: float
+    logits: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, counted: np.ndarray, limit: float, groups: int
 ) -> np.ndarray:
     """Find each group's threshold, above which it is decided positive: the most accurate with a gap up to `limit`.
 
     The limit is met if the rates of all groups lie in a window [rate, rate + limit]. Each group takes the best of its
-    own thresholds there; every rate of every group is tried as the window's start.
+    own thresholds there; every rate of every group is tried as the window's start. A group without counted nodes has
+    no rate that could fall outside.
 
     Args:
-        logits, labels, sensitive: (n,), labels 0 or 1, every group from 0 on.
+        logits, labels, sensitive: (n,), labels 0 or 1, groups from 0 on.
         counted: (n,) bool, the nodes whose rates of positive decisions make the gap.
+        limit: the largest gap.
+        groups: how many there are; one without nodes here keeps the threshold 0.
 
     Returns:
         (groups,) float64; of equally accurate ones, those near 0.
     """
-    groups = [_choices(logits[own], labels[own], counted[own]) for own in sensitive == np.unique(sensitive)[:, None]]
+    members = sensitive == np.arange(groups)[:, None]
+    choices = [_choices(logits[own], labels[own], counted[own]) for own in members]
+    measured = (members & counted).any(axis=1)
     best, found = -np.inf, []
-    for start in np.unique(np.concatenate([rates for _, rates, _ in groups])):
-        windows = [(group, *np.searchsorted(group[1], [start, start + limit + 1e-9])) for group in groups]
+    for start in np.unique(np.concatenate([rates for _, rates, _ in choices])):
+        windows = [
+            (group, *(np.searchsorted(group[1], [start, start + limit + 1e-9]) if rated else (0, group.shape[1])))
+            for group, rated in zip(choices, measured, strict=True)
+        ]
         if all(first < end for _, first, end in windows):
             chosen = [columns[:, a + columns[2, a:b].argmax()] for columns, a, b in windows]
             if (total := sum(column[2] for column in chosen)) > best:
@@ -62,6 +70,8 @@ def thresholds(
 
 def _choices(logits: np.ndarray, labels: np.ndarray, counted: np.ndarray) -> np.ndarray:
     """List a group's thresholds, their rates, and the nodes that each gets right beyond the largest: (3, choices)."""
+    if not logits.size:
+        return np.zeros((3, 1))
     order = np.argsort(-logits)
     logits = logits[order].astype(np.float64)
     values = np.concatenate([[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]])

@@ -1,5 +1,7 @@
 """What the methods' tests compare with: attention over a dense adjacency matrix, written out, and small tasks."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 from torch import Tensor
@@ -23,6 +25,12 @@ def small_graph(nodes: int = 40, edges: int = 120, features: int = 5) -> Graph:
     x = rng.normal(size=(nodes, features)) + labels[:, None]
     x = torch.from_numpy(x).to(torch.get_default_dtype()).numpy()
     return Graph(x, labels, sensitive, symmetrise(rng.integers(nodes, size=(2, edges)), nodes))
+
+
+def three_groups(**options: int) -> Graph:
+    """The small graph with a third group, and with edges within and between all of them."""
+    graph = small_graph(**options)
+    return replace(graph, sensitive=np.arange(graph.num_nodes) % 3)
 
 
 def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE, **settings):
@@ -68,3 +76,9 @@ def bce(logits: Tensor, labels: Tensor) -> Tensor:
     """Binary cross-entropy from its definition."""
     p = logits.sigmoid()
     return -(labels * p.log() + (1 - labels) * (1 - p).log()).mean()
+
+
+def cross_entropy(logits: Tensor, shares: Tensor) -> Tensor:
+    """Cross-entropy of logits (N, K) against probabilities (N, K) of the groups, from its definition."""
+    p = logits.exp() / logits.exp().sum(1, keepdim=True)
+    return -(shares * p.log()).sum(1).mean()

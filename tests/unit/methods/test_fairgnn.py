@@ -4,8 +4,9 @@ import copy
 
 import pytest
 import torch
-from dense import adam, adjacency, assert_train_alike, bce, layer, make, small_graph
+from dense import adam, adjacency, assert_train_alike, bce, cross_entropy, layer, make, small_graph, three_groups
 from torch import nn
+from torch.nn.functional import one_hot
 
 from fairgat.errors import NotDefined
 from fairgat.methods.fairgnn import SensitiveEstimator
@@ -13,8 +14,16 @@ from fairgat.methods.fairgnn import SensitiveEstimator
 SETTINGS = {"adversary_weight": 0.7, "covariance_weight": 3.0, "estimator_epochs": 5}
 
 
-def test_two_epochs_of_the_alternating_game(double):
-    method = make("fairgnn", small_graph(), **SETTINGS)
+@pytest.mark.parametrize("graph", [small_graph, three_groups])
+def test_two_epochs_of_the_alternating_game(double, graph):
+    method = make("fairgnn", graph(), **SETTINGS)
+    assert method.adversary.out_features == (1 if graph is small_graph else 3)
+
+    def tells(h):
+        """The adversary's loss, and so many groups' (N, K) probabilities."""
+        reads = h @ adversary.weight.t() + adversary.bias
+        return bce(reads[:, 0], s) if s.dim() == 1 else cross_entropy(reads, s)
+
     task, s = method.task, method.sensitive.double()
     matrix, labels, train = adjacency(task.edge_index, len(s)), task.labels.double(), task.train
     model, adversary = copy.deepcopy(method.model), copy.deepcopy(method.adversary)
@@ -23,13 +32,13 @@ def test_two_epochs_of_the_alternating_game(double):
         h = layer(model.conv2, layer(model.conv1, task.features, matrix).relu(), matrix).relu()
         logits = h @ model.linear.weight[0] + model.bias
         y = logits.sigmoid()
-        covariance = ((s * y).mean() - s.mean() * y.mean()).abs()
-        reads = h @ adversary.weight[0] + adversary.bias
-        loss = bce(logits[train], labels[train]) + 3.0 * covariance - 0.7 * bce(reads, s)
+        of_groups = [((one * y).mean() - one.mean() * y.mean()).abs() for one in (s.t() if s.dim() == 2 else [s])]
+        covariance = sum(of_groups) / len(of_groups)
+        loss = bce(logits[train], labels[train]) + 3.0 * covariance - 0.7 * tells(h)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        adversary_loss = bce(h.detach() @ adversary.weight[0] + adversary.bias, s)
+        adversary_loss = tells(h.detach())
         adversary_optimizer.zero_grad()
         adversary_loss.backward()
         adversary_optimizer.step()
@@ -43,7 +52,7 @@ def test_two_epochs_of_the_alternating_game(double):
 def test_the_estimator_is_two_graph_convolutions(double):
     method = make("fairgnn", small_graph(), **SETTINGS)
     x, edges = method.task.features, method.task.edge_index
-    estimator = SensitiveEstimator(x, edges, 7, 0.5).eval()
+    estimator = SensitiveEstimator(x, edges, 7, 0.5, logits=3).eval()
     nn.init.normal_(estimator.conv1.bias)
     nn.init.normal_(estimator.conv2.bias)
     a = adjacency(edges, len(x)).double()
@@ -51,7 +60,7 @@ def test_the_estimator_is_two_graph_convolutions(double):
     a = root @ a @ root
     h = (a @ x @ estimator.conv1.weight.t() + estimator.conv1.bias).relu()
     h = a @ h @ estimator.conv2.weight.t() + estimator.conv2.bias
-    torch.testing.assert_close(estimator(), estimator.linear(h).squeeze(1))
+    torch.testing.assert_close(estimator(), estimator.linear(h))
 
 
 def test_the_estimators_dropout_keeps_the_mean(double):
@@ -68,6 +77,10 @@ def test_the_estimators_dropout_keeps_the_mean(double):
 def test_what_is_known_is_kept_and_the_rest_is_a_probability(double):
     graph = small_graph()
     for known, count in [("all", 40), ("train", 16), (4, 4)]:
+        three = make("fairgnn", three_groups(), **SETTINGS | {"sensitive_known": known})
+        torch.testing.assert_close(three.sensitive.sum(1), torch.ones(40))
+        whole = (three.sensitive == one_hot(three.task.sensitive)).all(1)
+        assert whole.sum() == count and whole[three.task.train].sum() == min(count, 16)
         method = make("fairgnn", graph, **SETTINGS | {"sensitive_known": known})
         true = method.task.sensitive.float()
         exact = method.sensitive == true

@@ -4,8 +4,8 @@ import copy
 
 import pytest
 import torch
-from dense import adam, adjacency, bce, layer, make, small_graph
-from torch.nn.functional import normalize
+from dense import adam, adjacency, bce, layer, make, small_graph, three_groups
+from torch.nn.functional import normalize, one_hot
 
 from fairgat.methods.nifty import attend_rows, distance, occurrences, rows_of
 from fairgat.nn import CSRGraph, GATConv
@@ -125,6 +125,21 @@ def test_views(double):
             dropped, noisy = dropped + int((~kept).sum()), noisy + len(values)
     assert dropped / (400 * (csr.num_edges - n)) == pytest.approx(0.2, abs=0.01)
     assert noisy / (400 * 5) == pytest.approx(0.5, abs=0.05)
+
+
+def test_of_three_groups_the_flip_draws_one_of_the_other_two(double):
+    method = make("nifty", three_groups(), **SETTINGS)
+    sensitive, drawn = method.task.sensitive, torch.zeros(3, 3)
+    for _ in range(200):
+        straight, flipped = method.view(flip=False)[0], method.view(flip=True)[0]
+        assert torch.equal(straight[:, :3], one_hot(sensitive).double())
+        assert (flipped[:, :3].sum(1) == 1).all()
+        drawn.index_put_((sensitive, flipped[:, :3].argmax(1)), torch.ones(len(sensitive)), accumulate=True)
+        noise = straight[:, 3:] - method.task.features
+        assert torch.allclose(noise, noise[0].expand_as(noise))
+    shares = drawn / drawn.sum(1, keepdim=True)
+    torch.testing.assert_close(shares, (1 - torch.eye(3)) / 2, rtol=0, atol=0.05)
+    assert 0 < method.update(None)["loss"] < 10
 
 
 def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):

@@ -25,14 +25,21 @@ def test_no_other_thresholds_are_better(gap, groups, limit, seed):
         scores = node_metrics(logits > np.asarray(found)[sensitive], labels, sensitive)
         return scores["accuracy"] if scores[gap] <= limit + 1e-9 else 0.0
 
-    found = thresholds(logits, labels, sensitive, (labels == 1) | (gap == GAPS[0]), limit)
+    found = thresholds(logits, labels, sensitive, (labels == 1) | (gap == GAPS[0]), limit, groups)
     ours = [np.append(np.unique(logits[sensitive == group]), -9) for group in range(groups)]
     assert judge(found) == max(map(judge, product(*ours))) > 0.5
 
 
 def test_thresholds_stay_at_zero_where_nothing_is_gained():
     logits, labels, sensitive = np.array([-2.0, -1.0, 1.0, 3.0] * 2), np.array([0, 0, 1, 1] * 2), np.repeat([0, 1], 4)
-    np.testing.assert_array_equal(thresholds(logits, labels, sensitive, labels >= 0, 0.02), [0, 0])
+    np.testing.assert_array_equal(thresholds(logits, labels, sensitive, labels >= 0, 0.02, 2), [0, 0])
+
+
+def test_a_group_without_a_rate_limits_no_other():
+    """Group 1 has no label 1 and group 2 nobody: the first keeps its true positives, the second decides alone."""
+    logits, labels = np.array([2.0, 1.0, -1.0, 3.0, 2.0]), np.array([1, 1, 0, 0, 0])
+    found = thresholds(logits, labels, np.array([0, 0, 0, 1, 1]), labels == 1, 0.02, 3)
+    assert found[0] == found[2] == 0 and found[1] > 3
 
 
 @pytest.mark.parametrize("gap", GAPS)
