@@ -20,7 +20,7 @@ QUANTITIES = {
 }
 _GREY = "#666666"
 _SHARES = {"0": ("--", r"$R^{\chi}_0$"), "1": ("-.", r"$R^{\chi}_1$")}  # by group
-_TERMS = {"alpha_chi": (":", r"$\alpha^{\chi}$"), "factor": ("-", "Theorem 1's factor")}
+_TERMS = {"alpha_chi": (":", r"$\alpha^{\chi}$"), "tau": ("-", "Theorem 1's factor")}
 
 Stats = Mapping[str, Mapping[str, Any]]
 """The content of .stats.json, by data set."""

@@ -1,15 +1,18 @@
 """The terms of Theorem 1 for one attention layer, and those of Lemma 1 for one linear layer, from arrays.
 
+For any number of groups: a disparity is the largest distance between the means of two of them.
+
 With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identities without it), a layer computes
 
     c_j = D_c W h_j,    z_i = D_z sum_j alpha_ij c_j,    h'_i = sigma(z_i + b).
 
 What lies between h and z is linear once the data are given, so the proof holds for the effective weight
-W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "Normalisation".
+W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "Normalisation", and "More than two groups" for the theorem.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from math import sqrt
 from typing import NamedTuple
 
@@ -44,7 +47,7 @@ def theorem(lipschitz: float, sigma_max: float, factor: float, delta_c: float, d
     Args:
         lipschitz: L of the activation.
         sigma_max: spectral norm of the weight matrix.
-        factor: |(R_0 + R_1) alpha_chi - 1|.
+        factor: |(R_0 + R_1) alpha_chi - 1|; of more than two groups tau.
         delta_c, delta_z: largest deviations from the group means (assumption A1).
         dimension: d. The paper prints N, the number of nodes; its proof gives F, the number of features.
     """
@@ -56,13 +59,13 @@ class LayerTerms:
     """Every term of the bound on one layer's output disparity, and three forms of the bound.
 
     Norms are Euclidean, in units of the representations; shares, factors and constants have no unit. Terms that only
-    attention has are None for a linear layer.
+    attention has are None for a linear layer, and those of the theorem as printed, which is for two groups, for more.
     """
 
     layer: str
     """Name of the layer."""
     delta_in: float
-    """delta_h of the input: the distance between the groups' mean representations (above Theorem 1)."""
+    """delta_h of the input: the largest distance between two groups' mean representations (above Theorem 1)."""
     delta_out: float
     """delta_h of the output, measured on what the layer returned."""
     lipschitz: float
@@ -78,7 +81,7 @@ class LayerTerms:
     delta_z: float
     """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3 leaves Z."""
     r_0: float | None = None
-    """R^chi_0: share of the nodes of group 0 that have an inter-edge."""
+    """R^chi_0: of two groups, the share of the nodes of group 0 that have an inter-edge."""
     r_1: float | None = None
     """R^chi_1: the same for group 1."""
     alpha_chi: float | None = None
@@ -87,16 +90,17 @@ class LayerTerms:
     """Its standard deviation; assumption A2 says 0."""
     factor_printed: float | None = None
     """|(R_0 + R_1) alpha_chi - 1| (Theorem 1)."""
-    factor: float | None = None
-    """|a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group s; the largest over heads. Equals
-    `factor_printed` where A2 holds, and needs no assumption."""
-    bound_printed: float
+    tau: float | None = None
+    """tau(B), with B the mean attention of each group to each: half the largest sum of differences between two rows,
+    and the largest over heads. Of two groups |a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group
+    s; equals `factor_printed` where A2 holds, and needs no assumption."""
+    bound_printed: float | None
     """Right-hand side of Theorem 1 or Lemma 1 as printed: W, `factor_printed`, sqrt(N)."""
     bound: float
-    """The corrected bound: W~, `factor`, sqrt(F); proved in docs/theory.md."""
+    """The corrected bound: W~, `tau`, sqrt(F); proved in docs/theory.md."""
     bound_sharp: float
     """The corrected bound with mean absolute deviations per feature in place of the largest ones."""
-    composed_printed: float
+    composed_printed: float | None
     """As `bound_printed`, with the composed bound of the previous layer in place of `delta_in`: from delta_x on."""
     composed: float
     """As `bound`, composed."""
@@ -107,9 +111,16 @@ class LayerTerms:
 
 
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """delta of (N, F) or (N,) values: the Euclidean distance between the means of groups 0 and 1."""
-    first, second = _means(values, sensitive)
-    return float(np.linalg.norm(first - second))
+    """delta of (N, F) or (N,) values: the largest Euclidean distance between the means of two groups."""
+    return max(float(np.linalg.norm(first - second)) for first, second in combinations(_means(values, sensitive), 2))
+
+
+def contraction(mixing: np.ndarray) -> float:
+    """tau of a row-stochastic (K, K) matrix: half the largest sum of absolute differences between two rows (Dobrushin).
+
+    0 where all groups attend alike, 1 where two of them attend to no group in common.
+    """
+    return max(float(np.abs(first - second).sum()) / 2 for first, second in combinations(mixing, 2))
 
 
 def attention_terms(
@@ -130,12 +141,12 @@ def attention_terms(
         out: (N, H * C) what the layer returned; only its group means are used.
         weight: (H * C, F_in) W, head by head.
         attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
-        sensitive: (N,) groups, 0 and 1.
+        sensitive: (N,) groups, 0 .. K-1.
         eta: S3's factor on features of unit variance; None without S3.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        NotDefined: there are not exactly the groups 0 and 1, or a node's attention does not sum to 1.
+        NotDefined: there are fewer than two groups, or a node's attention does not sum to 1.
     """
     _check(sensitive)
     for head in attention:
@@ -150,30 +161,35 @@ def attention_terms(
     z = _aggregate(attention, c_effective)
     effective = weight * (gain_c * gain_z)[:, None]
 
-    other = 1 - sensitive
-    groups = np.stack([sensitive == 0, sensitive == 1]).astype(float)  # (2, N)
-    inter = np.stack([(a @ groups.T)[np.arange(len(h)), other] for a in attention])  # (H, N)
+    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(float)  # (N, K)
+    given = [head @ member for head in attention]  # per head (N, K), the attention of each node to each group
+    inter = np.stack([np.where(member, 0, shares).sum(1) for shares in given])  # (H, N)
     edges = csr_matrix((np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr), attention[0].shape)
-    has_inter = (edges @ groups.T)[np.arange(len(h)), other] > 0
-    r_0, r_1 = (float(has_inter[sensitive == s].mean()) for s in (0, 1))
+    has_inter = np.where(member, 0, edges @ member).any(1)
     shares = inter[:, has_inter]
     alpha_chi, spread = (float(shares.mean()), float(shares.std())) if shares.size else (0.0, 0.0)
-    factor_printed = abs((r_0 + r_1) * alpha_chi - 1)
-    a_0, a_1 = (inter[:, sensitive == s].mean(1) for s in (0, 1))
-    factor = float(np.abs(a_0 + a_1 - 1).max())
+    taus = [contraction(_means(shares, sensitive)) for shares in given]
 
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
+    lipschitz, printed, factor_printed, r_chi = LIPSCHITZ["relu"], None, None, (None, None)
+    if member.shape[1] == 2:
+        r_chi = tuple(float(has_inter[sensitive == group].mean()) for group in (0, 1))
+        factor_printed = abs(sum(r_chi) * alpha_chi - 1)
+        printed = theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h))
+        slope = sigma_effective * max(taus)
+    else:  # heads differ in how the groups' means enter their rows, and not only in how much
+        of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(taus))]
+        slope = float(np.linalg.norm(np.multiply(of_heads, taus)))
     from_neighbours = _aggregate(attention, np.abs(_deviations(c_effective, sensitive)))
-    residual = np.linalg.norm(sum(_means(from_neighbours, sensitive)))
-    lipschitz = LIPSCHITZ["relu"]
+    inner, outer = (_pairs(each, sensitive) for each in (from_neighbours, np.abs(_deviations(z, sensitive))))
     return LayerTerms(
         **_evaluated(
             disparity(h, sensitive),
             before,
-            printed=theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h)),
-            corrected=theorem(lipschitz, sigma_effective, factor, delta_c_effective, delta_z, c.shape[1]),
-            sharp=Bound(sigma_effective * factor, float(residual + _mean_deviation(z, sensitive))),
+            printed=printed,
+            corrected=theorem(lipschitz, slope, 1.0, delta_c_effective, delta_z, c.shape[1]),
+            sharp=Bound(slope, max(map(sum, zip(inner, outer, strict=True)))),
         ),
         layer=layer,
         delta_out=disparity(out, sensitive),
@@ -183,12 +199,12 @@ def attention_terms(
         delta_c=delta_c,
         delta_c_effective=delta_c_effective,
         delta_z=delta_z,
-        r_0=r_0,
-        r_1=r_1,
+        r_0=r_chi[0],
+        r_1=r_chi[1],
         alpha_chi=alpha_chi,
         alpha_chi_std=spread,
         factor_printed=factor_printed,
-        factor=factor,
+        tau=max(taus),
     )
 
 
@@ -209,13 +225,13 @@ def linear_terms(
         h: (N, F_in) input.
         out: (N,) or (N, F_out) what the layer returned.
         weight: (F_out, F_in) W.
-        sensitive: (N,) groups, 0 and 1.
+        sensitive: (N,) groups, 0 .. K-1.
         eta: S3's factor on Z; None without S3.
         activation: `identity` (the corrected bounds then need no deviations), `relu` or `sigmoid`.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        NotDefined: there are not exactly the groups 0 and 1.
+        NotDefined: there are fewer than two groups.
     """
     _check(sensitive)
     lipschitz = LIPSCHITZ[activation]
@@ -228,8 +244,10 @@ def linear_terms(
         corrected = sharp = Bound(sigma_effective, 0.0)
     else:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
-        sharp = Bound(lipschitz * sigma_effective, lipschitz * _mean_deviation(z, sensitive))
-    printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h))
+        sharp = Bound(
+            lipschitz * sigma_effective, lipschitz * max(_pairs(np.abs(_deviations(z, sensitive)), sensitive))
+        )
+    printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h)) if sensitive.max() == 1 else None
     return LayerTerms(
         **_evaluated(disparity(h, sensitive), before, printed=printed, corrected=corrected, sharp=sharp),
         layer=layer,
@@ -243,36 +261,39 @@ def linear_terms(
 
 def _check(sensitive: np.ndarray) -> None:
     groups = np.unique(sensitive)
-    if not np.array_equal(groups, [0, 1]):
-        raise NotDefined(f"the theory is for two sensitive groups, 0 and 1; here they are {groups.tolist()}")
+    if len(groups) < 2 or not np.array_equal(groups, np.arange(len(groups))):
+        raise NotDefined(f"the theory is for two or more groups, numbered from 0; here they are {groups.tolist()}")
 
 
 def _evaluated(
-    delta_in: float, before: LayerTerms | None, *, printed: Bound, corrected: Bound, sharp: Bound
-) -> dict[str, float]:
-    values = {"delta_in": delta_in}
+    delta_in: float, before: LayerTerms | None, *, printed: Bound | None, corrected: Bound, sharp: Bound
+) -> dict[str, float | None]:
+    values: dict[str, float | None] = {"delta_in": delta_in}
     for end, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
-        values[f"bound{end}"] = bound(delta_in)
-        values[f"composed{end}"] = bound(getattr(before, f"composed{end}") if before else delta_in)
+        values[f"bound{end}"] = bound and bound(delta_in)
+        values[f"composed{end}"] = bound and bound(getattr(before, f"composed{end}") if before else delta_in)
     return values
 
 
-def _means(values: np.ndarray, sensitive: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return values[sensitive == 0].mean(0), values[sensitive == 1].mean(0)
+def _means(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
+    """(K, F) mean of each group."""
+    return np.stack([values[sensitive == group].mean(0) for group in range(sensitive.max() + 1)])
 
 
 def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
     """(N, F) values less the mean of their node's group."""
-    return values - np.stack(_means(values, sensitive))[sensitive]
+    return values - _means(values, sensitive)[sensitive]
+
+
+def _pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
+    """The norm over the features of two groups' means, added up, for each pair of groups; of absolute deviations it is
+    what Eq. before_norm has."""
+    for first, second in combinations(_means(values, sensitive), 2):
+        yield float(np.linalg.norm(first + second))
 
 
 def _largest(values: np.ndarray, sensitive: np.ndarray) -> float:
     return float(np.abs(_deviations(values, sensitive)).max())
-
-
-def _mean_deviation(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """Norm over the features of the groups' mean absolute deviations, summed over both groups (Eq. before_norm)."""
-    return float(np.linalg.norm(sum(_means(np.abs(_deviations(values, sensitive)), sensitive))))
 
 
 def gains(

@@ -26,8 +26,7 @@ def measure(method: Method) -> list[LayerTerms]:
     delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        NotDefined: the method's model is not a `NodeClassifier`, there are not exactly two sensitive groups, or a
-            node's attention does not sum to 1.
+        NotDefined: the method's model is not a `NodeClassifier`, or a node's attention does not sum to 1.
     """
     with _recorded(method) as (model, inputs, logits):
         sensitive = method.task.sensitive
@@ -110,12 +109,12 @@ def attention_layer(
         conv: a GATConv or FairGATConv.
         x: (N, F_in) its input.
         graph: the graph; built with `sensitive` where the layer has S1.
-        sensitive: (N,) groups, 0 and 1.
+        sensitive: (N,) groups, 0 .. K-1.
         before: the terms of the previous layer.
 
     Raises:
         ValueError: the layer averages its heads or has a residual, for which there is no theorem.
-        NotDefined: there are not exactly two sensitive groups, or a node's attention does not sum to 1.
+        NotDefined: there are fewer than two sensitive groups, or a node's attention does not sum to 1.
     """
     out, attention = _attention(conv, x, graph)
     return attention_terms(

@@ -115,20 +115,16 @@ def measure_selected(
         debiased: the debiased graph of each split, for a method that needs one.
 
     Returns:
-        No rows, and a line on stdout that says why, if no cell was selected or there are not exactly two groups.
+        No rows, and a line on stdout that says so, if no cell was selected.
 
     Raises:
         DataError: a file is missing or malformed, or a model's arrays are not those of the method.
     """
-    cell, whole = files.read_json(selection)["winner"], Graph.load(graph)
+    cell = files.read_json(selection)["winner"]
     if cell is None:
         print(f"no cell of {method} was selected on {dataset}")
         return []
-    try:
-        whole.require_two_groups("the theory")
-    except NotDefined as error:
-        print(f"{dataset}: {error}")
-        return []
+    whole = Graph.load(graph)
     chosen, protocol = methods.settings(module, {**settings, **cells.from_path(cell)}), NodeTraining(**training)
     rows = []
     for split, indices in enumerate(split_files):

@@ -26,7 +26,7 @@ _LAYER_HEADER: list[Text] = [
     Math("σ(W)", r"$\sigma(W)$"),
     Math("σ(W̃)", r"$\sigma(\tilde W)$"),
     Math("α_χ", r"$\alpha^{\chi}$"),
-    Math("|a_0 + a_1 − 1|", r"$|a_0 + a_1 - 1|$"),
+    Math("τ(B)", r"$\tau(B)$"),
     Math("Δ_c", r"$\Delta_c$"),
     Math("Δ_z", r"$\Delta_z$"),
     *(Math(f"{name} / δ", rf"{name}$/\delta$") for name in ("printed", "corrected", "sharp")),
@@ -70,7 +70,8 @@ def build(settings: Settings, files: Files) -> Table:
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
             "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{labels.RULES[settings['rule']]}. Printed, corrected and sharp are forms of the bound: of a layer "
+            f"{labels.RULES[settings['rule']]}. τ(B) says how much of the difference between groups their attention "
+            "passes on: of two, |a_0 + a_1 − 1|. Printed, corrected and sharp are forms of the bound: of a layer "
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
@@ -96,7 +97,7 @@ def _block(dataset: Mapping, settings: Settings, measures: pd.DataFrame, notes: 
     for number, method in enumerate(settings["methods"]):
         mine = measures[(measures["dataset"] == dataset["name"]) & (measures["method"] == method["name"])]
         if mine.empty:
-            why = method["reason"] or "no cell was selected, or the data set has not two groups"
+            why = method["reason"] or "no cell was selected"
             mark = notes.mark(f"{method['title']} on {dataset['title']}: not measured ({why}).")
             found.append(Row([Cell(method["title"], mark=mark), *[Cell(DASH)] * width], number))
         else:
@@ -110,7 +111,7 @@ def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str
     for place, (layer, name) in enumerate(LAYERS.items()):
         lines = mine[mine["layer"] == layer]
         mean = lines.mean(numeric_only=True)
-        delta, terms = mean["delta_out"], ("factor", "delta_c", "delta_z")
+        delta, terms = mean["delta_out"], ("tau", "delta_c", "delta_z")
         bounds = (mean[column("bound", form)] for form in FORMS)
         yield (
             title if place == 0 else "",

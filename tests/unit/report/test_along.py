@@ -65,9 +65,7 @@ def test_the_figure_shows_what_was_measured():
     }
     gains = pd.DataFrame({"dataset": ["few", "many"], "difference": [0.01, -0.02], "low": [0.0, -0.03], "high": 0.02})
     frame = gains.assign(of="gat", method="fairgat").merge(pd.DataFrame({"metric": along.METRICS}), how="cross")
-    terms = pd.DataFrame(
-        {"dataset": "few", "method": "fairgat", "layer": "conv1", "alpha_chi": 0.5, "factor": [0, 0.2]}
-    )
+    terms = pd.DataFrame({"dataset": "few", "method": "fairgat", "layer": "conv1", "alpha_chi": 0.5, "tau": [0, 0.2]})
     axes = along.figure(settings.study_settings(given), frame, stats, terms).axes
     assert [ax.get_xlabel() for ax in axes[::4]] == ["label gap", "homophily by group"]
     accuracy, theory = axes[0].lines[-1], [line.get_ydata() for line in axes[3].lines]

@@ -209,7 +209,7 @@ def test_the_best_factor_can_make_a_disparity_from_none():
     for value in (0.0, share):
         conv = uniform(FairGATConv(1, 1, alpha_chi=value, eta=None, spectral_norm=False))
         found[value] = theory.attention_layer("conv", conv, x, CSRGraph.from_edge_index(edges, 3, sensitive), sensitive)
-    assert found[share].factor == pytest.approx(0)
-    assert found[0.0].factor == 1
+    assert found[share].tau == pytest.approx(0)
+    assert found[0.0].tau == 1
     assert found[0.0].delta_out == 0
     assert found[share].delta_out == pytest.approx(2 / 3)

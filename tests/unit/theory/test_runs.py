@@ -117,9 +117,14 @@ def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys):
 def test_nothing_to_measure(folder, tmp_path):
     (tmp_path / "none.json").write_text('{"winner": null}')
     assert measured(folder, "gat", selection=tmp_path / "none.json") == []
+
+
+def test_of_three_groups_the_theorem_as_printed_has_no_value(folder, tmp_path):
     graph = Graph.load(folder / "graph.npz")
     Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index).save(tmp_path / "three.npz")
-    assert measured(folder, "gat", graph=tmp_path / "three.npz") == []
+    frame = pd.DataFrame(measured(folder, "gat", graph=tmp_path / "three.npz"))
+    assert frame[["r_0", "r_1", "factor_printed", "bound_printed", "composed_printed"]].isna().all(axis=None)
+    assert (frame["delta_out"] <= frame["composed_sharp"]).all() and frame["tau"].between(0, 1).sum() == 4
 
 
 def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
@@ -147,7 +152,7 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
         history = pd.read_csv(tmp_path / place / "history.csv")
         without = pd.read_csv(folder / place / "history.csv")
         assert history["epoch"][history["conv1_delta_out"].notna()].tolist() == [3, 6]
-        assert {"conv2_factor", "logit_sigma_max", "probability_composed"} <= set(history)
+        assert {"conv2_tau", "logit_sigma_max", "probability_composed"} <= set(history)
         assert not any(column.startswith("conv") for column in without)
         pd.testing.assert_frame_equal(history[list(without)], without)
         arrays, others = (np.load(path / place / "model.npz") for path in (tmp_path, folder))
