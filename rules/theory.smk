@@ -1,4 +1,4 @@
-# Theorem 1 and Lemma 1 on the trained models of the selected cells.
+# On trained models: Theorem 1 and Lemma 1 of the selected cells, and the account of every cell's gaps.
 
 
 rule theory:
@@ -29,3 +29,32 @@ rule theory:
         "Measure the terms of Theorem 1 on {wildcards.method} on {wildcards.dataset}"
     script:
         "../workflow_scripts/theory.py"
+
+
+rule account:
+    input:
+        graph=results("data/graphs/{dataset}.npz"),
+        splits=lambda w: PLAN.splits("node_classification", w.dataset),
+        models=lambda w: PLAN.outputs("model.npz", "node_classification", w.dataset, w.method),
+        debiased=lambda w: PLAN.debiased(w.dataset, w.method),
+        code=lambda w: code("account", method_module(w)),
+    output:
+        results("account/{dataset}/{method}.csv"),
+    log:
+        results("logs/account/{dataset}/{method}.log"),
+    benchmark:
+        results("benchmarks/account/{dataset}/{method}.tsv")
+    conda:
+        ENV
+    resources:
+        mem_mb=growing(2500),
+        runtime=growing(30),
+    params:
+        module=lambda w: CONFIG.module(w.method),
+        settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
+        training=CONFIG.training.node_classification.model_dump(),
+        seed=CONFIG.seed,
+    message:
+        "Account for the gaps of {wildcards.method} on {wildcards.dataset}"
+    script:
+        "../workflow_scripts/account.py"

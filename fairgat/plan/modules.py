@@ -12,7 +12,7 @@ from fairgat.config import Task
 from fairgat.errors import ConfigError, nearest
 
 TASKS: tuple[Task, ...] = get_args(Task)
-KINDS = ("runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "audit")
+KINDS = ("runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit")
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"
 

@@ -82,8 +82,8 @@ class Plan:
             return [path for each in tasks for path in self.outputs("history.csv", each)]
         if kind == "stats":
             return [path for each in tasks for path in self.stats(each)]
-        if kind in ("bias", "runtime", "theory"):  # measured for node classification alone
-            measured = {"bias": self.bias, "runtime": self.runtimes, "theory": self.theory}
+        measured = {"bias": self.bias, "runtime": self.runtimes, "theory": self.theory, "account": self.account}
+        if kind in measured:  # of node classification alone
             return measured[kind]() if "node_classification" in tasks else []
         if kind == "audit":
             return [self.path("audit/paper_vs_reproduced.csv")]
@@ -123,6 +123,11 @@ class Plan:
         """The theory's terms of every method of its table on every data set."""
         rows = self.config.tables.get("theory", [])
         return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
+
+    def account(self) -> list[str]:
+        """The account of every method of its table on every data set."""
+        rows = self.config.tables.get("account", [])
+        return [self.path(f"account/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""

@@ -35,6 +35,7 @@ STEPS = {
     "aggregate": ("Average over the splits", ["runs/"], ["summary/"]),
     "runtime": ("Time epochs", ["data/graphs/", "data/splits/"], ["runtime/"]),
     "theory": ("Measure Theorem 1's terms", ["runs/"], ["theory/"]),
+    "account": ("Account for the gaps", ["runs/"], ["account/"]),
     "tables": ("Render the tables", ["summary/"], ["tables/"]),
     "figures": ("Draw the figures", ["summary/", "runs/"], ["figures/"]),
     "audit": ("Compare with the paper", ["summary/", "runtime/"], ["audit/"]),

@@ -53,6 +53,8 @@ class Account:
     NaN for more groups."""
     between: float
     """Two groups: what mixing would be with a factor of 1, in which nobody attends to the other group. NaN for more."""
+    spread: float
+    """Standard deviation of what is read, over all nodes: the unit in which gaps of several models compare."""
     reach: float
     """Two groups: the shares of both groups' rows that have an inter-edge, R_0 + R_1, so that fair attention's factor
     is 1 - reach * alpha_chi. NaN for more."""
@@ -129,12 +131,13 @@ def attention_account(
         for group in compared(groups):
             weights = contrast(groups, group, rows)
             if np.isnan(weights).any():
-                missing = dict.fromkeys(("gap", *PARTS, "factor", "between", "reach"), np.nan)
+                missing = dict.fromkeys(("gap", *PARTS, "factor", "between", "spread", "reach"), np.nan)
                 accounts.append(Account(layer=layer, over=over, group=group, **missing))
                 continue
             gap = weights @ out
             along = direction if direction is not None else gap / (np.linalg.norm(gap) or 1)
-            shown = float(weights @ (out @ along if read is None else read))
+            shown = out @ along if read is None else read
+            whole = float(weights @ shown)
             gated = along * (out[slice(None) if rows is None else rows] > 0).mean(0)
             split, factors, between = np.zeros(3), [], 0.0
             for alpha, values, slopes in zip(attention, _heads(c, attention), _heads(gated, attention), strict=True):
@@ -148,13 +151,14 @@ def attention_account(
                     layer=layer,
                     over=over,
                     group=group,
-                    gap=shown,
+                    gap=whole,
                     mixing=float(split[0]),
                     label_selection=float(split[1]),
                     rest=float(split[2]),
-                    gate=float(shown - split.sum()),
+                    gate=float(whole - split.sum()),
                     factor=float(np.mean(factors)) if two else np.nan,
                     between=float(between) if two else np.nan,
+                    spread=float(shown.std()),
                     reach=_reach(attention[0], groups, group, rows) if two else np.nan,
                 )
             )

@@ -19,6 +19,7 @@ TABLES = {
     "dataset_statistics": [],
     "hyperparameters": [],
     "theory": ["gat", "fairgat"],
+    "account": ["gat", "nifty", "fairgat"],
 }
 
 

@@ -12,7 +12,10 @@ from fairgat.cli import main as cli
 from tests.workflow.conftest import DEMO, RESULTS
 
 GOLDEN = Path(__file__).with_name("golden")
-TABLES = ("comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters", "theory")
+TABLES = (
+    "comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters", "theory",
+    "account",
+)  # fmt: skip
 
 
 def test_its_jobs_are_the_expected_ones(demo):
@@ -57,6 +60,14 @@ def test_theorem_1_holds_on_every_model_of_its_table(demo):
         rows = list(csv.DictReader((demo.results / f"theory/demo-social/{method}.csv").open()))
         assert len(rows) == 2 * 4  # splits and layers
         assert all(float(row["delta_out"]) <= float(row["bound_sharp"]) * (1 + 1e-4) for row in rows)
+
+
+def test_the_parts_of_every_cells_gaps_add_up(demo):
+    rows = list(csv.DictReader((demo.results / "account/demo-social/fairgat.csv").open()))
+    assert len(rows) == 2 * 2 * 3 * 3  # cells, splits, layers and rows that they are over
+    for row in rows:
+        parts = sum(float(row[part]) for part in ("mixing", "label_selection", "rest", "gate"))
+        assert parts == pytest.approx(float(row["gap"]), abs=1e-9)
 
 
 def test_a_second_run_finds_nothing_to_do_wherever_the_checkout_lies(finished):

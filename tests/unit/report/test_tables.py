@@ -3,6 +3,7 @@
 import csv
 import io
 import itertools
+import json
 import re
 import shutil
 import subprocess
@@ -258,3 +259,24 @@ def test_latex_compiles_with_every_character(latex, first):
     block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
     panel = Panel("stacked", ["", title[:20]], [block])
     latex(render.render(Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"))
+
+
+def test_the_account_is_that_of_the_selected_cell(plan, built):
+    logits, layers = (panel.blocks for panel in built["account"].panels)
+    (block,) = [block for block in logits if block.title == "Recidivism"]
+    rows = [[f"{cell.text} ± {cell.std}".removesuffix(" ± ") for cell in row.cells] for row in block.rows]
+    parts = ["-0.500 ± 0.000", "+0.010 ± 0.010", "-0.100 ± 0.000", "2.000", "0.500", "1.900"]
+    assert rows[0] == ["GAT", "all", "-1.000 ± 0.000", "-0.410 ± 0.010", *parts]
+    assert [row[:2] for row in rows[1:3]] == [["", "label 1"], ["", "label 0"]]
+    assert rows[3][0] == "NIFTY" and set(rows[3][1:]) == {"–"}
+    cell = number_of(plan, "recidivism", "fairgat")
+    assert rows[4][2] == f"{-1 - cell:+.3f} ± 0.000"
+    assert any("NIFTY on Recidivism: no account" in text for _, text in built["account"].notes)
+    (block,) = [block for block in layers if block.title == "Recidivism"]
+    layer_names = ["attention 1", "attention 2"]
+    assert [str(row.cells[1].text) for row in block.rows] == [*layer_names, "–", *layer_names]
+
+
+def number_of(plan, dataset, method):
+    chosen = json.loads(Path(plan.path(f"runs/{NODE}/{dataset}/{method}/selection.json")).read_text())["winner"]
+    return plan.config.cells(method, dataset).index(chosen)

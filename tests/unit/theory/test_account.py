@@ -58,6 +58,7 @@ def test_every_part_by_its_definition(seed, groups, heads):
         assert a.gate == pytest.approx(gate, abs=EXACT)
         gap = mean_difference(out @ weight, rows, sensitive, a.group)
         assert [a.gap, sum(getattr(a, name) for name in PARTS)] == pytest.approx([gap] * 2, abs=EXACT)
+        assert a.spread == pytest.approx((out @ weight).std())
 
 
 def test_mixing_of_two_groups_is_the_theorems_factor_times_what_lies_between_them():
@@ -112,7 +113,16 @@ def test_the_share_with_the_least_gap():
 
 
 def test_no_share_closes_a_gap_that_mixing_does_not_reach():
-    given = {"layer": "x", "over": "all", "group": 1, "label_selection": 0.0, "rest": 0.0, "gate": 0.0, "factor": 0.5}
+    given = {
+        "layer": "x",
+        "over": "all",
+        "group": 1,
+        "label_selection": 0.0,
+        "rest": 0.0,
+        "gate": 0.0,
+        "factor": 0.5,
+        "spread": 1.0,
+    }
     far = Account(**given, gap=5.5, mixing=0.5, between=1.0, reach=1.2)
     assert least_gap([far]) == pytest.approx((1, 4.8))
     near = Account(**given, gap=-4.5, mixing=0.5, between=1.0, reach=1.2)
