@@ -19,7 +19,13 @@ CONTENT = {
         "fairgat": {"tasks": ["node_classification"], "grid": {"eta": [1, 0.5]}},
         "edits": {"tasks": ["node_classification"], "debiased": True, "grid": {"threshold": [0.1]}},
     },
-    "tables": {"comparison": ["gat"], "runtime": ["fairgat"], "theory": ["gat"], "dataset_statistics": []},
+    "tables": {
+        "comparison": ["gat"],
+        "runtime": ["fairgat"],
+        "theory": ["gat"],
+        "account": ["fairgat"],
+        "dataset_statistics": [],
+    },
     "figures": ["ablation", "theory"],
 }
 
@@ -46,6 +52,7 @@ def test_files_are_those_of_what_is_run():
     assert made.files("runtime") == ["out/runtime/social.json"]
     assert made.files("theory") == ["out/theory/social/gat.csv"]
     assert made.files("theory", "link_prediction") == []
+    assert made.files("account") == ["out/account/social/fairgat.csv"]
     assert made.files("stats") == ["out/data/graphs/social.stats.json", "out/data/graphs/papers.stats.json"]
     assert all(made.files(kind) for kind in KINDS)
     with pytest.raises(ConfigError, match="did you mean 'winners'"):
@@ -53,7 +60,7 @@ def test_files_are_those_of_what_is_run():
 
 
 def test_tables_and_figures_without_anything_to_show_are_left_out():
-    assert plan().tables() == ["comparison", "runtime", "theory", "dataset_statistics"]
+    assert plan().tables() == ["comparison", "runtime", "theory", "account", "dataset_statistics"]
     assert plan().figures() == ["ablation", "theory"]
     assert plan(only_datasets=["papers"]).tables() == ["comparison", "dataset_statistics"]
     assert plan(only_datasets=["papers"]).figures() == []

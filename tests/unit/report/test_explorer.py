@@ -16,7 +16,7 @@ from fairgat.scores.runs import read
 
 @pytest.fixture(scope="module")
 def files(plan):
-    given = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    given = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
     for name, text in audit.make(settings.audit_settings(plan.config), given).items():
         write_text(plan.path(f"audit/{name}"), text)
     return {kind: plan.files(kind) for kind in ("cells", "winners", "histories", "audit")}

@@ -14,7 +14,7 @@ from fairgat.report.figures import _curves, _tradeoff
 @pytest.fixture(scope="module")
 def draw(plan):
     """Draw a figure, as its rule does."""
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
     for name, text in audit.make(settings.audit_settings(plan.config), files).items():
         write_text(plan.path(f"audit/{name}"), text)
 
