@@ -71,7 +71,7 @@ def plan(tmp_path_factory) -> Plan:
     for path in plan.runtimes():
         write_json(path, {"dataset": Path(path).stem, "epoch_seconds": times} | how)
     terms = [
-        "delta_in", "delta_out", "sigma_max", "sigma_effective", "alpha_chi", "alpha_chi_std", "factor", "delta_c",
+        "delta_in", "delta_out", "sigma_max", "sigma_effective", "alpha_chi", "alpha_chi_std", "tau", "delta_c",
         "delta_z", "bound", "bound_printed", "bound_sharp", "composed", "composed_printed", "composed_sharp",
         "statistical_parity",
     ]  # fmt: skip
