@@ -28,6 +28,22 @@ def half_width(differences: Iterable[float]) -> float:
     return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * stdev(values) / math.sqrt(n)
 
 
+def corrected_half_width(spread: float, n_splits: int, ratio: float) -> float:
+    """Half the width of a mean difference's interval for other data sets like this one.
+
+    Random splits share their people: the variance of the mean is that of a split times 1/J + n_test/n_train instead of
+    1/J (Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003).
+
+    Args:
+        spread: the standard deviation of the differences between splits.
+        n_splits: J; NaN is returned for fewer than two.
+        ratio: test examples for each one that is trained on.
+    """
+    if n_splits < 2:
+        return math.nan
+    return float(stdtrit(n_splits - 1, (1 + CONFIDENCE) / 2)) * spread * math.sqrt(1 / n_splits + ratio)
+
+
 def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Mean differences with their 95 % intervals by the paired t.
 

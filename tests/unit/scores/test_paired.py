@@ -61,3 +61,16 @@ def test_the_splits_needed_find_four_differences_in_five(difference, spread):
 
 def test_too_small_a_difference_takes_no_number_of_splits():
     assert paired.splits_needed(0.0001, 1.0) == math.inf
+
+
+def test_for_other_people_the_interval_of_random_splits_is_wider():
+    """Means over splits of samples drawn anew: the corrected interval covers the truth, that of the splits does not."""
+    random, splits, covered = np.random.default_rng(0), 20, {"corrected": 0, "splits": 0}
+    for _ in range(300):
+        people = random.normal(size=200)
+        tests = np.array([people[random.permutation(200)[:60]].mean() for _ in range(splits)])
+        widths = paired.corrected_half_width(tests.std(ddof=1), splits, 0.3 / 0.4), paired.half_width(tests)
+        for name, half in zip(covered, widths, strict=True):
+            covered[name] += abs(tests.mean()) < half
+    assert covered["corrected"] >= 0.95 * 300 and covered["splits"] < 0.6 * 300
+    assert math.isnan(paired.corrected_half_width(1.0, 1, 0.75))

@@ -1,0 +1,76 @@
+"""The bootstrap over people: against theory where there is one, and its coverage on people drawn anew."""
+
+import math
+
+import numpy as np
+import pytest
+
+from fairgat.scores import bootstrap
+
+
+def accuracy(counts):
+    return (counts[:, 0, 0] + counts[:, 1, 1]).sum(axis=0) / counts.sum(axis=(0, 1, 2))
+
+
+def parity(counts):
+    rates = counts[:, :, 1].sum(axis=1) / counts.sum(axis=(1, 2))
+    return rates.max(axis=0) - rates.min(axis=0)
+
+
+def people(random, n, splits, share=0.3, difference=0.1):
+    """Labels, groups, and two methods' decisions on random test sets: the first says 1 to more of group 1."""
+    labels, groups = random.integers(2, size=(2, n))
+    tested = random.permuted(np.tile(np.arange(n) < share * n, (splits, 1)), axis=1)
+    chances = [0.3 + (0.2 + gap) * groups + 0.2 * labels for gap in (difference, 0)]
+    taste = random.uniform(size=n)  # a person's own, so that models of several splits decide alike
+    noise = random.uniform(size=(splits, n))
+    decided = [
+        np.where(tested, (0.7 * taste + 0.3 * noise < chance).astype(int), bootstrap.NOBODY) for chance in chances
+    ]
+    return (*decided, labels, groups)
+
+
+def test_the_mean_of_everyone_has_its_textbook_interval():
+    random = np.random.default_rng(1)
+    mine, theirs, labels, groups = people(random, 1500, 4, share=1)
+    gains = ((mine == labels).astype(float) - (theirs == labels)).mean(axis=0)  # each person's, over the splits
+    found = bootstrap.half_widths(mine, theirs, labels, groups, {"accuracy": accuracy}, draws=4000)
+    assert found["accuracy"] == pytest.approx(1.96 * gains.std(ddof=1) / math.sqrt(1500), rel=0.04)
+
+
+def test_intervals_cover_the_difference_between_methods_among_all_people():
+    random = np.random.default_rng(0)
+    many = people(random, 400_000, 3, share=1)
+    truth = np.mean([parity(count(many[0], many, j)) - parity(count(many[1], many, j)) for j in range(3)])
+    covered = []
+    for _ in range(120):
+        drawn = people(random, 1000, 5)
+        gaps = [parity(count(drawn[0], drawn, j)) - parity(count(drawn[1], drawn, j)) for j in range(5)]
+        half = bootstrap.half_widths(*drawn, {"parity": parity}, draws=100)["parity"]
+        covered.append(abs(np.mean(gaps) - truth) < half)
+    assert 0.90 <= np.mean(covered) <= 0.99
+
+
+def count(decisions, drawn, split):
+    """(2, 2, 2) nodes of a split's test set by group, label and decision."""
+    tested = decisions[split] != bootstrap.NOBODY
+    codes = (drawn[3][tested] * 2 + drawn[2][tested]) * 2 + decisions[split][tested]
+    return np.bincount(codes, minlength=8).reshape(2, 2, 2)
+
+
+def test_a_method_against_itself_does_not_move():
+    mine, _, labels, groups = people(np.random.default_rng(2), 300, 3)
+    found = bootstrap.half_widths(mine, mine, labels, groups, {"accuracy": accuracy, "parity": parity}, draws=50)
+    assert found == {"accuracy": 0, "parity": 0}
+
+
+def test_a_score_that_nobody_has_is_missing():
+    mine, theirs, labels, groups = people(np.random.default_rng(3), 300, 3)
+    nobody = {"rate": lambda counts: np.full(counts.shape[3:], np.nan)}
+    assert math.isnan(bootstrap.half_widths(mine, theirs, labels, groups, nobody, draws=50)["rate"])
+
+
+def test_methods_tested_on_other_nodes_are_refused():
+    mine, theirs, labels, groups = people(np.random.default_rng(4), 300, 3)
+    with pytest.raises(ValueError, match="same nodes"):
+        bootstrap.half_widths(mine, np.roll(theirs, 1, axis=1), labels, groups, {"accuracy": accuracy})
