@@ -25,7 +25,7 @@ define SAY_WHERE
 endef
 CLOSING = $(if $(DRY),,$(call SAY_WHERE,$(1)))
 
-.PHONY: help env demo paper evidence test test-cluster lint format bench schema lock clean
+.PHONY: help env demo paper evidence publish test test-cluster lint format bench schema lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -58,6 +58,10 @@ evidence: env ## Run the studies of docs/evidence.md one after the other; finish
 	    $(if $(DRY),,--report results/$${study##*+}.html --report-after-run) $(ARGS) -- study provenance || \
 	    failed="$$failed $$study"; \
 	done; test -z "$$failed" || { echo "Not finished:$$failed. Run it again to go on." >&2; exit 1; }
+
+publish: env ## Finish the run, copy it to results/reference and render what README.md and docs/ quote of it
+	$(SNAKEMAKE) $(ARGS)
+	$(if $(DRY),,$(BIN)/fairgat publish --results-dir $(call RESULTS,results))
 
 # Validates RO-Crates in a test; in an environment of its own, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env

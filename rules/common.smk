@@ -137,18 +137,11 @@ def theory_every(wildcards):
 
 def shown():
     """Everything that a run makes for people to read."""
-    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv"])
+    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
     pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
     return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
-
-
-def published():
-    """What is small enough for version control. Without .html and .png: .md and .svg show the same."""
-    summaries = [path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)]
-    files = [*shown(), *summaries, results("provenance.json")]
-    return [path for path in files if not path.endswith((".html", ".png")) or path in rules.explorer.output]
 
 
 def study_shards(name):

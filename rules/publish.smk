@@ -1,12 +1,10 @@
-# Where the results come from, and what the repository shows of a whole run.
+# Where the results come from.
 
 import shlex
 
 
 localrules:
     provenance,
-    reference,
-    readme,
 
 
 # In the environment and not in params: the same results from another command are still the same results.
@@ -17,6 +15,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 rule provenance:
     input:
         results=shown(),
+        summaries=[path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)],
         selections=PLAN.files("selection"),
         code=code("provenance"),
     output:
@@ -37,35 +36,3 @@ rule provenance:
         "Record where the results come from"
     script:
         "../workflow_scripts/provenance.py"
-
-
-# Neither this nor `readme` is part of `all`: who publishes, asks for them. It has no output: as one, Snakemake would
-# delete the published folder before the job that may fail to replace it.
-rule reference:
-    input:
-        files=published(),
-        code=code("reference"),
-    log:
-        results("logs/reference.log"),
-    benchmark:
-        results("benchmarks/reference.tsv")
-    conda:
-        ENV
-    params:
-        folder=results("reference"),
-        readme=None,
-    message:
-        "Collect what is published into {params.folder}"
-    script:
-        "../workflow_scripts/reference.py"
-
-
-use rule reference as readme with:
-    log:
-        results("logs/readme.log"),
-    benchmark:
-        results("benchmarks/readme.tsv")
-    params:
-        readme=str(BASE / "README.md"),
-    message:
-        "Collect what is published into {params.folder}, and update README.md from it"

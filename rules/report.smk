@@ -19,6 +19,7 @@ rule table:
         tex=reported("tables/{table}.tex", "table", "Tables", title_of, "As LaTeX"),
         html=reported("tables/{table}.html", "table", "Tables", title_of, "As a page"),
         csv=reported("tables/{table}.csv", "table", "Tables", title_of, "As CSV"),
+        json=results("tables/{table}.json"),
     log:
         results("logs/tables/{table}.log"),
     benchmark:
@@ -112,8 +113,11 @@ AUDIT = {
     "chances.csv": None,
     "counts.csv": None,
     "paper_vs_reproduced.md": None,
+    "paper_vs_reproduced.json": None,
     "claims.md": None,
+    "claims.json": None,
     "paired.md": None,
+    "paired.json": None,
 }
 
 
@@ -153,6 +157,7 @@ rule costs:
             reported(f"costs/costs.{form}", "costs", "Provenance", {"provenance": "What the training cost"})
             for form in ["md", "html", "csv"]
         ],
+        json=results("costs/costs.json"),
     log:
         results("logs/costs.log"),
     benchmark:

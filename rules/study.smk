@@ -15,7 +15,7 @@ rule study:
     output:
         differences=in_study("differences.csv"),
         scores=in_study("scores.csv"),
-        table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv"]],
+        table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv", "json"]],
         figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
     log:
         results(f"logs/study/{STUDY['name']}.log"),

@@ -97,8 +97,10 @@ rule runtime:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/node_classification/{dataset}/split-0.npz"),
-        debiased=lambda w: PLAN.timed_debiased(w.dataset),
-        debias_times=lambda w: [path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset)],
+        debiased=lambda w: [*PLAN.timed_debiased(w.dataset).values()],
+        debias_times=lambda w: [
+            path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset).values()
+        ],
         code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
     output:
         runtime=results("runtime/{dataset}.json"),
@@ -116,6 +118,7 @@ rule runtime:
     params:
         # In the order to try: the first cell that trains is timed.
         methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed(w.dataset)},
+        debiased=lambda w: [*PLAN.timed_debiased(w.dataset)],
         training=CONFIG.training.node_classification.model_dump(),
         settings=CONFIG.runtime.model_dump(),
         seed=CONFIG.seed,

@@ -13,7 +13,7 @@ with logged(snakemake):
 
     bias = map(read_json, snakemake.input.bias)
     frame = costs.collect(read(*snakemake.input.runs), bias, paper.load()["runtime"])
-    texts = {form: render(costs.page(frame, snakemake.params.titles), form) for form in ("md", "html")}
+    texts = {form: render(costs.page(frame, snakemake.params.titles), form) for form in ("md", "html", "json")}
     texts["csv"] = frame.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     for path in snakemake.output:
         write_text(path, texts[Path(path).suffix[1:]])

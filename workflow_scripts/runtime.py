@@ -1,7 +1,5 @@
 """Time every method's epoch on one data set."""
 
-from pathlib import Path
-
 from _log import logged
 
 with logged(snakemake):
@@ -24,9 +22,8 @@ with logged(snakemake):
         training=snakemake.params.training,
         settings=settings,
         seed=snakemake.params.seed,
-        debiased={Path(path).parent.name: path for path in snakemake.input.debiased},
+        debiased=dict(zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)),
     )
-    result["debias_seconds"] = {
-        Path(path).parent.name: files.read_json(path)["seconds"] for path in snakemake.input.debias_times
-    }
+    debiasing = zip(snakemake.params.debiased, snakemake.input.debias_times, strict=True)
+    result["debias_seconds"] = {method: files.read_json(path)["seconds"] for method, path in debiasing}
     files.write_json(snakemake.output.runtime, result)

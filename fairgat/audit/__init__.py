@@ -58,7 +58,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
         },
-        **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html")},
+        **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html", "json")},
     }
 
 

@@ -5,4 +5,4 @@ and nothing heavy is imported, because every Snakemake process on every node rea
 """
 
 from fairgat.plan.modules import KINDS, TASKS, Declared, closure, declared, method_path
-from fairgat.plan.runs import Plan, Run
+from fairgat.plan.runs import Plan, Run, cell_folder

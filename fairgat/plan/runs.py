@@ -20,7 +20,12 @@ class Run:
     @property
     def folder(self) -> str:
         """Where its files are, under `results_dir`."""
-        return f"runs/{self.task}/{self.dataset}/{self.method}/{self.cell}/split-{self.split}"
+        return f"{cell_folder(self.task, self.dataset, self.method, self.cell)}/split-{self.split}"
+
+
+def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
+    """Where the runs of a cell are, a folder for each split, under `results_dir`."""
+    return f"runs/{task}/{dataset}/{method}/{cell}"
 
 
 class Plan:
@@ -110,9 +115,9 @@ class Plan:
         known = self.config.methods_on(dataset)
         return [method for method in self.config.tables.get("runtime", []) if method in known]
 
-    def timed_debiased(self, dataset: str) -> list[str]:
-        """The debiased graph of each timed method that needs one; its folder is the method's name."""
-        return [path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)]
+    def timed_debiased(self, dataset: str) -> dict[str, str]:
+        """The debiased graph of each timed method that needs one."""
+        return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
 
     def runtimes(self) -> list[str]:
         """The seconds per epoch on every data set."""

@@ -120,7 +120,7 @@ def _read(folder: Path, pattern: str, columns: list[str], missing: list[str]) ->
 def _provenance(path: Path) -> pd.DataFrame:
     content = read_json(path)
     trained = ", ".join(f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"])
-    flat = pd.json_normalize(content | {"trained_at": trained, "rules": None})  # rules have their times
+    flat = pd.json_normalize(content | {"trained_at": trained, "rules": None, "files": None})  # rules have their times
     return pd.DataFrame({"setting": flat.columns, "value": flat.iloc[0].map(str).tolist()})
 
 

@@ -7,7 +7,6 @@ from pathlib import Path
 from fairgat.plan import TASKS, Plan
 
 _SHOWN = 20  # failed runs
-_DATA_RULES = ("download", "preprocess", "statistics", "split")
 
 
 def describe(plan: Plan, since: float) -> str:
@@ -26,9 +25,8 @@ def describe(plan: Plan, since: float) -> str:
         lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
         lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
     if failed := _failed(results, since):
-        lines += ["Failed:", *(f"    {_job(log, results)}: see {log}" for log in failed)]
-        lost = {_dataset(log, plan) for log in failed if log.relative_to(results / "logs").parts[0] in _DATA_RULES}
-        if names := sorted(lost - {None}):
+        lines += ["Failed:", *(f"    see {log}" for log in failed)]
+        if names := [name for name in sorted(plan.config.datasets) if set(_logs(plan, name)) & set(failed)]:
             skip = ",".join([*plan.config.skip, *names])
             lines.append(f"To have the tables without {', '.join(names)}: --config skip={skip}")
         lines.append("What is finished stays finished: the same command goes on from here.")
@@ -50,13 +48,12 @@ def _failed(results: Path, since: float) -> list[Path]:
     return failed
 
 
-def _job(log: Path, results: Path) -> str:
-    """The rule and what it made, as the log's path has them."""
-    return " ".join(log.relative_to(results / "logs").with_suffix("").parts)
-
-
-def _dataset(log: Path, plan: Plan) -> str | None:
-    return next((part for part in log.with_suffix("").parts if part in plan.config.datasets), None)
+def _logs(plan: Plan, dataset: str) -> Iterator[Path]:
+    """The logs of the jobs without which a data set has no graph or no splits."""
+    for rule in ("download", "preprocess", "statistics"):
+        yield Path(plan.path(f"logs/{rule}/{dataset}.log"))
+    for split in range(plan.config.splits.count):
+        yield Path(plan.path(f"logs/split/{plan.config.datasets[dataset].task}/{dataset}/split-{split}.log"))
 
 
 def _runs_without_result(plan: Plan) -> Iterator[str]:

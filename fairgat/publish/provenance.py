@@ -24,6 +24,7 @@ def collect(
     config: Mapping[str, Any],
     benchmarks: str | Path,
     selections: Iterable[str | Path],
+    made: Iterable[str],
 ) -> dict[str, Any]:
     """Gather the content of provenance.json.
 
@@ -33,6 +34,7 @@ def collect(
         config: the settings that decide results beside the code, as `fairgat.config.Config` dumps them.
         benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
+        made: the files that people read, under the results directory: what `fairgat publish` copies.
     """
     return {
         "command": command,
@@ -42,6 +44,7 @@ def collect(
         "versions": {"python": platform.python_version()} | dict(_versions()),
         "config": dict(config),
         "rules": costs(benchmarks),
+        "files": list(made),
     }
 
 

@@ -6,7 +6,6 @@ Vega-Lite's own parameters, and vl-convert's scripts beside them.
 
 import json
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import altair as alt
@@ -16,10 +15,12 @@ import pandas as pd
 import vl_convert
 from matplotlib.markers import MarkerStyle
 
+from fairgat.config import Task
 from fairgat.paper import means
+from fairgat.plan import cell_folder
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import in_words
-from fairgat.report.inputs import Files, Settings
+from fairgat.report.inputs import Files, Settings, histories
 from fairgat.report.render import plain
 from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
 from fairgat.scores.selection import RULES
@@ -32,7 +33,7 @@ _COLOURS = dict(zip(labels.VERDICTS, ["#009e73", "#0072b2", "#d55e00", "#cccccc"
 _SHAPES = dict(zip(labels.VERDICTS, ["circle", "triangle-up", "triangle-down", "diamond", "cross"], strict=True))
 
 
-def points(settings: Settings, task: str, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
+def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each cell, part and fairness measure, in percent.
 
     Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `gap` and `accuracy` (and
@@ -67,31 +68,26 @@ def points(settings: Settings, task: str, cells: pd.DataFrame, winners: pd.DataF
                  "part": part, "measure": str(labels.metric(measure)), "gap": round(100 * row["mean", measure], 3),
                  "gap_text": row["text", measure], **utilities, "splits": int(row["n_splits", measure]),
                  "paper": ", ".join(_text(*value) for value in paper if value) or "–",
-                 "folder": f"runs/{task}/{dataset}/{method}/{cell}",
+                 "folder": cell_folder(task, dataset, method, cell),
                  **{f"by_{rule}": (dataset, method, cell) in chosen[rule] for rule in RULES}}
             )  # fmt: skip
     return pd.DataFrame(rows)
 
 
-def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd.DataFrame:
+def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
     """Make each cell's learning curves: means over the splits and over a few epochs at a time, in percent.
 
     A row for each cell, which keeps the page small: `folder`, and lists of POINTS or fewer numbers, `epoch` and one for
     each score (its label).
 
     Args:
-        settings, task: as for `points`.
-        histories: history.csv of every run; none where they are not at hand.
+        task, cells: as for `points`.
+        files: of the kind `histories`; none where they are not at hand.
     """
-    shown = (UTILITY, "auc", *FAIRNESS[task])
-    folders: dict[str, list[Path]] = {}
-    for path in map(Path, histories):
-        folder = path.parents[1].as_posix().removeprefix(f"{settings['results_dir']}/")
-        if folder.startswith(f"runs/{task}/"):
-            folders.setdefault(folder, []).append(path)
-    rows = []
-    for folder, paths in folders.items():
-        runs = pd.concat([pd.read_csv(path) for path in paths])
+    shown, rows = (UTILITY, "auc", *FAIRNESS[task]), []
+    for key in cells[_KEYS].drop_duplicates().itertuples(index=False, name=None):
+        splits = histories(files, task, *key)
+        runs = pd.concat(splits) if splits else pd.DataFrame()
         known = {f"validation_{name}": str(labels.metric(name)) for name in shown if f"validation_{name}" in runs}
         if runs.empty or not known:  # every split failed at once
             continue
@@ -99,7 +95,7 @@ def curves(settings: Settings, task: str, histories: Sequence[str | Path]) -> pd
         window = ((runs["epoch"] - 1) // width).rename("window")
         thin = (100 * runs[list(known)]).rename(columns=known).groupby(window).mean().round(2)
         thin["epoch"] = runs["epoch"].groupby(window).mean().round(1)
-        rows.append({"folder": folder} | thin.to_dict("list"))
+        rows.append({"folder": cell_folder(task, *key)} | thin.to_dict("list"))
     return pd.DataFrame(rows)
 
 
@@ -133,7 +129,7 @@ def page(settings: Settings, files: Files) -> str:
     for task in settings["datasets"]:
         shown = points(settings, task, cells, winners)
         if len(shown):
-            views[labels.TASKS[task]] = _scatter(settings, task, shown, curves(settings, task, files["histories"]))
+            views[labels.TASKS[task]] = _scatter(settings, task, shown, curves(task, cells, files))
     numbers = verdicts(settings, pd.concat([pd.read_csv(path) for path in files["audit"]]))
     if len(numbers):
         views["Published and reproduced"] = _verdicts(settings, numbers)

@@ -6,7 +6,9 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.config import Task
 from fairgat.files import read_json
+from fairgat.plan import cell_folder
 from fairgat.scores.runs import read, under
 
 Settings = Mapping[str, Any]
@@ -26,6 +28,12 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
 def selections(files: Files) -> Selections:
     """Every selection.json, by data set and method."""
     return {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
+
+
+def histories(files: Files, task: Task, dataset: str, method: str, cell: str) -> list[pd.DataFrame]:
+    """The history.csv of a cell's run on each split, of those that were given."""
+    folder = f"/{cell_folder(task, dataset, method, cell)}/split-"
+    return [pd.read_csv(path) for path in files["histories"] if folder in str(path)]
 
 
 def by_dataset(paths: Sequence[str | Path]) -> dict[str, Any]:

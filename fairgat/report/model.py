@@ -1,7 +1,12 @@
-"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV."""
+"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is kept for the pages that quote it."""
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
+
+from pydantic import TypeAdapter, ValidationError
+
+from fairgat.errors import DataError
 
 
 @dataclass(frozen=True)
@@ -85,6 +90,28 @@ class Table:
     source: str = ""
     size: str = "footnotesize"  # LaTeX's font size
     continues: bool = False  # the part before it, under the same number
+
+
+_JSON = TypeAdapter(Table)
+
+
+def to_json(table: Table) -> str:
+    """Write a table as JSON that `from_json` reads back."""
+    return _JSON.dump_json(table, indent=1, exclude_defaults=True).decode() + "\n"
+
+
+def from_json(path: str | Path) -> Table:
+    """Read a table.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    try:
+        return _JSON.validate_json(Path(path).read_bytes())
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except ValidationError as error:
+        raise DataError(f"{path} holds no table ({error.errors()[0]['msg']}). Delete it and run again.") from None
 
 
 class Notes:

@@ -9,9 +9,9 @@ from functools import cache
 import jinja2
 
 from fairgat.report import escape
-from fairgat.report.model import Block, Cell, Math, Panel, Table, Text
+from fairgat.report.model import Block, Cell, Math, Panel, Table, Text, to_json
 
-FORMATS = ("md", "tex", "html", "csv")
+FORMATS = ("md", "tex", "html", "csv", "json")
 # In full, so that the rules see which files a table is rendered with.
 TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
 DOCUMENT = "templates/all_tables.tex.j2"
@@ -20,15 +20,22 @@ _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def render(table: Table, form: str) -> str:
-    """The table as `md`, `tex`, `html` or `csv`.
+    """The table as `md`, `tex`, `html`, `csv` or `json`.
 
     The LaTeX needs booktabs and multirow, nothing else. It is one table environment, or several of a page at most.
     """
     if form == "csv":
         return to_csv(table)
+    if form == "json":
+        return to_json(table)
     parts = pages(with_asides_as_notes(table)) if form == "tex" else [table]
     template = _environment(form).get_template(TEMPLATES[form])
-    return "\n".join(template.render(table=part) for part in parts)
+    return "\n".join(template.render(table=part, quoted=False) for part in parts)
+
+
+def quoted(table: Table) -> str:
+    """The table as Markdown for a page that explains it: panels and notes, their titles in bold."""
+    return _environment("md").get_template(TEMPLATES["md"]).render(table=table, quoted=True).strip()
 
 
 def document(tables: Iterable[str]) -> str:

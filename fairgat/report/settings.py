@@ -113,14 +113,13 @@ def study_settings(config: Config) -> dict[str, Any]:
 
 
 def explorer_settings(config: Config) -> dict[str, Any]:
-    """The settings of explore.html: titles of the `datasets` of each task and of the `methods` that are run,
-    `results_dir`, and the `rule` and `protocol` that the tables show."""
+    """The settings of explore.html: titles of the `datasets` of each task and of the `methods` that are run, and the
+    `rule` and `protocol` that the tables show."""
     named = titles(config)
     methods = config.only_methods or config.methods
     return {
         "datasets": {task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
         "methods": {name: named[name] for name in methods},
-        "results_dir": config.results_dir,
         "rule": config.selection.rule,
         "protocol": config.training.link_prediction.protocol,
     }

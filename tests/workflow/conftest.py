@@ -37,6 +37,11 @@ class Workflow:
             command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
         )
 
+    def fairgat(self, *arguments: str) -> subprocess.CompletedProcess:
+        """Run a command of the copy's package."""
+        command = [sys.executable, "-m", "fairgat.cli.main", *arguments]
+        return subprocess.run(command, cwd=self.folder, env=os.environ | {"PYTHONPATH": str(self.folder)}, check=False)
+
     def planned(self, *arguments: str, overlays=(DEMO,)) -> list[str]:
         """The messages of the jobs that a dry run lists, such as `Train gat (default) on demo-social, split 0`."""
         run = self.snakemake("-n", "--workflow-profile", "none", *arguments, overlays=overlays)

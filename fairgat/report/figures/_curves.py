@@ -1,13 +1,10 @@
 """Validation metrics along the epochs, of one task."""
 
-from collections.abc import Sequence
-from pathlib import Path
-
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fairgat.report import inputs, style
-from fairgat.report.inputs import Files, Selections, Settings
+from fairgat.report.inputs import Files, Settings
 from fairgat.scores.runs import FAIRNESS, UTILITY
 
 POINTS = 100  # of a curve: more make the figure larger, not clearer
@@ -18,7 +15,11 @@ def draw(settings: Settings, files: Files) -> Figure:
     time where there are more than POINTS.
     """
     looks = style.looks(settings["methods"])
-    found = _histories(files["histories"], inputs.selections(files))
+    found = {
+        (dataset, method): inputs.histories(files, settings["task"], dataset, method, selection["winner"])
+        for (dataset, method), selection in inputs.selections(files).items()
+        if selection["winner"] is not None
+    }
     shown = (UTILITY, "auc") if settings["task"] == "link_prediction" else (UTILITY, *FAIRNESS[settings["task"]])
     known = [name for name in shown if any(f"validation_{name}" in f for fs in found.values() for f in fs)]
     figure, axes = style.panels(settings["datasets"], known, columns=3, height=1.9)
@@ -37,19 +38,3 @@ def draw(settings: Settings, files: Files) -> Figure:
         ax.set(xlabel="epoch", ylabel=style.label(metric))
     style.legend(figure, looks.values(), line=True)
     return figure
-
-
-def _histories(paths: Sequence[str | Path], selections: Selections) -> dict[tuple[str, str], list[pd.DataFrame]]:
-    """(data set, method) → the history of its selected cell on every split."""
-    chosen = {
-        f"runs/{entry['task']}/{dataset}/{method}/{entry['winner']}": (dataset, method)
-        for (dataset, method), entry in selections.items()
-        if entry["winner"] is not None
-    }
-    found: dict[tuple[str, str], list[pd.DataFrame]] = {}
-    for path in map(Path, paths):
-        folder = path.parent.parent.as_posix()
-        for end, key in chosen.items():
-            if folder.endswith(f"/{end}"):
-                found.setdefault(key, []).append(pd.read_csv(path))
-    return found

@@ -326,7 +326,7 @@ def test_a_whole_audit(plan):
     lines = texts["paired.md"].splitlines()
     chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
     assert "**-1.00**" in chosen and "FairGAT" not in chosen  # its name stands in the row above
-    assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html"}
+    assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html", ".json"}
 
 
 def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):

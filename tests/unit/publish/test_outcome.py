@@ -66,8 +66,8 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
         }
     )
     failed = said.partition("Failed:\n")[2].splitlines()
-    assert failed[0].strip() == "download social: see results/logs/download/social.log"
-    assert failed[1].strip().endswith(f"split-0: see results/logs/{train}-0.log")
+    assert failed[0].strip() == "see results/logs/download/social.log"
+    assert failed[1].strip().endswith(f"see results/logs/{train}-0.log")
     assert failed[2] == "To have the tables without social: --config skip=pokec-z,social"
     assert "the same command goes on from here" in failed[3]
 

@@ -67,7 +67,9 @@ def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
         config.load({"seed": 7, "datasets": {}, "methods": {}}).model_dump(),
         benchmarks,
         selections,
+        ["tables/comparison.md"],
     )
+    assert content["files"] == ["tables/comparison.md"]
     assert content["trained_at"] == [new, old | {"runs": 4}]
     assert content["versions"]["numpy"]
     html = render(provenance.page(content), "html")

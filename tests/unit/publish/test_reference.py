@@ -7,7 +7,9 @@ import pytest
 
 from fairgat.errors import DataError
 from fairgat.files import write_text
-from fairgat.publish import reference
+from fairgat.publish import quotes, reference
+from fairgat.report.model import Block, Cell, Panel, Row, Table, to_json
+from fairgat.report.render import render
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results/reference"
@@ -24,19 +26,27 @@ PROVENANCE = {
 @pytest.fixture
 def run(tmp_path):
     """The files of a run, and how to publish them."""
+    overview, other = (
+        Panel("stacked", ["", "Claim"], [Block("#", [Row([Cell("1"), Cell(t)])])]) for t in ("holds", "other")
+    )
+    blocks = [Block("Pokec", reason="no file"), Block("Cora", [Row([Cell("GAT", mark="1"), Cell("0.5")])])]
+    comparison = Table(
+        "comparison", "C", [Panel("stacked", ["", "B"], blocks, title="Grid")], [("1", "a note")], "words"
+    )
     contents = {
         "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
-        "audit/claims.md": "# Claims\n\nwords\n\n| # | Claim |\n| - | - |\n| 1 | holds |\n\n| other | grid |\n",
-        "tables/comparison.md": "# Comparative results.\n\nwords\n\n**Pokec**: not run\n\n| A | B |\n\n¹ a note\n",
-        "provenance.json": json.dumps(PROVENANCE),
+        "audit/claims.json": to_json(Table("claims", "Claims", [overview, other], [], "How claims are checked.")),
+        "tables/comparison.json": to_json(comparison),
+        "tables/comparison.md": render(comparison, "md"),
     }
+    contents["provenance.json"] = json.dumps(PROVENANCE | {"files": [*contents]})
     results = tmp_path / "results"
     for name, text in contents.items():
         (results / name).parent.mkdir(parents=True, exist_ok=True)
         (results / name).write_text(text)
     paths = [results / name for name in contents]
     folder = results / "reference"
-    return paths, folder, lambda: reference.collect(paths, results, folder)
+    return paths, folder, lambda: reference.publish(results)
 
 
 def test_the_folder_holds_what_was_collected_and_nothing_else(run):
@@ -48,9 +58,20 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert found == {str(path.relative_to(folder.parent)) for path in paths} | {"README.md", "rules.csv"}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     text = (folder / "README.md").read_text()
-    assert "3 agree" in text and "| 1 | holds |" in text and "other" not in text
-    assert "**Pokec**: not run\n\n| A | B |\n\n¹ a note" in text
+    assert "3 agree" in text and "How claims are checked." in text and "holds |" in text and "other" not in text
+    assert "**Pokec**: not run (no file)\n\n| Cora" in text and "¹ a note" in text and "words" not in text
     assert "](./figures/published.svg)" in text
+
+
+def test_a_run_that_is_not_whole_is_not_published(run):
+    paths, folder, publish = run
+    paths[0].unlink()
+    with pytest.raises(DataError, match=r"not whole: .*headline\.txt does not exist"):
+        publish()
+    paths[-1].write_text("{}")
+    with pytest.raises(DataError, match="earlier version"):
+        publish()
+    assert not folder.exists()
 
 
 def test_a_large_file_is_refused_and_the_old_folder_stays(run):
@@ -117,7 +138,7 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
 )
 def test_it_says_what_code_it_comes_from(run, change, words):
     paths, folder, publish = run
-    paths[-1].write_text(json.dumps(PROVENANCE | change))
+    paths[-1].write_text(json.dumps(json.loads(paths[-1].read_text()) | change))
     publish()
     assert words in (folder / "README.md").read_text()
 
@@ -126,18 +147,23 @@ def test_pages_quote_the_published_run(run):
     _, folder, publish = run
     publish()
     table = "<!-- table: tables/comparison.md -->"
-    stale = f"{reference.BEGIN}\nstale words\n{reference.END}"
-    page = f"before\n{stale}\nbetween `{table}` and\n{table}\n{reference.END}\nafter\n"
-    new = reference.quoted(page, folder, "../results")
+    stale = f"{quotes.BEGIN}\nstale words\n{quotes.END}"
+    page = f"before\n{stale}\nbetween `{table}` and\n{table}\n{quotes.END}\nafter\n"
+    new = quotes.with_quotes(page, folder, "../results")
     assert "stale" not in new and "3 agree" in new and "](../results/figures/published.svg)" in new
     quote = new[new.index(f"\n{table}\n") : new.index("after")]
-    assert "| A | B |" in quote and "[tables/comparison.md](../results/tables/comparison.md)" in quote
-    assert new.startswith("before\n") and new.endswith(f"{reference.END}\nafter\n")
-    assert reference.quoted(new, folder, "../results") == new
+    assert (
+        "**Grid**" in quote and "| Cora" in quote and "[tables/comparison.md](../results/tables/comparison.md)" in quote
+    )
+    assert new.startswith("before\n") and new.endswith(f"{quotes.END}\nafter\n")
+    assert quotes.with_quotes(new, folder, "../results") == new
     with pytest.raises(DataError, match="needs a line"):
-        reference.quoted(f"{table}\n| A |\n", folder, ".")
-    with pytest.raises(DataError, match=r"nothing\.md does not exist"):
-        reference.quoted(page.replace("comparison", "nothing"), folder, ".")
+        quotes.with_quotes(f"{table}\n| A |\n", folder, ".")
+    with pytest.raises(DataError, match=r"nothing\.json cannot be read: No such file"):
+        quotes.with_quotes(page.replace("comparison", "nothing"), folder, ".")
+    (folder / "tables/comparison.json").write_text("{}")
+    with pytest.raises(DataError, match=r"comparison\.json holds no table"):
+        quotes.with_quotes(page, folder, ".")
 
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="results/reference is missing: git checkout results/reference")
@@ -145,5 +171,5 @@ def test_the_pages_are_in_step_with_the_published_results():
     for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]:
         link = "results/reference" if page.parent == ROOT else "../results/reference"
         text = page.read_text(encoding="utf-8")
-        assert reference.quoted(text, PUBLISHED, link) == text, page
-    assert reference.summary(PUBLISHED, ".") in (PUBLISHED / "README.md").read_text(encoding="utf-8")
+        assert quotes.with_quotes(text, PUBLISHED, link) == text, page
+    assert quotes.summary(PUBLISHED, ".") in (PUBLISHED / "README.md").read_text(encoding="utf-8")
