@@ -37,7 +37,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     statuses = judge(found)
     counts = count(numbers, statuses)
     runs = read(*files["runs"])
-    more = [read(path) for path in files["more_splits"]]
+    more = [read(path) for path in files.get("more_splits", ())]
     beside = {f"Ours ({name})": results for name, results in ({rule: found[rule]} | found).items()}
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = leads.published(paper.load())
