@@ -1,12 +1,12 @@
-"""Compare two results folders, A and B: what only one has, what differs beyond rounding, and what may explain it.
+"""Compare two results folders, A and B: what differs beyond rounding, what only one has, and what may explain it.
 
 `compare` reads what is published of a run: `summary/`, `audit/` and `provenance.json`. What a folder lacks of these is
 said and left out.
 """
 
-from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -15,22 +15,25 @@ from fairgat.files import read_json
 from fairgat.plan import TASKS
 from fairgat.report import percent
 from fairgat.report.failures import in_words
-from fairgat.report.model import Block, Cell, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
 from fairgat.scores.paired import differences
 from fairgat.scores.runs import read
 
-RUN = ["dataset", "method", "cell", "split"]
-SCORE = ["dataset", "method", "cell", "part", "protocol", "metric"]
-RUNS, WINNERS, PROVENANCE = "summary/*/runs.csv", "summary/*/winners.csv", "provenance.json"
-# What stands beside the scores: its file (* is each task), the columns that name a row, and the one that may differ.
-BESIDE = {
-    "Runs that end differently": (RUNS, RUN, "reason"),
-    "Chosen cells that differ": (WINNERS, ["rule", "dataset", "method"], "cell"),
-    "Verdicts that differ": (
-        "audit/paper_vs_reproduced.csv", ["rule", "dataset", "method", "metric", "paper_mean", "paper_std"], "verdict",
+PAIR = ["dataset", "method"]
+KEYS = ["kind", "of", *PAIR, "split"]
+RUNS = "summary/*/runs.csv"
+HEADER = ["", "A", "B", "B less A (points)", "largest on a split"]
+# What is compared: the file that has it (* is each task), the columns that name a row, and the one that may differ.
+KINDS = {
+    "runs": (RUNS, [*PAIR, "cell"], "reason"),
+    "metrics": (RUNS, ["dataset", "metric"], "metric"),
+    "scores": (RUNS, [*PAIR, "cell", "part", "protocol", "metric"], "value"),
+    "chosen cells": ("summary/*/winners.csv", ["rule", *PAIR], "cell"),
+    "verdicts": (
+        "audit/paper_vs_reproduced.csv", ["rule", *PAIR, "metric", "paper_mean", "paper_std"], "verdict",
     ),
-    "Claims that differ": ("audit/claims.csv", ["rule", "claim"], "status"),
-    "What may explain it": (PROVENANCE, ["setting"], "value"),
+    "claims": ("audit/claims.csv", ["rule", "claim"], "status"),
+    "settings": ("provenance.json", ["setting"], "value"),
 }  # fmt: skip
 
 
@@ -42,107 +45,114 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         tolerance: up to which two scores (fractions) on a split are the same.
 
     Returns:
-        The whole comparison, and whether anything differs in what both ran: a score by more than `tolerance`, a failure
-        or, where both have the same runs of a method on a data set, its chosen cell. Verdicts and claims, which depend
-        on all of a run, count where both ran the same.
+        The whole comparison, and whether anything differs in what both ran: a score by more than `tolerance`, or a
+        failure. Chosen cells, verdicts and claims, which depend on all of a run, count where both ran the same.
 
     Raises:
         DataError: a folder holds no results, one of its files is damaged, or no run is in both.
     """
-    missing: list[str] = []
-    runs = [_read(folder, RUNS, [*SCORE, "split", "value"], missing) for folder in (a, b)]
-    for folder, frame in zip((a, b), runs, strict=True):
-        if frame.empty:
-            raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
-    every = pd.merge(*(frame[RUN].drop_duplicates() for frame in runs), how="outer", indicator="side")
-    both, unequal = every[every["side"] == "both"], every.loc[every["side"] != "both", RUN[:2]]
-    if both.empty:
+    missing: dict[str, None] = {}
+    rows = pd.merge(_rows(a, missing), _rows(b, missing), on=KEYS, how="outer", suffixes=("_a", "_b"), sort=False)
+    whole = rows[["value_a", "value_b"]].notna().all(axis=1)
+    both, one = rows[whole], rows[~whole]
+    runs, alone = both[both["kind"] == "runs"], one[one["kind"] == "runs"]
+    if runs.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
-    scores = [frame[frame["part"].isin(["validation", "test"])].dropna() for frame in runs]
-    gaps = _gaps(*scores)
-    gaps["differ"] = gaps["largest"] > tolerance
-    beyond = gaps[gaps["differ"]].sort_values("largest", ascending=False, kind="stable")
-    alone, differs = _in_one_only(*runs, [RUN[:level] for level in (1, 2, 3, 4)]), len(beyond) > 0
-    by_method = gaps.groupby(RUN[:2], sort=False).agg(scores=("differ", "size"), differ=("differ", "sum"))
-    by_method = by_method.sort_values("differ", ascending=False, kind="stable").reset_index()
-    shown = {
-        "In one only": pd.concat([alone, _in_one_only(*scores, [["dataset", "metric"]])]),
-        "Scores by method": by_method,
-        "Scores that differ": _shown(beyond),
-    }
-    for title, (pattern, keys, value) in BESIDE.items():
-        left, right = (_read(folder, pattern, [*keys, value], missing) for folder in (a, b))
-        pairs = left.rename(columns={value: "A"}).merge(right.rename(columns={value: "B"}), on=keys)
-        if "dataset" in keys:  # otherwise all that only one ran would differ
-            pairs = pairs.merge(both[RUN[:2]].drop_duplicates())
-        if pairs.empty:
-            continue
-        changed = pairs[pairs["A"] != pairs["B"]].replace({"A": {"": "finished"}, "B": {"": "finished"}})
-        shown[f"{title}: {len(changed)} of {len(pairs)}"] = changed
-        if pattern == WINNERS:
-            changed = changed.merge(unequal.drop_duplicates(), how="left", indicator="side").query(
-                "side == 'left_only'"
-            )
-        differs |= len(changed) > 0 and (pattern in (RUNS, WINNERS) or (alone.empty and pattern != PROVENANCE))
-    notes = [("", f"Not compared: {path} does not exist.") for path in missing]
-    panels = [_panel(title, frame) for title, frame in shown.items()]
-    text = _headline(len(both), gaps, beyond, tolerance)
+    gaps = _gaps(both[both["kind"] == "scores"])
+    beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
+    metrics = one[(one["kind"] == "metrics") & one["dataset"].isin(runs["dataset"])]
+    changed = both[(both["value_a"] != both["value_b"]) & (both["kind"] != "scores")]
+    counts = changed["kind"] == "runs" if len(alone) else changed["kind"] != "settings"
+    blocks = [
+        Block("In one only", _in_one_only(pd.concat([alone, metrics]))),
+        Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [*map(_score, beyond.itertuples())]),
+    ]
+    for kind, compared in both.groupby("kind", sort=False):
+        lines = changed[changed["kind"] == kind]
+        names = [f"{line.of}{f', split {line.split}' if line.split else ''}" for line in lines.itertuples()]
+        shown = [*map(_row, names, lines["value_a"], lines["value_b"])]
+        blocks.append(Block(f"{kind.capitalize()} that differ: {len(lines)} of {len(compared)}", shown))
+    text = _headline(len(runs), gaps, beyond, tolerance)
     if len(alone):
         text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
-    return Table("comparison", f"{a} (A) and {b} (B)", panels, notes, text), differs
+    panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
+    notes = [("", f"Not compared: {path} does not exist.") for path in missing]
+    return Table("comparison", f"{a} (A) and {b} (B)", [panel], notes, text), len(beyond) > 0 or bool(counts.any())
 
 
 def shortened(table: Table, rows: int) -> Table:
-    """Leave the first `rows` of each panel, and say of how many."""
+    """Leave the first `rows` of each block, and say how many more there are."""
 
-    def cut(panel: Panel) -> Panel:
-        (block,) = panel.blocks
-        said = (f"The first {rows} of {len(block.rows)}:",) if len(block.rows) > rows else ()
-        return replace(panel, blocks=[replace(block, rows=block.rows[:rows])], text=said)
+    def cut(block: Block) -> Block:
+        more = len(block.rows) - rows
+        return replace(block, rows=[*block.rows[:rows], _row(f"and {more} more")]) if more > 0 else block
 
-    return replace(table, panels=[cut(panel) if panel.blocks else panel for panel in table.panels])
-
-
-def _read(folder: Path, pattern: str, columns: list[str], missing: list[str]) -> pd.DataFrame:
-    """Read these columns, cells in words, of the files that exist; without rows where none does."""
-    every = dict.fromkeys(folder / pattern.replace("*", task) for task in TASKS)
-    missing += [str(path) for path in every if not path.exists() and str(path) not in missing]
-    paths = [path for path in every if path.exists()]
-    if not paths:
-        return pd.DataFrame(columns=columns)
-    try:
-        frame = (_provenance if pattern == PROVENANCE else read)(*paths)[columns].drop_duplicates()
-    except (DataError, KeyError, TypeError) as error:
-        raise DataError(f"{folder / pattern} is damaged, or of another version: {error}") from None
-    return frame.assign(cell=frame["cell"].map(in_words)) if "cell" in columns else frame
+    return replace(table, panels=[replace(panel, blocks=[*map(cut, panel.blocks)]) for panel in table.panels])
 
 
-def _provenance(path: Path) -> pd.DataFrame:
-    content = read_json(path)
+def _rows(folder: Path, missing: dict[str, None]) -> pd.DataFrame:
+    """Everything of a folder that is compared: KEYS and the `value`; `of` names a row in words."""
+    frames = []
+    for kind, (pattern, names, value) in KINDS.items():
+        paths = [*dict.fromkeys(folder / pattern.replace("*", task) for task in TASKS)]
+        missing |= {str(path): None for path in paths if not path.exists()}
+        paths = [path for path in paths if path.exists()]
+        try:
+            frames += [_named(_read(paths, pattern), kind, names, value)] if paths else []
+        except (DataError, KeyError, TypeError) as error:
+            raise DataError(f"{folder / pattern} is damaged, or of another version: {error}") from None
+        if not frames or frames[0].empty:
+            raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
+    return pd.concat([frame for frame in frames if len(frame)])
+
+
+def _read(paths: list[Path], pattern: str) -> pd.DataFrame:
+    if pattern.endswith(".csv"):
+        return read(*paths)
+    content = read_json(paths[0])
     trained = ", ".join(f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"])
     flat = pd.json_normalize(content | {"trained_at": trained, "rules": None, "files": None})  # rules have their times
     return pd.DataFrame({"setting": flat.columns, "value": flat.iloc[0].map(str).tolist()})
 
 
-def _gaps(a: pd.DataFrame, b: pd.DataFrame) -> pd.DataFrame:
+def _named(frame: pd.DataFrame, kind: str, names: list[str], value: str) -> pd.DataFrame:
+    if kind == "scores":
+        frame = frame[frame["part"].isin(["validation", "test"])].dropna(subset="value")
+    if "cell" in frame:
+        frame = frame.assign(cell=frame["cell"].map(in_words))
+    if kind == "runs":
+        frame = frame.assign(reason=frame["reason"].replace("", "finished"))
+    words = frame[names].astype(str).agg(lambda row: ", ".join(filter(None, row)), axis=1) if len(frame) else ""
+    identity = {key: frame[key] if key in names else "" for key in PAIR}
+    split = frame["split"].astype(str) if kind in ("runs", "scores") else ""
+    shown = pd.DataFrame({"kind": kind, "of": words, **identity, "split": split, "value": frame[value]})
+    return shown.drop_duplicates()
+
+
+def _gaps(pairs: pd.DataFrame) -> pd.DataFrame:
     """B less A of every score: as `fairgat.scores.paired.differences`, and the `largest` on a split."""
-    pairs = b.merge(a.rename(columns={"value": "base"}), on=[*SCORE, "split"])
-    sizes = (pairs["value"] - pairs["base"]).abs().groupby([pairs[key] for key in SCORE], sort=False)
-    return differences(pairs, SCORE).assign(largest=sizes.max().to_numpy())
+    pairs = pairs.assign(value=pairs["value_b"].astype(float), base=pairs["value_a"].astype(float))
+    pairs["largest"] = (pairs["value"] - pairs["base"]).abs()
+    sizes = pairs.groupby("of", sort=False).agg(a=("base", "mean"), b=("value", "mean"), largest=("largest", "max"))
+    return differences(pairs, ["of"]).merge(sizes, on="of")
 
 
-def _in_one_only(a: pd.DataFrame, b: pd.DataFrame, levels: Iterable[list[str]]) -> pd.DataFrame:
-    """List what the last column of each level has in one only, where both have what the others name."""
-    rows = []
-    for level in levels:
-        for side, frames in (("A", (a, b)), ("B", (b, a))):
-            mine, other = (dict.fromkeys(frame[level].itertuples(index=False, name=None)) for frame in frames)
-            within, names = {key[:-1] for key in other}, {}
-            for key in mine:
-                if key not in other and key[:-1] in within:
-                    names.setdefault(", ".join(key[:-1]), []).append(str(key[-1]))
-            rows += [(side, level[-1], of, "; ".join(each)) for of, each in names.items()]
-    return pd.DataFrame(rows, columns=["only in", "what", "of", "names"])
+def _in_one_only(lines: pd.DataFrame) -> list[Row]:
+    def said(values: pd.Series) -> Cell:
+        splits = lines.loc[values.dropna().index, "split"]
+        return Cell(("splits " + ", ".join(splits) if splits.iloc[0] else "yes") if len(splits) else DASH)
+
+    return [_row(of, said(group["value_a"]), said(group["value_b"])) for of, group in lines.groupby("of", sort=False)]
+
+
+def _score(line: Any) -> Row:
+    gap = percent.signed(line.difference, line.low, line.high)
+    return _row(line.of, percent.score(line.a), percent.score(line.b), gap, percent.brief(line.largest))
+
+
+def _row(name: str, *entries: Any) -> Row:
+    cells = [entry if isinstance(entry, Cell) else Cell(str(entry)) for entry in (name, *entries)]
+    return Row([*cells, *[Cell("")] * (len(HEADER) - len(cells))])
 
 
 def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float) -> str:
@@ -155,20 +165,3 @@ def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: fl
         f"{percent.brief(beyond['largest'].max())} percentage points. The mean difference of {clear} (bold) has a 95 % "
         "interval, by the paired t, that leaves out 0; one in twenty would by chance."
     )
-
-
-def _shown(gaps: pd.DataFrame) -> pd.DataFrame:
-    means = [percent.signed(row.difference, row.low, row.high) for row in gaps.itertuples()]
-    found = gaps.assign(mean=means, largest=gaps["largest"].map(percent.brief))
-    return found[[*SCORE, "n_splits", "mean", "largest"]].rename(columns={"mean": "B less A (points)"})
-
-
-def _panel(title: str, frame: pd.DataFrame) -> Panel:
-    header = [{"dataset": "data set", "n_splits": "splits"}.get(name, name.replace("_", " ")) for name in frame]
-    rows = [
-        Row([each if isinstance(each, Cell) else Cell(str(each)) for each in row])
-        for row in frame.itertuples(index=False, name=None)
-    ]
-    if not rows:
-        return Panel("stacked", title=title, text=("None.",))
-    return Panel("stacked", header, [Block(header[0], rows)], title, align="l" * len(header))
