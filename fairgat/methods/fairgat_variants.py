@@ -48,10 +48,10 @@ class OneSidedShare(FairGATConv):
 
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
         """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""
-        begin, end = graph.rowptr[:-1], graph.rowptr[1:]
-        share = source.new_ones(len(begin))
-        share[graph.middle == end] = 1 - self.alpha_chi  # no inter-edges
-        share[graph.middle == begin] = self.alpha_chi  # no intra-edges
+        intra, inter = graph.segptr.diff().view(-1, 2).unbind(1)
+        share = source.new_ones(graph.num_rows)
+        share[inter == 0] = 1 - self.alpha_chi
+        share[intra == 0] = self.alpha_chi
         return super().attend(source, target, graph, keep) * share[graph.target]
 
 

@@ -111,7 +111,7 @@ class NodeClassification(NodeMethod):
         rowptr[1:] = (wanted + 1).cumsum(0)
         arrays = (each.numpy() for each in (self.neighbours, available, wanted, uniform))
         source = torch.from_numpy(sample_rows(*arrays, nodes))
-        return CSRGraph(nodes + len(train), False, rowptr, rowptr[1:], source, torch.arange(len(source)))
+        return CSRGraph(nodes + len(train), 1, rowptr, rowptr, source, torch.arange(len(source)))
 
     def classify(self, mixture: Mixture) -> Tensor:
         """(n,) logits of the synthetic nodes; messages pass to them and from none."""
@@ -144,7 +144,7 @@ class NodeClassification(NodeMethod):
 
 def _at_rows(conv: GATConv, x: Tensor, graph: CSRGraph) -> Tensor:
     """(n, hidden) the layer with ReLU at the last n of x (N + n, F), which are the rows of the graph."""
-    rows = torch.arange(len(x) - graph.middle.numel(), len(x))
+    rows = torch.arange(len(x) - graph.num_rows, len(x))
     return conv.aggregate(x, graph, rows=rows)[0].relu()
 
 

@@ -149,7 +149,7 @@ class ReweightedConv(GATConv):
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
         """Scale each row of attention (H, E) by the weights, and to sum 1 again."""
         alpha = super().attend(source, target, graph, keep) * self.edge_weight
-        total = alpha.new_zeros(len(alpha), graph.middle.numel()).index_add(1, graph.target, alpha)
+        total = alpha.new_zeros(len(alpha), graph.num_rows).index_add(1, graph.target, alpha)
         return alpha / total.index_select(1, graph.target)
 
 

@@ -197,7 +197,8 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
     into = torch.isin(target, nodes).nonzero().squeeze(1)
     edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
     csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
-    csr = replace(csr, rowptr=csr.rowptr[: len(nodes) + 1].clone(), middle=csr.middle[: len(nodes)].clone())
+    rowptr = csr.rowptr[: len(nodes) + 1].clone()
+    csr = replace(csr, rowptr=rowptr, segptr=rowptr)
     return Rows(csr, torch.searchsorted(inputs, nodes), into)
 
 

@@ -10,7 +10,11 @@ from fairgat.nn.conv import FairGATConv, GATConv
 from fairgat.nn.csr import CSRGraph, bandwidth_order
 from fairgat.nn.memory import keep_freed
 from fairgat.nn.models import LinkEncoder, NodeClassifier
+from fairgat.nn.shares import Shares, balanced_shares
 
-__all__ = ["CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "bandwidth_order"]
+__all__ = [
+    "CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "Shares", "balanced_shares",
+    "bandwidth_order",
+]  # fmt: skip
 
 keep_freed()

@@ -1,12 +1,13 @@
-r"""Attention over a CSR graph whose rows are cut into two segments, intra-edges and inter-edges.
+r"""Attention over a CSR graph whose rows are cut into segments, with a softmax in each.
 
 .. math::
     e_{ij} = \operatorname{LeakyReLU}(s_j + t_i), \qquad
     \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
-A row with both kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest; a row with one
-kind gives that kind all. GAT is the case of intra-edges only.
+GAT has one segment of mass 1 in each row. FairGAT has two: a row with both kinds of edges gives its inter-edges the
+mass alpha_chi and its intra-edges the rest, and a row with one kind gives that kind all. With shares for K groups there
+are up to K segments, whose masses are found once per graph (`fairgat.nn.shares`).
 
 The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Where
 features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which don't.
@@ -25,25 +26,28 @@ def reference_softmax(
     score_source: Tensor, score_target: Tensor, graph: CSRGraph, alpha_chi: float, slope: float, keep: Tensor | None
 ) -> Tensor:
     """`segment_softmax` in plain PyTorch."""
-    source, target, rows = graph.source.long(), graph.target, graph.middle.numel()
-    inter = torch.arange(graph.num_edges, device=target.device) >= graph.middle[target]
-    segment = (2 * target + inter).expand(len(score_source), -1)  # (H, E); row i has the segments 2i and 2i + 1
+    source, target, mass = graph.source.long(), graph.target, graph.masses(alpha_chi, score_source.dtype)
+    segment = torch.arange(mass.numel(), device=target.device).repeat_interleave(graph.segptr.diff())
+    index = segment.expand(len(score_source), -1)  # (H, E)
     score = torch.nn.functional.leaky_relu(score_source[:, source] + score_target[:, target], slope)
-    kept = torch.ones_like(inter) if keep is None else keep
+    kept = torch.ones_like(segment, dtype=torch.bool) if keep is None else keep
     score = score.masked_fill(~kept, -torch.inf)
-    top = score.new_full((len(score), 2 * rows), -torch.inf).scatter_reduce(1, segment, score.detach(), "amax")
-    weight = (score - top.gather(1, segment).where(kept, 0)).exp()
-    total = torch.zeros_like(top).scatter_add(1, segment, weight)
-    share = score.new_tensor([1 - alpha_chi, alpha_chi])[inter.long()]
-    mass = share.where((total.view(-1, rows, 2) > 0).all(2)[:, target], 1)
-    return mass * weight / total.gather(1, segment).where(kept, 1)
+    top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(1, index, score.detach(), "amax")
+    weight = (score - top.gather(1, index).where(kept, 0)).exp()
+    total = torch.zeros_like(top).scatter_add(1, index, weight)
+    if keep is not None:  # a segment without edges leaves its mass to the others of its row
+        left = torch.zeros(mass.numel(), dtype=torch.int64, device=kept.device).index_add(0, segment, kept.long())
+        left = (left.view_as(mass) > 0).to(mass.dtype)
+        mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
+        mass = mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
+    return mass.flatten()[segment] * weight / total.gather(1, index).where(kept, 1)
 
 
 def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     """`sum_of_neighbours` in plain PyTorch."""
     shared = x if x.dim() == 3 else x[:, None]
     message = alpha.t()[:, :, None] * shared[graph.source.long()]
-    return message.new_zeros(graph.middle.numel(), *message.shape[1:]).index_add(0, graph.target, message)
+    return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(0, graph.target, message)
 
 
 def fused(x: Tensor) -> bool:
@@ -65,9 +69,11 @@ def segment_softmax(
         score_source: s, (H, N).
         score_target: t, (H, M), with M rows of the graph, which are its nodes if it is a whole one.
         graph: whose rows are cut into segments.
-        alpha_chi: attention that a row with both kinds of edges gives to its inter-edges.
+        alpha_chi: attention that a row with both kinds of edges gives to its inter-edges, where the graph was made
+            without shares.
         slope: of the LeakyReLU.
-        keep: (E,) bool in the graph's order; edges that are False are not there.
+        keep: (E,) bool in the graph's order; edges that are False are not there, and a segment that loses all its edges
+            leaves its mass to the others of its row, in proportion to theirs.
 
     Returns:
         alpha (H, E) in the graph's order.
@@ -75,8 +81,9 @@ def segment_softmax(
     if not fused(score_source):
         return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep)
     tptr, _, tedge, _ = _transposed(graph, score_source, score_target)
+    segments = graph.rowptr, graph.segptr, graph.masses(alpha_chi, score_source.dtype)
     return torch.ops.fairgat.segment_softmax(
-        score_source, score_target, graph.rowptr, graph.middle, graph.source, tptr, tedge, keep, alpha_chi, slope
+        score_source, score_target, *segments, graph.source, tptr, tedge, keep, slope
     )
 
 
@@ -125,8 +132,8 @@ def operator(schema: str, fake, backward=None, setup=None):
 
 
 def _softmax_setup(ctx, inputs, output):
-    score_source, score_target, rowptr, middle, source, tptr, tedge, _, _, ctx.slope = inputs
-    ctx.save_for_backward(output, score_source, score_target, rowptr, middle, source, tptr, tedge)
+    score_source, score_target, rowptr, segptr, _, source, tptr, tedge, _, ctx.slope = inputs
+    ctx.save_for_backward(output, score_source, score_target, rowptr, segptr, source, tptr, tedge)
 
 
 def _softmax_backward(ctx, grad):
@@ -135,31 +142,32 @@ def _softmax_backward(ctx, grad):
 
 
 @operator(
-    "segment_softmax(Tensor score_source, Tensor score_target, Tensor rowptr, Tensor middle, Tensor source,"
-    " Tensor? tptr, Tensor? tedge, Tensor? keep, float alpha_chi, float slope) -> Tensor",
-    lambda s, t, rowptr, middle, source, *_: s.new_empty(s.size(0), source.size(0)),
+    "segment_softmax(Tensor score_source, Tensor score_target, Tensor rowptr, Tensor segptr, Tensor mass,"
+    " Tensor source, Tensor? tptr, Tensor? tedge, Tensor? keep, float slope) -> Tensor",
+    lambda s, t, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
     _softmax_backward,
     _softmax_setup,
 )
-def _softmax(score_source, score_target, rowptr, middle, source, tptr, tedge, keep, alpha_chi, slope):
+def _softmax(score_source, score_target, rowptr, segptr, mass, source, tptr, tedge, keep, slope):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     kernels.launch(
-        kernels.softmax, rowptr.numpy(), middle.numpy(), _unsigned(source), None if keep is None else _array(keep),
-        _array(score_source), _array(score_target), np.float32(alpha_chi), np.float32(slope), alpha.numpy(),
+        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source),
+        None if keep is None else _array(keep), _array(score_source), _array(score_target), np.float32(slope),
+        alpha.numpy(),
     )  # fmt: skip
     return alpha
 
 
 @operator(
     "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor rowptr,"
-    " Tensor middle, Tensor source, Tensor tptr, Tensor tedge, float slope) -> (Tensor, Tensor)",
+    " Tensor segptr, Tensor source, Tensor tptr, Tensor tedge, float slope) -> (Tensor, Tensor)",
     lambda grad, alpha, s, t, *_: (s.new_empty(s.shape), t.new_empty(t.shape)),
 )
-def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, middle, source, tptr, tedge, slope):
+def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, segptr, source, tptr, tedge, slope):
     grad_source, grad_target = (each.new_empty(each.shape) for each in (score_source, score_target))
     grad_score = alpha.new_empty(alpha.shape).numpy()
     kernels.launch(
-        kernels.softmax_gradient, rowptr.numpy(), middle.numpy(), _unsigned(source), _array(score_source),
+        kernels.softmax_gradient, rowptr.numpy(), segptr.numpy(), _unsigned(source), _array(score_source),
         _array(score_target), np.float32(slope), _array(alpha), _array(grad), grad_score, grad_target.numpy(),
     )  # fmt: skip
     kernels.launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_score, grad_source.numpy())

@@ -1,5 +1,7 @@
 """GATConv and FairGATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
 
+from typing import Any
+
 import torch
 from torch import Tensor, nn
 from torch.nn.utils.parametrize import is_parametrized
@@ -8,6 +10,7 @@ from fairgat.nn.attention import segment_softmax, sum_of_neighbours
 from fairgat.nn.csr import CSRGraph, csr_of
 from fairgat.nn.linear import features_linear
 from fairgat.nn.normalise import Features, normalise_weight
+from fairgat.nn.shares import Shares
 
 
 class GATConv(nn.Module):
@@ -116,7 +119,7 @@ class GATConv(nn.Module):
             ValueError: a shape or type is wrong, a `CSRGraph` has another number of nodes or is cut by group, or
                 bipartite input or edge features are given.
         """
-        graph = self._graph(x, edge_index, None, keep, edge_attr, size, segmented=False)
+        graph = self._graph(x, edge_index, None, keep, edge_attr, size)
         return self._forward(x, graph, keep, return_attention_weights)
 
     # ------------------------------------------------------------------------------------------ the three steps
@@ -162,7 +165,7 @@ class GATConv(nn.Module):
             return Features(x, self.lin.weight.view(self.heads, self.out_channels, -1))
         return Features(features_linear(x, self.lin.weight).view(-1, self.heads, self.out_channels))
 
-    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, segmented: bool) -> CSRGraph:
+    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None) -> CSRGraph:
         """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
         if edge_attr is not None:
             raise ValueError("edge_attr must be None: edge features are not supported")
@@ -171,11 +174,13 @@ class GATConv(nn.Module):
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if not isinstance(edge_index, CSRGraph):
-            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops)
+            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops, shares)
         elif edge_index.num_nodes != x.size(0):
             raise ValueError(f"the CSRGraph has {edge_index.num_nodes} nodes, and x {x.size(0)} rows")
-        elif edge_index.segmented != segmented:
-            raise ValueError(f"this layer needs a CSRGraph made {'with' if segmented else 'without'} `sensitive`")
+        elif edge_index.segmented != fair:
+            raise ValueError(f"this layer needs a CSRGraph made {'with' if fair else 'without'} `sensitive`")
+        elif edge_index.shares != shares:
+            raise ValueError(f"this layer needs a CSRGraph made with shares={shares}, got {edge_index.shares}")
         else:
             graph = edge_index
         if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
@@ -202,12 +207,14 @@ class FairGATConv(GATConv):
     r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each a switch of its own (Algorithm 1).
 
     S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
-    and the rest to intra-edges, self-loop included; the softmax is taken within each. S2: the weight matrix is
-    divided by its spectral norm. S3: every feature of C = X W^T and of Z = alpha C is brought to unit variance over
-    the nodes and scaled by `eta`; the attention scores are those of the scaled C.
+    and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group
+    a mass of its own (`fairgat.nn.balanced_shares`). S2: the weight matrix is divided by its spectral norm. S3: every
+    feature of C = X W^T and of Z = alpha C is brought to unit variance over the nodes and scaled by `eta`; attention
+    scores are those of the scaled C.
 
     Args:
-        alpha_chi: attention for the inter-edges of a node that has both kinds; None leaves S1 out.
+        alpha_chi: attention for the inter-edges of a node that has both kinds, with any number of groups; or the
+            `Shares` of each group; None leaves S1 out.
         spectral_norm: S2.
         eta: S3's factor; None leaves S3 out.
         center: subtract the mean in S3, too.
@@ -232,7 +239,7 @@ class FairGATConv(GATConv):
         bias: bool = True,
         residual: bool = False,
         *,
-        alpha_chi: float | None = 0.5,
+        alpha_chi: float | Shares | None = 0.5,
         spectral_norm: bool = True,
         eta: float | None = 1.0,
         center: bool = False,
@@ -241,7 +248,7 @@ class FairGATConv(GATConv):
             in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
             bias, residual,
         )  # fmt: skip
-        if alpha_chi is not None and not 0 <= alpha_chi <= 1:
+        if not (alpha_chi is None or isinstance(alpha_chi, Shares) or 0 <= alpha_chi <= 1):
             raise ValueError(f"alpha_chi is a share of attention and lies in [0, 1], got {alpha_chi}")
         if eta is not None and eta <= 0:
             raise ValueError(f"eta must be positive, got {eta}")
@@ -255,30 +262,33 @@ class FairGATConv(GATConv):
         self,
         x: Tensor,
         edge_index: Tensor | CSRGraph,
-        sensitive: Tensor | None = None,
+        sensitive: Any = None,
         edge_attr: None = None,
         size: tuple[int, int] | None = None,
         return_attention_weights: bool | None = None,
         *,
         keep: Tensor | None = None,
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
-        """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node.
+        """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node: integers, bool or strings.
 
-        More than two groups are allowed: equal values make an intra-edge, different ones an inter-edge. `sensitive`
-        is not read without S1; with S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with it.
+        With a number for `alpha_chi`, more than two groups are allowed: equal values make an intra-edge, different ones
+        an inter-edge. `sensitive` is not read without S1; with S1 it must not be given where `edge_index` is a
+        `CSRGraph`, which is made with it, and with the layer's shares if it has any.
         """
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        groups = torch.as_tensor(sensitive) if fair and sensitive is not None else None
-        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, segmented=fair)
+        shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
+        groups = sensitive if fair else None
+        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)
         if groups is not None and graph is edge_index:
             raise ValueError("`sensitive` is part of the CSRGraph: pass either it, or edge_index and `sensitive`")
         return self._forward(x, graph, keep, return_attention_weights)
 
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
         """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
-        return segment_softmax(source, target, graph, self.alpha_chi or 0.0, self.negative_slope, keep)
+        alpha_chi = 0.0 if graph.shares is not None else self.alpha_chi or 0.0
+        return segment_softmax(source, target, graph, alpha_chi, self.negative_slope, keep)
 
     def normalise(self, features: Features) -> Features:
         """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""

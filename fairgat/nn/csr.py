@@ -1,9 +1,9 @@
-"""The CSR form of a graph that attention reads: rows are targets, cut into two segments."""
+"""The CSR form of a graph that attention reads: rows are targets, cut into segments."""
 
 import weakref
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import torch
@@ -12,36 +12,52 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+if TYPE_CHECKING:
+    from fairgat.nn.shares import Shares
+
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
+KEPT = 8  # graphs of one edge_index, with and without self-loops, groups and shares
 
 
 @dataclass(frozen=True, eq=False)
 class CSRGraph:
-    """A directed graph by target node, each row holding its intra-edges first and its inter-edges after them.
+    """A directed graph by target node, whose rows are cut into segments; an attention is a softmax within each.
 
-    With `sensitive` absent every edge is an intra-edge, and a row is a single segment: that is GAT.
+    Without `sensitive` a row is one segment: that is GAT. With it, a row has two, intra-edges and inter-edges. With
+    `shares` too, it has one for each of K groups, beginning with the node's own: segment k of a node of group a holds
+    its neighbours of group (a + k) mod K. Segments may be empty.
 
     Attributes:
         num_nodes: N, the number of sources; the rows of a part of a graph may be fewer.
-        segmented: whether `sensitive` was given.
+        segments: S, the number of segments in a row.
         rowptr: (N + 1,) int64; the edges into node i are rowptr[i] .. rowptr[i+1].
-        middle: (N,) int64; where the inter-edges of row i begin.
+        segptr: (N S + 1,) int64; segment k of row i is segptr[i S + k] .. segptr[i S + k + 1].
         source: (E,) int32 source node of each edge.
         permutation: (E,) int64; edge k here is edge `permutation[k]` of `edge_index`.
+        shares: what the segments' masses are from, or None.
+        mass: (N, S) float64 mass of each segment, where there are shares.
     """
 
     num_nodes: int
-    segmented: bool
+    segments: int
     rowptr: Tensor
-    middle: Tensor
+    segptr: Tensor
     source: Tensor
     permutation: Tensor
+    shares: "Shares | None" = None
+    mass: Tensor | None = None
     _transposed: list[tuple[Tensor, ...]] = field(default_factory=list, init=False, repr=False)
+    _masses: dict[tuple, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
     def from_edge_index(
-        cls, edge_index: Tensor, num_nodes: int, sensitive: Tensor | None = None, add_self_loops: bool = True
+        cls,
+        edge_index: Tensor,
+        num_nodes: int,
+        sensitive: Any = None,
+        add_self_loops: bool = True,
+        shares: "Shares | None" = None,
     ) -> "CSRGraph":
         """Build the CSR form, in time linear in the edges.
 
@@ -50,29 +66,63 @@ class CSRGraph:
                 sparse (N, N) matrix with a row for each target (PyTorch Geometric's `adj_t`), whose values are
                 not read.
             num_nodes: N.
-            sensitive: (N,) group of each node; equal groups make an intra-edge, different ones an inter-edge.
+            sensitive: (N,) group of each node: integers, bool or strings.
             add_self_loops: replace the self-loops there are by exactly one per node.
+            shares: cut rows into the groups of these shares, and find the masses.
 
         Raises:
-            ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
+            ValueError: a shape or type is wrong, an edge names a node outside 0 .. N-1, or there are shares without
+                `sensitive`, or for other groups.
         """
-        edge_index = _edges(edge_index)
-        if sensitive is not None and tuple(sensitive.shape) != (num_nodes,):
-            raise ValueError(f"sensitive must have shape ({num_nodes},), got {tuple(sensitive.shape)}")
-        device = edge_index.device
-        edges = edge_index.detach().cpu().numpy()
-        if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
-            raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
-        if add_self_loops:  # last in their segment
-            edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
-        source, target = edges.astype(np.int64)
-        segment = 2 * target
+        source, target = incoming(edge_index, num_nodes, add_self_loops)
+        segments, segment, mass = 1, target, None
         if sensitive is not None:
-            groups = sensitive.detach().cpu().numpy()
-            segment += groups[source] != groups[target]
-        starts, order = grouped(segment, 2 * num_nodes)
-        arrays = starts[::2].copy(), starts[1::2].copy(), source[order].astype(np.int32), order
-        return cls(num_nodes, sensitive is not None, *(torch.from_numpy(each).to(device) for each in arrays))
+            groups = group_values(sensitive) if shares is None else shares.numbers(sensitive)
+            if groups.shape != (num_nodes,):
+                raise ValueError(f"sensitive must have shape ({num_nodes},), got {groups.shape}")
+            if shares is None:
+                segments, segment = 2, 2 * target + (groups[source] != groups[target])
+            else:
+                segments = len(shares.groups)
+                segment = target * segments + (groups[source] - groups[target]) % segments
+        elif shares is not None:
+            raise ValueError("shares need `sensitive`, the (N,) group of each node")
+        segptr, order = grouped(segment, segments * num_nodes)
+        if shares is not None:
+            turn = (groups[:, None] + np.arange(segments)) % segments  # the group of each segment
+            present = np.zeros((num_nodes, segments), bool)
+            np.put_along_axis(present, turn, np.diff(segptr).reshape(num_nodes, segments) > 0, 1)
+            mass = np.take_along_axis(shares.of(groups, present), turn, 1)
+        device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
+        arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass
+        tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
+        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4])
+
+    @property
+    def num_rows(self) -> int:
+        return self.rowptr.numel() - 1
+
+    @property
+    def segmented(self) -> bool:
+        """Whether `sensitive` was given."""
+        return self.segments > 1 or self.shares is not None
+
+    def masses(self, alpha_chi: float, dtype: torch.dtype) -> Tensor:
+        """(N, S) mass of each segment: the shares', or `alpha_chi` for the inter-edges of a row with both kinds."""
+        key = alpha_chi, dtype
+        if key not in self._masses:
+            if len(self._masses) == KEPT:
+                self._masses.clear()
+            with torch.inference_mode(False):  # of an inference tensor there is no gradient later
+                self._masses[key] = (self.mass if self.shares else self._two_masses(alpha_chi)).to(dtype)
+        return self._masses[key]
+
+    def _two_masses(self, alpha_chi: float) -> Tensor:
+        mass = torch.ones(self.num_rows, self.segments, dtype=torch.float64, device=self.source.device)
+        if self.segments == 1:
+            return mass
+        both = (self.segptr.diff().view(-1, 2) > 0).all(1, keepdim=True)
+        return mass.new_tensor([1 - alpha_chi, alpha_chi]).where(both, mass)
 
     @property
     def num_edges(self) -> int:
@@ -81,7 +131,7 @@ class CSRGraph:
     @property
     def target(self) -> Tensor:
         """(E,) int64 target node of each edge."""
-        rows = torch.arange(self.middle.numel(), device=self.rowptr.device)
+        rows = torch.arange(self.num_rows, device=self.rowptr.device)
         return rows.repeat_interleave(self.rowptr.diff(), output_size=self.num_edges)
 
     @property
@@ -114,6 +164,45 @@ class CSRGraph:
         return torch.empty_like(values).index_copy(0, self.permutation, values)
 
 
+def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bool) -> np.ndarray:
+    """(2, E') int64 edges, where asked for with exactly one self-loop per node, which come last.
+
+    Raises:
+        ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
+    """
+    edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index)
+    edges = edges.detach().cpu().numpy().astype(np.int64)
+    if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
+        raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
+    if add_self_loops:
+        edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
+    return edges
+
+
+def group_values(sensitive: Any) -> np.ndarray:
+    """(N,) groups as integers, bool or strings, whichever they are, of a tensor, an array, a list or a pandas Series.
+
+    Raises:
+        ValueError: they are numbers with a fraction, which name no group, or some are missing.
+    """
+    if isinstance(sensitive, Tensor):
+        sensitive = sensitive.detach().cpu()
+        sensitive = sensitive.float().numpy() if sensitive.is_floating_point() else sensitive.numpy()
+    values = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
+    if values.dtype.kind in "OT":  # pandas' strings, and its integers and bool where they may be missing
+        kinds = {type(each) for each in values.flat}
+        for kind, dtype in ((str, str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
+            if all(issubclass(each, kind) for each in kinds):
+                values = values.astype(dtype)
+                break
+    if values.dtype.kind not in "biuUS" and values.size:
+        raise ValueError(
+            f"sensitive must be one group for each node, integers, bool or strings, got {values.dtype}: number the "
+            "groups (`sensitive.long()`), cut a range of numbers into intervals, and give missing ones a group"
+        )
+    return values
+
+
 def _edges(edge_index: Tensor) -> Tensor:
     """(2, E) edges of whatever stands for them.
 
@@ -140,21 +229,39 @@ def _edges(edge_index: Tensor) -> Tensor:
 _graphs = WeakTensorKeyDictionary()
 
 
-def csr_of(edge_index: Tensor, num_nodes: int, sensitive: Tensor | None, add_self_loops: bool) -> CSRGraph:
+def csr_of(
+    edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None" = None
+) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
+    arguments = edge_index, num_nodes, sensitive, add_self_loops, shares
     tensors = (edge_index,) if sensitive is None else (edge_index, sensitive)
-    if not isinstance(edge_index, Tensor) or any(each.is_inference() for each in tensors):
-        return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)  # nobody counts their writes
-    version = num_nodes, add_self_loops, *(each._version for each in tensors)
-    entries = _graphs.setdefault(edge_index, {})
-    for key, (groups, graph) in entries.items():
-        if key == version and (groups() if groups is not None else None) is sensitive:
-            return graph
-    for key in [key for key in entries if key[2] != edge_index._version]:
-        del entries[key]
-    graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
-    entries[version] = None if sensitive is None else weakref.ref(sensitive), graph
+    if any(not isinstance(each, Tensor) or each.is_inference() for each in tensors):  # nobody counts their writes
+        return CSRGraph.from_edge_index(*arguments)
+    versions = [each._version for each in tensors]
+    entries = _graphs.setdefault(edge_index, [])
+    # What was built of other versions, or of groups that are gone, is never asked for again.
+    entries[:] = [each for each in entries if each.current(versions[0])]
+    for entry in entries:
+        if entry.key == (num_nodes, add_self_loops) and entry.groups() is sensitive and entry.graph.shares == shares:
+            return entry.graph
+    graph = CSRGraph.from_edge_index(*arguments)
+    groups = weakref.ref(sensitive) if sensitive is not None else lambda: None
+    entries.append(_Entry((num_nodes, add_self_loops), versions, groups, graph))
+    del entries[:-KEPT]
     return graph
+
+
+@dataclass(frozen=True)
+class _Entry:
+    key: tuple[int, bool]
+    versions: list[int]  # of edge_index and of the groups
+    groups: Callable[[], Tensor | None]
+    graph: CSRGraph
+
+    def current(self, version: int) -> bool:
+        """Whether edge_index, now of this version, and the groups are still what the graph was built of."""
+        groups = self.groups()
+        return self.versions == [version, *([] if groups is None else [groups._version])]
 
 
 def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:

@@ -71,9 +71,9 @@ def _exp(x):
 
 
 @_inlined
-def _segments(rowptr, middle, i):
-    """Where row i's intra-edges begin, its inter-edges, and the next row. Unsigned: half of the time."""
-    return np.uint64(rowptr[i]), np.uint64(middle[i]), np.uint64(rowptr[i + np.uint64(1)])
+def _segment(segptr, k):
+    """Where segment k begins and ends. Unsigned: half of the time."""
+    return np.uint64(segptr[k]), np.uint64(segptr[k + np.uint64(1)])
 
 
 @_inlined
@@ -120,18 +120,31 @@ def _scale_to(mass, lo, hi, alpha):
     total = np.float32(0)
     for e in range(lo, hi):
         total += alpha[e]
-    share = np.float32(mass) / total
+    share = mass / total
     for e in range(lo, hi):
         alpha[e] *= share
 
 
+@_inlined
+def _mass_left(first, segptr, mass, keep):
+    """The sum of a row's masses over segments with kept edges, and the number of these."""
+    total, count = np.float32(0), np.float32(0)
+    for k in range(np.uint64(mass.size)):
+        lo, hi = _segment(segptr, first + k)
+        if _count(lo, hi, keep) > 0:
+            total += mass[k]
+            count += np.float32(1)
+    return total, count
+
+
 @_parallel
-def softmax(rowptr, middle, source, keep, score_source, score_target, alpha_chi, slope, alpha):
-    """alpha (H, E): in each of a row's two segments the softmax of its scores, scaled to the segment's mass.
+def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, slope, alpha):
+    """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
 
     Scores are (H, N) and (H, M); `keep` is (E,) or None. Exponentials are taken of many rows' edges at once: a row is
     too short for the vectorised loop.
     """
+    segments = np.uint64(mass.shape[1])
     for part in prange(PARTS):
         first, last = _first_row(rowptr, part), _first_row(rowptr, part + 1)
         for begin in range(first, last, np.uint64(BLOCK)):
@@ -139,18 +152,21 @@ def softmax(rowptr, middle, source, keep, score_source, score_target, alpha_chi,
             for h in range(alpha.shape[0]):
                 s, a = score_source[h], alpha[h]
                 for i in range(begin, end):
-                    t, (lo, mid, hi) = score_target[h, i], _segments(rowptr, middle, i)
-                    _shifted_scores(lo, mid, source, keep, s, t, slope, a)
-                    _shifted_scores(mid, hi, source, keep, s, t, slope, a)
+                    t = score_target[h, i]
+                    for k in range(i * segments, (i + np.uint64(1)) * segments):
+                        lo, hi = _segment(segptr, k)
+                        _shifted_scores(lo, hi, source, keep, s, t, slope, a)
                 for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
                     a[e] = _exp(a[e])
                 for i in range(begin, end):
-                    lo, mid, hi = _segments(rowptr, middle, i)
-                    intra, inter = _count(lo, mid, keep) > 0, _count(mid, hi, keep) > 0
-                    if intra:
-                        _scale_to(1 - alpha_chi if inter else 1.0, lo, mid, a)
-                    if inter:
-                        _scale_to(alpha_chi if intra else 1.0, mid, hi, a)
+                    if keep is not None:
+                        total, count = _mass_left(i * segments, segptr, mass[i], keep)
+                    for k in range(segments):
+                        lo, hi = _segment(segptr, i * segments + k)
+                        if keep is None:
+                            _scale_to(mass[i, k], lo, hi, a)
+                        elif _count(lo, hi, keep) > 0:
+                            _scale_to(mass[i, k] / total if total > 0 else 1 / count, lo, hi, a)
 
 
 @_inlined
@@ -172,15 +188,19 @@ def _segment_gradient(lo, hi, source, score_source, score_target, slope, alpha, 
 
 @_parallel
 def softmax_gradient(
-    rowptr, middle, source, score_source, score_target, slope, alpha, grad_alpha, grad_score, grad_target
+    rowptr, segptr, source, score_source, score_target, slope, alpha, grad_alpha, grad_score, grad_target
 ):
     """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row."""
+    segments = np.uint64((segptr.size - 1) // max(rowptr.size - 1, 1))
     for part in prange(PARTS):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
-            lo, mid, hi = _segments(rowptr, middle, i)
             for h in range(alpha.shape[0]):
                 given = source, score_source[h], score_target[h, i], slope, alpha[h], grad_alpha[h], grad_score[h]
-                grad_target[h, i] = _segment_gradient(lo, mid, *given) + _segment_gradient(mid, hi, *given)
+                total = np.float32(0)
+                for k in range(i * segments, (i + np.uint64(1)) * segments):
+                    lo, hi = _segment(segptr, k)
+                    total += _segment_gradient(lo, hi, *given)
+                grad_target[h, i] = total
 
 
 @_parallel

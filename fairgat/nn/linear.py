@@ -66,5 +66,5 @@ def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
         return None
     text, word = x.nonzero().unbind(1)
     rowptr = torch.searchsorted(text, torch.arange(len(x) + 1))
-    graph = CSRGraph(x.size(1), False, rowptr, rowptr[1:], word.int(), torch.arange(len(word)))
+    graph = CSRGraph(x.size(1), 1, rowptr, rowptr, word.int(), torch.arange(len(word)))
     return graph, x[text, word][None]

@@ -7,13 +7,14 @@ from graphs import random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from fairgat.nn import CSRGraph, attention, csr
+from fairgat.nn import CSRGraph, attention, balanced_shares, csr
 from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax, sum_of_neighbours
 
 
-def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=True):
+def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=True, balanced=False):
     edge_index, sensitive = random_graph(nodes, edges, groups, seed)
-    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, loops)
+    shares = balanced_shares(sensitive, edge_index, 0.2, loops) if balanced else None
+    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, loops, shares)
     generator = torch.Generator().manual_seed(seed)
     scores = 3 * torch.randn(2, heads, nodes, generator=generator)
     x = torch.randn(*((nodes, width) if shared else (nodes, heads, width)), generator=generator)
@@ -27,15 +28,18 @@ def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=Tru
     heads=st.integers(1, 3),
     width=st.sampled_from([1, 7, 16, 33, 64, 128, 200]),
     shared=st.booleans(),
-    groups=st.integers(1, 3),
+    groups=st.integers(1, 4),
+    shares=st.booleans(),
     loops=st.booleans(),
     alpha_chi=st.sampled_from([0.0, 0.3, 1.0]),
     drop=st.booleans(),
     seed=st.integers(0, 1000),
 )
-def test_operators_equal_the_reference(nodes, edges, heads, width, shared, groups, loops, alpha_chi, drop, seed):
+def test_operators_equal_the_reference(
+    nodes, edges, heads, width, shared, groups, shares, loops, alpha_chi, drop, seed
+):
     """Values and gradients, isolated nodes, duplicated edges and dropped ones among them."""
-    graph, source, target, x = inputs(nodes, edges, heads, width, shared, groups, seed, loops)
+    graph, source, target, x = inputs(nodes, edges, heads, width, shared, groups, seed, loops, shares)
     keep = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(seed)) < 0.7 if drop else None
     results = []
     for dtype in (torch.float32, torch.float64):
@@ -82,10 +86,12 @@ def test_opcheck(drop):
     graph, source, target, x = inputs(12, 40, 2, 16)
     keep = torch.rand(graph.num_edges) < 0.8 if drop else None
     tptr, ttarget, tedge, position = graph.transposed()
-    rows = graph.rowptr, graph.middle, graph.source
+    rows = graph.rowptr, graph.segptr, graph.source
+    mass = graph.masses(0.3, torch.float32)
     source.requires_grad_(), target.requires_grad_(), x.requires_grad_()
     torch.library.opcheck(
-        torch.ops.fairgat.segment_softmax.default, (source, target, *rows, tptr, tedge, keep, 0.3, 0.2)
+        torch.ops.fairgat.segment_softmax.default,
+        (source, target, *rows[:2], mass, graph.source, tptr, tedge, keep, 0.2),
     )
     alpha = segment_softmax(source, target, graph, 0.3, 0.2, keep).detach()
     given = alpha.clone().requires_grad_(), x, graph.rowptr, graph.source

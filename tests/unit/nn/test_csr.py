@@ -3,6 +3,7 @@
 import gc
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from graphs import random_graph, with_self_loops
@@ -22,7 +23,8 @@ def test_edges_by_target_intra_edges_first(self_loops, groups):
     assert graph.num_edges == expected.size(1) and graph.segmented == (groups is not None)
     assert torch.equal(graph.reorder_edges(expected.t()).t(), torch.stack([graph.source.long(), graph.target]))
     for i in range(nodes):
-        lo, mid, hi = graph.rowptr[i], graph.middle[i], graph.rowptr[i + 1]
+        lo, hi = graph.rowptr[i], graph.rowptr[i + 1]
+        mid = graph.segptr[2 * i + 1] if groups else hi
         assert hi - lo == (expected[1] == i).sum()
         assert (sensitive[graph.source[lo:mid].long()] == sensitive[i]).all()
         assert (sensitive[graph.source[mid:hi].long()] != sensitive[i]).all()
@@ -47,11 +49,34 @@ def test_integers_of_any_width(dtype):
     assert torch.equal(wide.source, narrow.source) and torch.equal(wide.rowptr, narrow.rowptr)
 
 
-@pytest.mark.parametrize("groups", [torch.bool, torch.int32, torch.float32])
-def test_groups_of_any_type(groups):
+@pytest.mark.parametrize(
+    "convert",
+    [
+        torch.Tensor.bool,
+        torch.Tensor.int,
+        torch.Tensor.numpy,
+        torch.Tensor.tolist,
+        lambda groups: np.array(["no", "yes"])[groups],
+        lambda groups: pd.Series(["no", "yes"])[groups.numpy()],
+        lambda groups: pd.Series(["no", "yes"], dtype="category")[groups.numpy()],
+        lambda groups: pd.Series(groups.numpy(), dtype="Int64"),
+        lambda groups: pd.Series(groups.numpy(), dtype="boolean"),
+    ],
+)
+def test_groups_of_any_type(convert):
     edge_index, sensitive = random_graph()
-    whole, other = (CSRGraph.from_edge_index(edge_index, 30, each) for each in (sensitive, sensitive.to(groups)))
-    assert torch.equal(whole.middle, other.middle) and torch.equal(whole.source, other.source)
+    whole, other = (CSRGraph.from_edge_index(edge_index, 30, each) for each in (sensitive, convert(sensitive)))
+    assert torch.equal(whole.segptr, other.segptr) and torch.equal(whole.source, other.source)
+
+
+@pytest.mark.parametrize(
+    "groups",
+    [torch.rand(3), torch.full((3,), torch.nan), torch.ones(3).bfloat16(), [0, 1, None], ["a", "b", np.nan],
+     pd.Series([0, 1, None], dtype="Int64"), pd.Series(["a", None, "b"]), pd.Series([0, 1, None])],
+)  # fmt: skip
+def test_numbers_that_name_no_group_are_refused(groups):
+    with pytest.raises(ValueError, match="integers, bool or strings"):
+        CSRGraph.from_edge_index(torch.zeros(2, 1).long(), 3, groups)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +86,7 @@ def test_groups_of_any_type(groups):
         (torch.zeros(2, 4), None, "integers"),
         (torch.tensor([[0], [3]]), None, r"outside 0 .. 2"),
         (torch.tensor([[-1], [0]]), None, r"outside 0 .. 2"),
-        (torch.zeros(2, 1).long(), torch.zeros(4), r"shape \(3,\)"),
+        (torch.zeros(2, 1).long(), torch.zeros(4).int(), r"shape \(3,\)"),
         ([[0], [1]], None, "must be a tensor or a CSRGraph"),
     ],
 )

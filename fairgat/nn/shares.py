@@ -1,0 +1,198 @@
+r"""How much of its attention a node gives to each group, for any number of groups.
+
+A node of group a among whose neighbours, itself included, the groups T are is of the kind (a, T). It gives group b in T
+the mass m_b >= 0, and the masses sum to 1; attention is a softmax within each group. With B (K, K) the mean masses of
+each group's nodes, the means of two groups in a layer's output differ by :math:`\sum_u (B_{su} - B_{tu}) \bar c_u`, and
+by what the neighbours attended to differ from their groups. B's coefficient of contraction, tau, is the factor of
+Theorem 1 for any K.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from torch import Tensor
+
+from fairgat.nn.csr import group_values, incoming
+
+MOST = 50  # groups: a kind is numbered by the bits of an int64
+_SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
+
+
+@dataclass(frozen=True, eq=False)
+class Shares:
+    """The masses that nodes of each kind give to each of K groups.
+
+    `Shares(groups, target)` has a mass for each pair of groups: where all groups are among the neighbours, a node of
+    group a gives `target[a, b]` to group b; where some are missing, the others' masses are scaled to a sum of 1.
+    `balanced_shares` lists R kinds with masses of their own besides.
+
+    Attributes:
+        groups: (K,) values of the groups, in ascending order.
+        target: (K, K) masses of kinds that are not listed; what is negative counts as 0.
+        kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending order.
+        masses: (R, K) their masses.
+        reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
+
+    Raises:
+        ValueError: the shapes do not fit, the groups are no sorted values, or a number is not finite.
+    """
+
+    groups: np.ndarray
+    target: np.ndarray
+    kinds: np.ndarray | None = None
+    masses: np.ndarray | None = None
+    reached: np.ndarray | None = None
+
+    def __post_init__(self) -> None:
+        groups, target = group_values(self.groups), np.asarray(self.target, dtype=np.float64)
+        size = len(groups)
+        kinds = np.zeros(0, np.int64) if self.kinds is None else self.kinds
+        masses = np.zeros((0, size)) if self.masses is None else self.masses
+        if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
+            raise ValueError(f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}")
+        if target.shape != (size, size) or masses.shape != (len(kinds), size):
+            raise ValueError(f"{size} groups need a target of shape ({size}, {size}), got {target.shape}")
+        if not (np.isfinite(target).all() and np.isfinite(masses).all()):
+            raise ValueError("target and masses must be finite")
+        for name, value in {"groups": groups, "target": target, "kinds": kinds, "masses": masses}.items():
+            object.__setattr__(self, name, value)
+
+    @property
+    def tau(self) -> float | None:
+        """B's coefficient of contraction: 0 where all groups attend alike, 1 where two have no group in common."""
+        return None if self.reached is None else contraction(self.reached)
+
+    def numbers(self, sensitive: Any) -> np.ndarray:
+        """(N,) the number of each node's group.
+
+        Raises:
+            ValueError: a value is none of the groups.
+        """
+        values = group_values(sensitive)
+        numbers = np.searchsorted(self.groups, values).clip(max=len(self.groups) - 1)
+        other = self.groups[numbers] != values
+        if other.any():
+            raise ValueError(
+                f"sensitive holds {np.unique(values[other]).tolist()[:5]}; the shares are for {self.groups.tolist()}"
+            )
+        return numbers
+
+    def of(self, own: np.ndarray, present: np.ndarray) -> np.ndarray:
+        """(M, K) masses of rows of groups `own` (M,) that hold the groups `present` (M, K)."""
+        masses = np.where(present, self.target.clip(0)[own], 0)
+        masses = np.where(masses.sum(1, keepdims=True) > 0, masses, present)
+        masses = masses / masses.sum(1, keepdims=True).clip(1e-300)
+        if len(self.kinds):
+            kinds = kinds_of(own, present)
+            at = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
+            masses = np.where((self.kinds[at] == kinds)[:, None], self.masses[at], masses)
+        return masses
+
+    def __eq__(self, other: object) -> bool:
+        names = "groups", "target", "kinds", "masses"
+        return isinstance(other, Shares) and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
+
+    def __repr__(self) -> str:
+        return f"Shares({len(self.groups)} groups{'' if self.reached is None else f', tau={self.tau:.3g}'})"
+
+
+def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """(M,) int64 number of the kind (a, T), from the rows' groups (M,) and the groups that they hold (M, K)."""
+    size = present.shape[1]
+    return (present @ (1 << np.arange(size))) * size + own
+
+
+def contraction(mixing: np.ndarray) -> float:
+    """Dobrushin's coefficient of a row-stochastic B (K, K): the largest of half the L1 distances between two rows."""
+    return float(np.abs(mixing[:, None] - mixing[None]).sum(2).max() / 2)
+
+
+def balanced_shares(
+    sensitive: Any, edge_index: Tensor | np.ndarray, retention: float, add_self_loops: bool = True
+) -> Shares:
+    r"""Find the masses of each kind with which mixing keeps `retention` of the difference between any two groups.
+
+    Let pi_b be the mean, over all nodes, of the share of neighbours that are of group b. The masses aim at
+
+    .. math::
+        B = \varphi I + (1 - \varphi) 1 \pi^T
+
+    whose tau is abs(phi): 1 mixes nothing, 0 removes the difference, below 0 it changes its sign. Among the masses that
+    come as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares
+    of neighbours (least squares, weighted by the nodes). A node with its own group alone around it keeps everything, so
+    phi can be out of reach: see `reached` and `tau` of the result.
+
+    Args:
+        sensitive: (N,) group of each node, integers, bool or strings.
+        edge_index: (2, E), sources above targets.
+        retention: phi in [-1, 1]. For two groups of one size in which everyone has neighbours of both kinds, the
+            paper's alpha_chi is (1 - phi) / 2.
+        add_self_loops: whether the layer adds self-loops; a node is then its own neighbour.
+
+    Raises:
+        ValueError: phi is out of range, there are no or too many groups, or edges and groups do not fit.
+    """
+    if not -1 <= retention <= 1:
+        raise ValueError(f"retention lies in [-1, 1], got {retention}")
+    groups, own = np.unique(group_values(sensitive), return_inverse=True)
+    nodes, size = len(own), len(groups)
+    if not 0 < size <= MOST:
+        raise ValueError(f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each")
+    source, target = incoming(edge_index, nodes, add_self_loops)
+    counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(nodes, size)
+    rows = counts.any(1)  # a node without neighbours attends to nothing
+    own, counts = own[rows], counts[rows]
+    share = counts / counts.sum(1, keepdims=True)
+    aim = retention * np.eye(size) + (1 - retention) * share.mean(0)
+    kinds, first, kind, number = np.unique(
+        kinds_of(own, counts > 0), return_index=True, return_inverse=True, return_counts=True
+    )
+    mean = np.zeros((len(kinds), size))
+    np.add.at(mean, kind, share)
+    mean, group, masses, reached = mean / number[:, None], own[first], np.zeros_like(mean), np.eye(size)
+    for a in np.unique(group):
+        of = group == a
+        weight = number[of] / number[of].sum()
+        masses[of] = _nearest(mean[of], weight, aim[a])
+        reached[a] = weight @ masses[of]
+    return Shares(groups, aim, kinds, masses, reached)
+
+
+def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarray:
+    """(R, K) masses m_T on the simplex over T, where `mean` (R, K) is positive, whose weighted mean comes nearest to
+    `aim` (K,), and among those the ones nearest to `mean`.
+
+    They minimise |weight @ m - aim|^2 + slack sum_T weight_T |m_T - mean_T|^2. With the multiplier lambda (K,) =
+    (aim - weight @ m) / slack, m_T is the projection of mean_T + lambda on its simplex: K unknowns, however many kinds,
+    for Newton's method on the dual problem.
+    """
+    present = mean > 0
+    multiplier = np.zeros(len(aim))
+
+    def dual(multiplier):
+        masses = _on_simplex(mean + multiplier, present)
+        inner = weight @ ((masses - mean) ** 2 / 2 - masses * multiplier).sum(1)
+        return multiplier @ aim - _SLACK / 2 * multiplier @ multiplier + inner, masses
+
+    value, masses = dual(multiplier)
+    for _ in range(100):
+        gradient = aim - _SLACK * multiplier - weight @ masses
+        free = (masses > 0).astype(float)
+        curvature = np.diag(weight @ free + _SLACK) - (free * (weight / free.sum(1))[:, None]).T @ free
+        step = np.linalg.solve(curvature, gradient)
+        while (found := dual(multiplier + step))[0] < value and np.abs(step).max() > 1e-12:
+            step = step / 2
+        if np.abs(gradient).max() < 1e-10 or found[0] <= value:
+            break
+        multiplier, (value, masses) = multiplier + step, found
+    return masses
+
+
+def _on_simplex(points: np.ndarray, present: np.ndarray) -> np.ndarray:
+    """Project points (R, K) on the simplex over each row's `present` groups."""
+    points = np.where(present, points, -np.inf)
+    ordered = -np.sort(-points, axis=1)
+    height = (np.cumsum(np.where(present.any(1, keepdims=True), ordered, 0), 1) - 1) / np.arange(1, points.shape[1] + 1)
+    last = (ordered > height).sum(1, keepdims=True) - 1
+    return (points - np.take_along_axis(height, last, 1)).clip(0)
