@@ -34,7 +34,7 @@ except fairgat.errors.ConfigError as error:
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
 config["picture"] = base64.encodebytes((BASE / "docs/workflow.svg").read_bytes()).decode()
 
-TASKS = fairgat.plan.TASKS
+TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
 
@@ -115,10 +115,19 @@ def local_files(wildcards):
     return [str(file.local) for file in files if file.local]
 
 
-def split_shares(task):
-    """What the splits of a task depend on: not how many there are."""
-    keys = {"node_classification": {"train", "validation"}, "link_prediction": {"edge_validation", "edge_test"}}
-    return CONFIG.splits.model_dump(include=keys[task])
+def task_of(wildcards):
+    """The task of a data set."""
+    return CONFIG.datasets[wildcards.dataset].task
+
+
+def training_of(wildcards):
+    """The protocol of a data set's task."""
+    return CONFIG.training.of(task_of(wildcards)).model_dump()
+
+
+def split_shares(wildcards):
+    """What the splits of a data set depend on: not how many there are."""
+    return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
 
 
 def debiased_cells(wildcards):
@@ -129,7 +138,7 @@ def debiased_cells(wildcards):
 
 def theory_every(wildcards):
     """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
-    return CONFIG.training.theory_every if wildcards.task == "node_classification" else 0
+    return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
 
 
 # --------------------------------------------------------------------------------------------- what people read
@@ -148,6 +157,11 @@ def study_shards(name):
     """A file, such as the scores, of every row of the study."""
     rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in dict.fromkeys(rows)]
+
+
+def study_stats():
+    """The counts of the graphs that the figure `along` may show: those of tasks whose theory is measured."""
+    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]
 
 
 def study_figures():

@@ -70,7 +70,7 @@ rule statistics:
         ENV
     params:
         settings=dataset_settings,
-        shares=split_shares("link_prediction"),
+        shares=split_shares,
         seed=CONFIG.seed,
         alpha_chi_max=CONFIG.searched("alpha_chi_max"),
     message:
@@ -92,7 +92,7 @@ rule split:
     conda:
         ENV
     params:
-        shares=lambda w: split_shares(w.task),
+        shares=split_shares,
         seed=CONFIG.seed,
         like=lambda w: CONFIG.datasets[w.dataset].splits_of or w.dataset,
     message:

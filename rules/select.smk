@@ -22,7 +22,7 @@ rule collect:
         mem_mb=growing(1000),  # with Snakemake's own, which is in the job, too
         runtime=growing(10),
     params:
-        protocol=CONFIG.training.link_prediction.protocol,
+        protocol=lambda w: CONFIG.training.of(w.task).reported,
         # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
         rule=lambda w: CONFIG.selection.rule,
         tolerance=CONFIG.selection.tolerance,

@@ -9,8 +9,8 @@ rule study:
     input:
         runs=lambda w: study_shards("runs.csv"),
         selections=lambda w: study_shards("selection.json"),
-        stats=PLAN.stats("node_classification") if STUDY["along"] else [],
-        theory=PLAN.theory() if STUDY["along"] else [],
+        stats=study_stats() if STUDY["along"] else [],
+        theory=PLAN.files("theory") if STUDY["along"] else [],
         code=code("study"),
     output:
         differences=in_study("differences.csv"),

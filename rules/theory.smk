@@ -4,9 +4,9 @@
 rule theory:
     input:
         graph=results("data/graphs/{dataset}.npz"),
-        splits=lambda w: PLAN.splits("node_classification", w.dataset),
-        selection=results("runs/node_classification/{dataset}/{method}/selection.json"),
-        models=lambda w: PLAN.outputs("model.npz", "node_classification", w.dataset, w.method),
+        splits=lambda w: PLAN.splits(task_of(w), w.dataset),
+        selection=lambda w: PLAN.selection(task_of(w), w.dataset, w.method),
+        models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
         code=lambda w: code("theory", method_module(w)),
     output:
@@ -23,7 +23,7 @@ rule theory:
     params:
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
-        training=CONFIG.training.node_classification.model_dump(),
+        training=training_of,
         seed=CONFIG.seed,
     message:
         "Measure the terms of Theorem 1 on {wildcards.method} on {wildcards.dataset}"
@@ -34,8 +34,8 @@ rule theory:
 rule account:
     input:
         graph=results("data/graphs/{dataset}.npz"),
-        splits=lambda w: PLAN.splits("node_classification", w.dataset),
-        models=lambda w: PLAN.outputs("model.npz", "node_classification", w.dataset, w.method),
+        splits=lambda w: PLAN.splits(task_of(w), w.dataset),
+        models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
         code=lambda w: code("account", method_module(w)),
     output:
@@ -52,7 +52,7 @@ rule account:
     params:
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
-        training=CONFIG.training.node_classification.model_dump(),
+        training=training_of,
         seed=CONFIG.seed,
     message:
         "Account for the gaps of {wildcards.method} on {wildcards.dataset}"

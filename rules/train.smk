@@ -7,7 +7,7 @@
 rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
-        split=results("data/splits/node_classification/{dataset}/split-{split}.npz"),
+        split=lambda w: PLAN.split(task_of(w), w.dataset, w.split),
         code=code("debias"),
     output:
         debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),
@@ -82,7 +82,7 @@ rule train:
     params:
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset) | fairgat.cells.from_path(w.cell),
-        training=lambda w: getattr(CONFIG.training, w.task).model_dump(),
+        training=training_of,
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,
         theory_every=theory_every,
@@ -96,7 +96,7 @@ rule train:
 rule runtime:
     input:
         graph=results("data/graphs/{dataset}.npz"),
-        split=results("data/splits/node_classification/{dataset}/split-0.npz"),
+        split=lambda w: PLAN.split(task_of(w), w.dataset, 0),
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset).values()],
         debias_times=lambda w: [
             path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset).values()
@@ -119,7 +119,7 @@ rule runtime:
         # In the order to try: the first cell that trains is timed.
         methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed(w.dataset)},
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset)],
-        training=CONFIG.training.node_classification.model_dump(),
+        training=training_of,
         settings=CONFIG.runtime.model_dump(),
         seed=CONFIG.seed,
     message:

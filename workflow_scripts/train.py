@@ -29,4 +29,4 @@ with logged(snakemake):
         debiased=next(iter(snakemake.input.debiased), None),
         observe=observe,
     )
-    print(metrics.get("failure") or {"epoch": metrics["epoch"], **metrics["test"]})
+    print(metrics.get("failure") or metrics["protocols"][metrics["protocol"]])

@@ -29,11 +29,11 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
         settings: as `fairgat.report.settings.audit_settings` gives them.
         files: of the kinds `winners`, `runs` and `runtime`, and `more_splits`, a study's differences.csv or none.
     """
-    winners, rule, protocol = read(*files["winners"]), settings["rule"], settings["protocol"]
-    numbers = agreement.compare(paper.load(), winners, settings["margins"], protocol, settings["ddof"])
+    winners, rule, shown = read(*files["winners"]), settings["rule"], settings["protocols"]
+    numbers = agreement.compare(paper.load(), winners, settings["margins"], shown, settings["ddof"])
     protocols = agreement.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
     seconds = medians(by_dataset(files["runtime"]))
-    found = {name: claims.ours(winners, name, protocol, seconds) for name in RULES}
+    found = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
     statuses = judge(found)
     counts = count(numbers, statuses)
     runs = read(*files["runs"])
@@ -42,8 +42,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = leads.published(paper.load())
     chances = chance.table(paper.load(), {key[0] for key in found[rule]}, map(_splits, [winners, *more]))
-    paired = against_reference(runs, winners, rule, protocol)
-    shown = {
+    paired = against_reference(runs, winners, rule, shown)
+    written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(paper.load(), beside, own, chances),
         "paired": pages.paired(paired, settings),
@@ -58,7 +58,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
         },
-        **{f"{name}.{form}": render(page, form) for name, page in shown.items() for form in ("md", "html", "json")},
+        **{f"{name}.{form}": render(page, form) for name, page in written.items() for form in ("md", "html", "json")},
     }
 
 

@@ -15,7 +15,7 @@ so that the chance of even one false alarm stays below ALPHA. The first that app
 """
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -23,8 +23,9 @@ from scipy import stats
 
 from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
-from fairgat.scores.runs import HIGHER_IS_BETTER, UTILITY, under
+from fairgat.scores.runs import under
 from fairgat.scores.selection import RULES
+from fairgat.tasks import measures
 
 ALPHA = 0.05
 COLUMNS = (
@@ -47,6 +48,7 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
         (table, *key, value.mean, value.std, *(paper["samples"][table][name] for name in ("splits", "ddof")))
         for table in TASK_OF_RESULTS
         for key, value in results(paper, table)
+        if "audited" in measures.find(key[2]).roles
     ]
     printed = ["paper_mean", "paper_std", "paper_splits", "paper_ddof"]
     frame = pd.DataFrame(rows, columns=["table", *_KEYS, *printed])
@@ -57,7 +59,11 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def compare(
-    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], protocol: str, ddof: int = 1
+    paper: Mapping[str, Any],
+    winners: pd.DataFrame,
+    margins: Mapping[str, float],
+    protocols: Sequence[str],
+    ddof: int = 1,
 ) -> pd.DataFrame:
     """Judge every published result under each selection rule.
 
@@ -65,14 +71,14 @@ def compare(
         paper: as `fairgat.paper.load` gives it.
         winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
         margins: caps on the margins within which results agree: of `accuracy` and `fairness`, as fractions.
-        protocol: of link prediction.
+        protocols: those whose scores are compared.
         ddof: how our deviations were computed. The test takes sample deviations, ours and the paper's.
 
     Returns:
         The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
         points; `p_holm` is adjusted within one rule.
     """
-    ours = under(winners, protocol)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
+    ours = under(winners, *protocols)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
     frame = pd.DataFrame({"rule": RULES}).merge(published(paper), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
@@ -81,7 +87,10 @@ def compare(
     frame["p"], half = found[0], found[1]
     frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
-    caps = [100 * margins["accuracy" if metric == UTILITY else "fairness"] for metric in frame["metric"]]
+    caps = [
+        100 * margins["accuracy" if "utility" in measures.find(metric).roles else "fairness"]
+        for metric in frame["metric"]
+    ]
     frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
     frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
@@ -97,7 +106,7 @@ def compare_protocols(
     """
     frames = [pd.DataFrame(columns=["protocol", *COLUMNS])]
     for protocol in sorted(set(winners["protocol"]) - {""}):
-        frame = compare(paper, winners, margins, protocol, ddof)
+        frame = compare(paper, winners, margins, [protocol], ddof)
         frame.insert(0, "protocol", protocol)
         frames.append(frame[frame["table"] == "link_prediction"])
     return pd.concat(frames[1:] or frames)
@@ -158,4 +167,4 @@ def verdict(line: Any, p: float) -> str:
         return AGREES
     if p >= ALPHA:
         return UNDECIDED
-    return BETTER if (line.difference > 0) == HIGHER_IS_BETTER[line.metric] else WORSE
+    return BETTER if (line.difference > 0) == (measures.find(line.metric).better == "higher") else WORSE

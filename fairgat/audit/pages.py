@@ -10,10 +10,11 @@ import pandas as pd
 
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
+from fairgat.config import TASKS
 from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
-from fairgat.scores.runs import FAIRNESS, UTILITY
+from fairgat.tasks import measures
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
@@ -201,11 +202,11 @@ def claims(
         notes=[],
         explanation=(
             "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
-            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules compare "
-            "the numbers as they are (means; in claim 3 "
-            "standard deviations, in 6 and 8 seconds) and ignore the noise between splits: a lead within it counts as "
-            "one, and a claim can fail by luck. not supported: at least one check fails (✗). not run: no check "
-            "could be made, as results are missing (–). supported where run: those that could be made hold."
+            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules "
+            "compare the numbers as they are (means; in claim 3 standard deviations, in 6 and 8 seconds) and ignore "
+            "the noise between splits: a lead within it counts as one, and a claim can fail by luck. not supported: at "
+            "least one check fails (✗). not run: no check could be made, as results are missing (–). supported where "
+            "run: those that could be made hold."
         ),
     )
 
@@ -239,8 +240,8 @@ def _worth(own: pd.DataFrame) -> str:
 def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     """The differences to GAT, as `paired.against_reference` gives them, with a panel per task."""
     panels = []
-    for task, measures in FAIRNESS.items():
-        metrics = (UTILITY, *measures)
+    for task, training in TASKS.items():
+        metrics = measures.names(task, "shown")
         blocks = []
         for dataset, entry in settings["datasets"].items():
             group = frame[(frame["dataset"] == dataset) & frame["metric"].isin(metrics)]
@@ -248,7 +249,7 @@ def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
                 blocks.append(Block(entry["title"], _differences(group, metrics, settings["methods"])))
         if blocks:
             header = ["", "Cell", *map(labels.metric, metrics)]
-            panels.append(Panel("stacked", header, blocks, labels.TASKS[task], align="ll" + "r" * len(metrics)))
+            panels.append(Panel("stacked", header, blocks, training.title, align="ll" + "r" * len(metrics)))
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
@@ -270,8 +271,12 @@ def _differences(group: pd.DataFrame, metrics: Sequence[str], methods: Mapping[s
     for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
         title = methods.get(method, {}).get("title") or method
         for cell, lines in mine.groupby("cell", sort=False):
-            found = {line.metric: percent.signed(line.difference, line.low, line.high) for line in lines.itertuples()}
+            found = {line.metric: _signed(line) for line in lines.itertuples()}
             name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
             rows.append(Row([Cell(title), name, *(found.get(metric, Cell(DASH)) for metric in metrics)], group=number))
             title = ""
     return rows
+
+
+def _signed(line: Any) -> Cell:
+    return percent.signed(line.difference, line.low, line.high, measures.find(line.metric).unit)

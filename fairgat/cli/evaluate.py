@@ -1,18 +1,21 @@
-"""`fairgat evaluate`: a finished run's metrics, computed again from its predictions, beside those it wrote."""
+"""`fairgat evaluate`: a finished run's scores, computed again from its predictions, beside those it wrote."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
-import torch
+import pandas as pd
 
 from fairgat import files
+from fairgat.config import TASKS
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, FairGATError
 from fairgat.scores import runs as records
-from fairgat.tasks.base import PARTS
-from fairgat.tasks.metrics import area_under_roc, link_metrics, node_metrics
+from fairgat.tasks.base import PARTS, Task, nulled, task_class, unpack
+
+Row = Mapping[str, float | None]
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -21,19 +24,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the metrics; an error if they are not the ones that the run wrote."""
+    """Print the scores; an error if they are not the ones that the run wrote."""
     directory = arguments.directory
     written = finished(directory)
     try:
         ours = evaluate(directory, written)
     except (KeyError, IndexError) as error:
         raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
-    show(ours)
-    parts = {part: written.get(part) or {} for part in PARTS}
-    differing = [f"{part} {name}" for part in PARTS for name in ours[part] if ours[part][name] != parts[part].get(name)]
-    if differing:
+    show(ours[written["protocol"]])
+    if differing := list(_differing(ours, written["protocols"])):
         raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(differing)}")
-    print("metrics.json says the same")
+    count = sum(len(scores[part]) for scores in ours.values() for part in PARTS)
+    print(f"metrics.json says the same: {count} scores under {len(ours)} protocols")
 
 
 def finished(directory: Path) -> dict:
@@ -52,37 +54,53 @@ def finished(directory: Path) -> dict:
     return written
 
 
-def show(scores: Mapping[str, Mapping[str, float]]) -> None:
-    """Print validation and test scores side by side."""
+def show(scores: Mapping[str, Row]) -> None:
+    """Print validation and test scores side by side; a dash for one that is missing."""
     print(f"{'':22}{'validation':>12}{'test':>12}")
-    for name, value in scores["test"].items():
-        print(f"{name:22}{scores['validation'][name]:12.4f}{value:12.4f}")
+    for name in scores["test"]:
+        values = (scores[part][name] for part in PARTS)
+        print(f"{name:22}" + "".join(f"{'–' if value is None else f'{value:.4f}':>12}" for value in values))
 
 
-def evaluate(directory: Path, written: dict) -> dict[str, dict[str, float]]:
-    """Compute validation and test metrics from predictions.npz, the graph and the split of the run."""
-    task, dataset = written["task"], written["dataset"]
+def evaluate(directory: Path, written: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """Choose every protocol's epoch again from history.csv, and score it from predictions.npz, the graph and the split.
+
+    Returns:
+        What metrics.json holds under `protocols`.
+    """
+    name, dataset = written["task"], written["dataset"]
     data = data_folder(directory, dataset)
-    graph = Graph.load(data / "graphs" / f"{dataset}.npz")
-    predictions = load_npz(directory / "predictions.npz")
-    if task == "node_classification":
-        split = splits.load(data / "splits" / task / dataset / f"split-{written['split']}.npz")
-        return {
-            part: node_metrics(
-                predictions["logits"][split[part]] > 0, graph.labels[split[part]], graph.sensitive[split[part]]
-            )
-            for part in PARTS
-        }
-    metrics = {}
-    for part in PARTS:
-        labels, edges, logits = (predictions[f"{part}_{name}"] for name in ("labels", "edges", "logits"))
-        cutoff = written[part]["cutoff"]
-        probabilities = torch.from_numpy(logits).sigmoid().numpy()  # as in training, to the bit
-        metrics[part] = link_metrics(probabilities >= cutoff, labels, edges, graph.sensitive) | {
-            "auc": area_under_roc(probabilities, labels),
-            "cutoff": cutoff,
-        }
-    return metrics
+    split = splits.load(data / "splits" / name / dataset / f"split-{written['split']}.npz")
+    training = TASKS[name](**written["training"])
+    task = task_class(name)(Graph.load(data / "graphs" / f"{dataset}.npz"), split, training, written["seed"])
+    predictions, ours = load_npz(directory / "predictions.npz"), {}
+    for protocol, epoch in _epochs(task, directory / "history.csv").items():
+        ours[protocol] = {"epoch": epoch} | nulled(task.judge(unpack(predictions, epoch), protocol))
+    return ours
+
+
+def _epochs(task: Task, path: Path) -> dict[str, int]:
+    """Apply the rules of every protocol to the validation scores of a history."""
+    try:
+        history = pd.read_csv(path)
+    except (OSError, ValueError) as error:
+        raise DataError(f"{path} cannot be read: {error}") from None
+    columns = [name for name in history if name.startswith("validation_")]
+    rows = history[columns].rename(columns=lambda name: name.removeprefix("validation_")).to_dict("records")
+    scores = [task.score(row) for row in rows]
+    return {protocol: int(history["epoch"].iloc[rule(scores)]) for protocol, rule in sorted(task.rules.items())}
+
+
+def _differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[str]:
+    """Name each score that is not the same, or that only one of them has."""
+    for protocol in dict.fromkeys([*ours, *written]):
+        mine, theirs = (each.get(protocol) or {} for each in (ours, written))
+        suffix = f" ({protocol})" if protocol else ""
+        if mine.get("epoch") != theirs.get("epoch"):
+            yield f"epoch{suffix}"
+        for part in PARTS:
+            a, b = (each.get(part) or {} for each in (mine, theirs))
+            yield from (f"{part} {name}{suffix}" for name in {**a, **b} if a.get(name, "") != b.get(name, ""))
 
 
 def data_folder(directory: Path, dataset: str) -> Path:

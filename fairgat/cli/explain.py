@@ -8,10 +8,11 @@ import numpy as np
 
 from fairgat import config, methods
 from fairgat.cli.evaluate import data_folder, finished
-from fairgat.config import NodeTraining
+from fairgat.config import TASKS, NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import ConfigError, DataError, NotDefined, nearest
+from fairgat.tasks.base import unpack
 from fairgat.tasks.parity import parity_parts
 from fairgat.theory.account import Account, compared, contrast, least_gap
 from fairgat.theory.network import account
@@ -33,13 +34,14 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     written = finished(directory)
-    if written["task"] != "node_classification":
-        raise NotDefined(f"{directory}: the account is of node classification; this is a run of {written['task']}")
+    if "theory" not in TASKS[written["task"]].measured:
+        known = " and ".join(task.title.lower() for task in TASKS.values() if "theory" in task.measured)
+        raise NotDefined(f"{directory}: the account is of {known}; this is a run of {written['task']}")
     module = written.get("module") or _module(written["method"], arguments.config)
     data, dataset, number = data_folder(directory, written["dataset"]), written["dataset"], f"split-{written['split']}"
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     split = splits.load(data / "splits" / written["task"] / dataset / f"{number}.npz")
-    logits = load_npz(directory / "predictions.npz").get("logits", np.zeros(0))
+    logits = _logits(directory, written["protocols"][written["protocol"]]["epoch"])
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
     title = f"{written['method']} on {dataset}, cell {written['cell']}, split {written['split']}"
@@ -58,6 +60,14 @@ def run(arguments: argparse.Namespace) -> None:
         return
     for place, line in enumerate(attention(found), start=3):
         print(f"{place}. {line}")
+
+
+def _logits(directory: Path, epoch: int) -> np.ndarray:
+    """The logits of all nodes at an epoch; none where the file has none."""
+    try:
+        return unpack(load_npz(directory / "predictions.npz"), epoch)["logits"]
+    except KeyError:
+        return np.zeros(0)
 
 
 def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> tuple[int, Iterator[str]]:

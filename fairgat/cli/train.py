@@ -10,7 +10,7 @@ import yaml
 from fairgat import cells, config, methods
 from fairgat.cli.evaluate import show
 from fairgat.cli.graphs import make_graph
-from fairgat.config import Config
+from fairgat.config import TASKS, Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
@@ -58,7 +58,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
             raise ConfigError(f"--{name} counts from {least}, got {value}")
 
     cell = _cell(settings, arguments.dataset, arguments.method, rest or [])
-    protocol = getattr(settings.training, task).model_dump()
+    protocol = settings.training.of(task).model_dump()
     if arguments.epochs is not None:
         protocol["epochs"] = arguments.epochs
     out = arguments.out
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     job = Run(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     split, debiased = _inputs(settings, job, seed, graph, out, arguments.quiet)
     directory = out / job.folder
-    nodes = task == "node_classification"
+    theory_every = settings.training.theory_every if "theory" in TASKS[task].measured else 0
     metrics = training.run(
         job,
         module=settings.module(job.method),
@@ -84,13 +84,14 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
-        observe=every(settings.training.theory_every) if settings.training.theory_every and nodes else None,
+        observe=every(theory_every) if theory_every else None,
     )
     if "failure" in metrics:
         raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
     pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
-    print(f"epoch {metrics['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
-    show(metrics)
+    reported = metrics["protocols"][metrics["protocol"]]
+    print(f"epoch {reported['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
+    show(reported)
     print(directory)
 
 

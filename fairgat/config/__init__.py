@@ -9,6 +9,7 @@ it, and checked by `fairgat.methods.check` and `fairgat.data.datasets.check`.
 from fairgat.config.models import Config, Dataset, Method, Row, Study
 from fairgat.config.protocol import (
     NAME,
+    TASKS,
     Aggregation,
     Audit,
     Count,

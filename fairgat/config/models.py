@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, Field, model_validator
 
 from fairgat import cells
 from fairgat.config.protocol import (
+    TASKS,
     Aggregation,
     Audit,
     EpochRuleName,
@@ -206,10 +207,10 @@ class Config(Model):
                 f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known
             ]
         problems += [
-            f"study.along.{key}: {name} is a data set of {task}; the figure is of node classification"
+            f"study.along.{key}: {name} is a data set of {task.title.lower()}, whose theory is not measured"
             for key, names in along.items()
             for name in names
-            if name in self.datasets and (task := self.datasets[name].task.replace("_", " ")) != "node classification"
+            if name in self.datasets and "theory" not in (task := TASKS[self.datasets[name].task]).measured
         ]
         if problems:
             raise ValueError("\n".join(problems))

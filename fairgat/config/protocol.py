@@ -2,13 +2,14 @@
 
 import math
 import os
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
 from fairgat import cells
 
 Task = Literal["node_classification", "link_prediction"]
+Divides = Literal["nodes", "edges"]
 # How the epoch of a node classification run is chosen: ours, and released code's (fairgat/tasks/epochs.py).
 EpochRuleName = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
 
@@ -58,6 +59,11 @@ class Splits(Model):
     edge_test: Fraction = 0.2
     """Share of the undirected edges held out for testing in link prediction."""
 
+    def shares(self, divides: "Divides") -> dict[str, float]:
+        """What a split of nodes or of edges depends on: not how many splits there are."""
+        names = {"nodes": ("train", "validation"), "edges": ("edge_validation", "edge_test")}
+        return {name: getattr(self, name) for name in names[divides]}
+
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":
         if self.train + self.validation >= 1:
@@ -68,7 +74,20 @@ class Splits(Model):
 
 
 class Training(Model):
-    """What both tasks share."""
+    """The training of a task and, as class variables, what the plan and the reports must know of that task.
+
+    What is learned and how it is judged stands in fairgat/tasks/, in the module of the task's name.
+    """
+
+    task: ClassVar[Task]
+    title: ClassVar[str]
+    """In tables and figures."""
+    divides: ClassVar[Divides]
+    """What a split holds out."""
+    measured: ClassVar[frozenset[str]] = frozenset()
+    """What is measured on it beside the scores: `account`, `bias`, `runtime`, `theory`."""
+    epoch_rules: ClassVar[tuple[str, ...]] = ()
+    """Further rules for the epoch of a run, which studies compare with its own."""
 
     epochs: Count
     """Passes over the whole graph."""
@@ -83,6 +102,11 @@ class Training(Model):
     dropout: Annotated[float, Field(ge=0, lt=1)] = 0.0
     """Dropout on the attention coefficients. The paper uses none."""
 
+    @property
+    def reported(self) -> str:
+        """The protocol whose scores and weights stand for a run; empty where a task has only one."""
+        return ""
+
     @model_validator(mode="after")
     def _divisible(self) -> "Training":
         if self.hidden % self.heads:
@@ -93,12 +117,22 @@ class Training(Model):
 class NodeTraining(Training):
     """Node classification: two attention layers and a linear layer (paper, appendix Hyperparameters)."""
 
+    task = "node_classification"
+    title = "Node classification"
+    divides = "nodes"
+    measured = frozenset({"account", "bias", "runtime", "theory"})
+    epoch_rules = get_args(EpochRuleName)[1:]
+
     epochs: Count = 500
     weight_decay: Annotated[float, Field(ge=0)] = 0.0005
 
 
 class LinkTraining(Training):
     """Link prediction: two attention layers and a dot product (FairDrop's notebook)."""
+
+    task = "link_prediction"
+    title = "Link prediction"
+    divides = "edges"
 
     epochs: Count = 100
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
@@ -109,6 +143,10 @@ class LinkTraining(Training):
     protocol: Literal["validation", "fairdrop"] = "validation"
     """`validation`: epoch by validation AUC, cut-off by validation accuracy.
     `fairdrop`: the last epoch, cut-off by accuracy on the test set, as FairDrop's notebook does it."""
+
+    @property
+    def reported(self) -> str:
+        return self.protocol
 
 
 class Tasks(Model):
@@ -122,6 +160,18 @@ class Tasks(Model):
     """Of node classification."""
     link_prediction: LinkTraining = LinkTraining()
     """Of link prediction."""
+
+    def of(self, task: Task) -> Training:
+        """The protocol of one task."""
+        return getattr(self, task)
+
+    @property
+    def protocols(self) -> list[str]:
+        """The protocol of each task whose scores the tables show."""
+        return list(dict.fromkeys(self.of(task).reported for task in TASKS))
+
+
+TASKS: dict[Task, type[Training]] = {training.task: training for training in (NodeTraining, LinkTraining)}
 
 
 class Selection(Model):

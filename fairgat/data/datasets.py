@@ -13,7 +13,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from fairgat.config import Config, Dataset, Model, explain
+from fairgat.config import TASKS, Config, Dataset, Model, explain
 from fairgat.data import sources
 from fairgat.data.graph import Graph
 from fairgat.data.source import File
@@ -111,7 +111,7 @@ def _check_task(graph: Graph, task: str) -> None:
     """Check what the task itself needs; a method defined for two groups alone checks that itself."""
     if graph.num_groups < 2:
         raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
-    if task == "node_classification":
+    if TASKS[task].divides == "nodes":
         labels = graph.labels[graph.labelled]
         classes = sorted(set(labels.tolist()))
         if classes != [0, 1]:

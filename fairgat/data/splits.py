@@ -9,7 +9,7 @@ from pathlib import Path
 
 import numpy as np
 
-from fairgat.config import Splits, Task
+from fairgat.config import TASKS, LinkTraining, NodeTraining, Splits, Task
 from fairgat.data.graph import Graph, load_npz, save_npz, symmetrise
 from fairgat.errors import DataError
 
@@ -23,7 +23,7 @@ def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split:
     Returns:
         `train`, `validation` and `test`: sorted int64 numbers from 0, disjoint, all together.
     """
-    order = _generator("node_classification", seed, dataset, split).permutation(num_nodes)
+    order = _generator(NodeTraining.task, seed, dataset, split).permutation(num_nodes)
     train = math.floor(settings.train * num_nodes)
     validation = math.floor(settings.validation * num_nodes)
     parts = np.split(order, [train, train + validation])
@@ -42,7 +42,7 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
         `validation_non_edges`, `test_non_edges`: (2, m) as many pairs u < v that are no edge of the whole graph,
         all different.
     """
-    rng = _generator("link_prediction", seed, dataset, split)
+    rng = _generator(LinkTraining.task, seed, dataset, split)
     edges = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]
     validation = math.floor(settings.edge_validation * edges.shape[1])
     test = math.floor(settings.edge_test * edges.shape[1])
@@ -61,8 +61,8 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """Make the split of a task: `edge_split` for link prediction, otherwise `node_split` of the labelled nodes."""
-    if task == "link_prediction":
+    """Make the split of a task: `edge_split`, or `node_split` of the labelled nodes."""
+    if TASKS[task].divides == "edges":
         return edge_split(graph, settings, seed, dataset, split)
     labelled = graph.labelled
     parts = node_split(len(labelled), settings, seed, dataset, split)

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.config import Splits
+from fairgat.config import TASKS, Splits
 from fairgat.data.graph import UNLABELLED, Graph, alpha_chi, r_chi
 from fairgat.data.splits import edge_split
 
@@ -76,11 +76,11 @@ def describe(
         `paper`, `checks` (quantity, ours, paper, equal) and `notes`.
     """
     # In link prediction alpha_chi is the grid's value itself (paper, Experiments), whatever R_chi is.
-    limits = alpha_chi_max if task == "node_classification" else ()
+    limits = alpha_chi_max if TASKS[task].divides == "nodes" else ()
     ours = {**counts(graph, limits), **(facts or {})}
     # Structural features are made as many as the paper's: agreement would mean nothing.
     paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
-    if task == "link_prediction":
+    if TASKS[task].divides == "edges":
         ours |= _training_graph(graph, splits, seed, dataset, ours)
         if paper:
             paper["train_edges"] = paper["inter_edges"] + paper["intra_edges"]
@@ -120,7 +120,7 @@ def _notes(
     notes = []
     if stands_for:
         notes.append(f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features.")
-    if task == "link_prediction" and paper:
+    if TASKS[task].divides == "edges" and paper:
         if "train_edges" in differ:
             notes.append(f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}.")
         elif differ & {"inter_edges", "intra_edges"}:

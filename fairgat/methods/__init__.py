@@ -17,7 +17,6 @@ from fairgat.config import Config, Model, Task, explain
 from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
 
-CLASSES = {"node_classification": "NodeClassification", "link_prediction": "LinkPrediction"}
 _HELPERS = ("base", "groups")
 
 
@@ -43,10 +42,11 @@ def module(name: str) -> ModuleType:
 
 
 def implementation(name: str, task: Task) -> type:
-    """Find the class of a method for a task."""
-    found = getattr(module(name), CLASSES[task], None)
+    """Find the class of a method for a task: `NodeClassification` for node_classification, and so on."""
+    title = task.title().replace("_", "")
+    found = getattr(module(name), title, None)
     if found is None:
-        raise ConfigError(f"fairgat/methods/{name}.py has no class {CLASSES[task]}: it does not do {task}")
+        raise ConfigError(f"fairgat/methods/{name}.py has no class {title}: it does not do {task}")
     return found
 
 

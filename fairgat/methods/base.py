@@ -1,19 +1,18 @@
 """The interface between the training loop and a method, and the parts that most methods share."""
 
 import inspect
-from abc import ABC, abstractmethod
 from collections.abc import Callable
 from pathlib import Path
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.nn import GATConv, LinkEncoder, NodeClassifier
-from fairgat.tasks.link import LinkTask
-from fairgat.tasks.node import NodeTask
+from fairgat.nn import GATConv
+from fairgat.tasks.base import Task
+from fairgat.tasks.link_prediction import LinkTask
+from fairgat.tasks.node_classification import NodeTask
 
 
 class Adam(torch.optim.Adam):
@@ -24,7 +23,7 @@ class Adam(torch.optim.Adam):
     step = torch.no_grad()(inspect.unwrap(torch.optim.Adam.step))
 
 
-class Method(ABC):
+class Method:
     """A model in training. Each epoch the loop calls `forward`, judges its output, and calls `update` with it.
 
     A method whose training step starts with the forward pass that evaluation needs thus pays for it once.
@@ -52,23 +51,23 @@ class Method(ABC):
         """
         return graph
 
-    def __init__(self, task: NodeTask | LinkTask, settings: Model) -> None:
+    def __init__(self, task: Task, settings: Model) -> None:
         self.task = task
         self.settings = settings
         self.model = self.build()
         self.optimizer = self.adam(self.model.parameters())
 
-    @abstractmethod
     def build(self) -> nn.Module:
-        """Make the network, freshly initialised."""
+        """Make the network, freshly initialised: a GAT unless a method has another."""
+        return self.task.network(attention_layer(GATConv, self.task))
 
     def embed(self) -> Tensor:
         """Pass once over the training graph, in the mode that the model is in."""
         return self.model(self.task.features, self.task.plain_csr)
 
-    @abstractmethod
     def loss(self, output: Tensor) -> Tensor:
-        """Compute what is minimised, from a pass of the model."""
+        """Compute what is minimised, from a pass of the model: the task's loss, unless a method adds to it."""
+        return self.task.loss(output)
 
     @property
     def goes_on(self) -> bool:
@@ -109,42 +108,14 @@ class NodeMethod(Method):
 
     task: NodeTask
 
-    def build(self) -> nn.Module:
-        """Make the network, freshly initialised: a GAT unless a method has another."""
-        return NodeClassifier(
-            attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden
-        )
-
-    def loss(self, output: Tensor) -> Tensor:
-        """Compute the binary cross-entropy on the training nodes."""
-        train = self.task.train
-        labels = self.task.labels.index_select(0, train)
-        return binary_cross_entropy_with_logits(output.index_select(0, train), labels)  # faster than output[train]
-
 
 class LinkMethod(Method):
     """Link prediction: `forward` gives (N, hidden) embeddings."""
 
     task: LinkTask
 
-    def build(self) -> nn.Module:
-        """Make the network, freshly initialised: a GAT unless a method has another."""
-        return LinkEncoder(attention_layer(GATConv, self.task), self.task.graph.num_features, self.task.training.hidden)
 
-    def loss(self, output: Tensor) -> Tensor:
-        """Compute the binary cross-entropy on the training edges and freshly sampled non-edges."""
-        return link_loss(output, self.task.edge_index, self.task.sample_non_edges())
-
-
-def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
-    """Compute the binary cross-entropy of the dot products of edges (2, m) against non-edges (2, k)."""
-    logits = LinkEncoder.decode(z, torch.cat([edges, non_edges], dim=1))
-    labels = torch.zeros_like(logits)
-    labels[: edges.size(1)] = 1
-    return binary_cross_entropy_with_logits(logits, labels)
-
-
-def attention_layer(conv: type[GATConv], task: NodeTask | LinkTask, **options) -> Callable[[int, int], GATConv]:
+def attention_layer(conv: type[GATConv], task: Task, **options) -> Callable[[int, int], GATConv]:
     """Make a factory of `conv` layers: input and output width in, a layer with the protocol's heads out."""
     heads, dropout = task.training.heads, task.training.dropout
     return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)

@@ -10,7 +10,8 @@ from pydantic import Field
 from torch import Tensor
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import LinkMethod, link_loss
+from fairgat.methods.base import LinkMethod
+from fairgat.tasks.link_prediction import link_loss
 
 
 class Settings(Model):

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 from fairgat.config import Model
 from fairgat.data.graph import alpha_chi
 from fairgat.methods.base import LinkMethod, Method, NodeMethod, attention_layer
-from fairgat.nn import FairGATConv, LinkEncoder, NodeClassifier
+from fairgat.nn import FairGATConv
 
 
 class Settings(Model):
@@ -50,6 +50,9 @@ class _FairGAT(Method):
         share = self.alpha_chi() if 1 in self.settings.steps else None
         return attention_layer(self.conv(), self.task, alpha_chi=share, **self.options())
 
+    def build(self) -> nn.Module:
+        return self.task.network(self.layer(), **self.options())
+
     def embed(self) -> Tensor:
         fair = 1 in self.settings.steps
         return self.model(self.task.features, self.task.segmented_csr if fair else self.task.plain_csr)
@@ -64,11 +67,6 @@ class NodeClassification(_FairGAT, NodeMethod):
         """
         return alpha_chi(self.task.graph.r_chi(), self.settings.alpha_chi_max)
 
-    def build(self) -> nn.Module:
-        features, hidden = self.task.graph.num_features, self.task.training.hidden
-        return NodeClassifier(self.layer(), features, hidden, **self.options())
-
 
 class LinkPrediction(_FairGAT, LinkMethod):
-    def build(self) -> nn.Module:
-        return LinkEncoder(self.layer(), self.task.graph.num_features, self.task.training.hidden)
+    """Link prediction with alpha_chi as it is set."""

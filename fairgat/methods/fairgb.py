@@ -18,7 +18,7 @@ from fairgat.config import Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import NodeMethod
 from fairgat.nn import CSRGraph, GATConv
-from fairgat.tasks.node import NodeTask
+from fairgat.tasks.node_classification import NodeTask
 
 
 class Settings(Model):

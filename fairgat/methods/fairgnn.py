@@ -19,7 +19,7 @@ from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod
 from fairgat.methods.groups import columns, group_loss, membership, probabilities
-from fairgat.tasks.node import NodeTask
+from fairgat.tasks.node_classification import NodeTask
 
 
 class Settings(Model):

@@ -18,7 +18,7 @@ from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod, attention_layer
 from fairgat.methods.groups import columns, group_loss, membership
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
-from fairgat.tasks.node import NodeTask
+from fairgat.tasks.node_classification import NodeTask
 
 Positive = Annotated[float, Field(gt=0)]
 NotNegative = Annotated[float, Field(ge=0)]

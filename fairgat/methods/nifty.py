@@ -20,7 +20,7 @@ from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer
 from fairgat.methods.groups import columns, membership
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
-from fairgat.tasks.node import NodeTask
+from fairgat.tasks.node_classification import NodeTask
 
 View = tuple[Tensor, list[Tensor]]  # features (N, G + F), and the kept ones of the edges that each layer reads
 Rate = Annotated[float, Field(ge=0, lt=1)]

@@ -6,12 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import get_args
 
-from fairgat.config import Task
+from fairgat.config import TASKS, Task
 from fairgat.errors import ConfigError, nearest
 
-TASKS: tuple[Task, ...] = get_args(Task)
 KINDS = ("runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit")
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"

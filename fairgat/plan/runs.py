@@ -2,9 +2,9 @@
 
 from dataclasses import dataclass
 
-from fairgat.config import Config, Task
+from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.plan.modules import KINDS, TASKS, Declared, check_modules, declared
+from fairgat.plan.modules import KINDS, Declared, check_modules, declared
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Plan:
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """The files of one of `KINDS`, of one task where given."""
-        tasks = TASKS if task is None else (task,)
+        tasks = list(TASKS) if task is None else [task]
         if kind in ("runs", "cells", "winners"):
             return [self.path(f"summary/{each}/{kind}.csv") for each in tasks]
         if kind == "selection":
@@ -88,8 +88,8 @@ class Plan:
         if kind == "stats":
             return [path for each in tasks for path in self.stats(each)]
         measured = {"bias": self.bias, "runtime": self.runtimes, "theory": self.theory, "account": self.account}
-        if kind in measured:  # of node classification alone
-            return measured[kind]() if "node_classification" in tasks else []
+        if kind in measured:
+            return [path for each in tasks if kind in TASKS[each].measured for path in measured[kind](each)]
         if kind == "audit":
             return [self.path("audit/paper_vs_reproduced.csv")]
         raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
@@ -100,15 +100,17 @@ class Plan:
 
     def selections(self, task: Task) -> list[str]:
         """Which cell stands for every method on every data set."""
-        return [self.path(f"runs/{task}/{dataset}/{method}/selection.json") for dataset, method in self.pairs(task)]
+        return [self.selection(task, dataset, method) for dataset, method in self.pairs(task)]
+
+    def selection(self, task: Task, dataset: str, method: str) -> str:
+        return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
 
     def stats(self, task: Task) -> list[str]:
         return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]
 
-    def bias(self) -> list[str]:
+    def bias(self, task: Task) -> list[str]:
         """The report on every debiased graph."""
-        pairs = self.pairs("node_classification")
-        return [path.replace(".npz", ".json") for pair in pairs for path in self.debiased(*pair)]
+        return [path.replace(".npz", ".json") for pair in self.pairs(task) for path in self.debiased(*pair)]
 
     def timed(self, dataset: str) -> list[str]:
         """The methods whose epochs are timed on a data set."""
@@ -119,20 +121,21 @@ class Plan:
         """The debiased graph of each timed method that needs one."""
         return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
 
-    def runtimes(self) -> list[str]:
+    def runtimes(self, task: Task) -> list[str]:
         """The seconds per epoch on every data set."""
-        datasets = self.config.datasets_of("node_classification")
-        return [self.path(f"runtime/{dataset}.json") for dataset in datasets if self.timed(dataset)]
+        return [
+            self.path(f"runtime/{dataset}.json") for dataset in self.config.datasets_of(task) if self.timed(dataset)
+        ]
 
-    def theory(self) -> list[str]:
+    def theory(self, task: Task) -> list[str]:
         """The theory's terms of every method of its table on every data set."""
         rows = self.config.tables.get("theory", [])
-        return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
+        return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs(task) if m in rows]
 
-    def account(self) -> list[str]:
+    def account(self, task: Task) -> list[str]:
         """The account of every method of its table on every data set."""
         rows = self.config.tables.get("account", [])
-        return [self.path(f"account/{d}/{m}.csv") for d, m in self.pairs("node_classification") if m in rows]
+        return [self.path(f"account/{d}/{m}.csv") for d, m in self.pairs(task) if m in rows]
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""

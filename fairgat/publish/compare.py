@@ -10,9 +10,9 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.files import read_json
-from fairgat.plan import TASKS
 from fairgat.report import percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table

@@ -4,7 +4,8 @@ import csv
 from collections.abc import Iterator
 from pathlib import Path
 
-from fairgat.plan import TASKS, Plan
+from fairgat.config import TASKS
+from fairgat.plan import Plan
 
 _SHOWN = 20  # failed runs
 

@@ -10,9 +10,8 @@ from matplotlib.lines import Line2D
 
 from fairgat.report import style
 from fairgat.report.study import compared_with
-from fairgat.scores.runs import FAIRNESS, UTILITY
+from fairgat.tasks import measures
 
-METRICS = (UTILITY, *FAIRNESS["node_classification"])
 QUANTITIES = {
     "group_homophily": "homophily by group",
     "label_homophily": "homophily by label",
@@ -46,17 +45,18 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
-    drawn, axes = style.grid(len(settings["along"]), len(METRICS) + 1, height=1.7)
+    metrics = measures.names(frame["task"].iloc[0], "shown")
+    drawn, axes = style.grid(len(settings["along"]), len(metrics) + 1, height=1.7)
     for (quantity, datasets), (*panels, last) in zip(settings["along"].items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
-        for metric, ax in zip(METRICS, panels, strict=True):
+        for metric, ax in zip(metrics, panels, strict=True):
             ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
             for method, lines in varied[varied["metric"] == metric].groupby("method", sort=False):
                 _differences(ax, places, lines.set_index("dataset").reindex(places.index), looks[method])
         _theory(last, places, stats, first, looks)
         for ax in (*panels, last):
             ax.set_xlabel(QUANTITIES[quantity])
-    for ax, title in zip(axes[0], [*map(style.label, METRICS), "first layer"], strict=True):
+    for ax, title in zip(axes[0], [*map(style.label, metrics), "first layer"], strict=True):
         ax.set_title(title)
     drawn.supylabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
     style.legend(drawn, looks.values())

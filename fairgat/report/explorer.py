@@ -15,15 +15,17 @@ import pandas as pd
 import vl_convert
 from matplotlib.markers import MarkerStyle
 
-from fairgat.config import Task
+from fairgat.config import TASKS, Task
 from fairgat.paper import means
 from fairgat.plan import cell_folder
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, histories
 from fairgat.report.render import plain
-from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
+from fairgat.scores.runs import read, under
 from fairgat.scores.selection import RULES
+from fairgat.tasks import measures
+from fairgat.tasks.measures import PERCENT, Measure, Unit
 
 POINTS = 50  # of a learning curve
 TEMPLATE = "templates/explore.html.j2"  # in full, so that the rule sees it, as in render.py
@@ -34,40 +36,43 @@ _SHAPES = dict(zip(labels.VERDICTS, ["circle", "triangle-up", "triangle-down", "
 
 
 def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
-    """Make a row for each cell, part and fairness measure, in percent.
+    """Make a row for each cell, part and explored measure that is no utility, in the measures' units.
 
-    Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `gap` and `accuracy` (and
-    `auc` in link prediction) with their `_text` (mean ± std), `splits`, `paper` (the published mean ± std), `folder`,
-    and for each selection rule, such as `by_fair`, whether it chose the cell.
+    Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `value` and each utility
+    (`accuracy`, `auc`) with their `_text` (mean ± std), `splits`, `paper` (the published mean ± std), `folder`, and for
+    each selection rule, such as `by_fair`, whether it chose the cell. A measure that is missing on every split has no
+    row.
 
     Args:
         settings: as `fairgat.report.settings.explorer_settings` gives them.
         task: the task.
         cells, winners: as `fairgat.scores.runs.read` gives them.
     """
-    cells = under(cells, settings["protocol"])
-    text = [_text(row.mean, row.std) for row in cells.itertuples()]
+    cells = under(cells, *settings["protocols"])
+    text = [_text(row.mean, row.std, measures.find(row.metric).unit) for row in cells.itertuples()]
     wide = cells.assign(text=text).set_index([*_KEYS, "part", "metric"])[["mean", "text", "n_splits"]].unstack("metric")
     chosen = {
         rule: set(winners.loc[winners["rule"] == rule, _KEYS].itertuples(index=False, name=None)) for rule in RULES
     }
     published, titles, rows = means(task), settings["datasets"][task], []
+    explored = measures.of_task(task, "explored")
+    utilities = [each for each in explored if "utility" in each.roles]
     for (dataset, method, cell, part), row in wide.iterrows():
         if dataset not in titles or method not in settings["methods"]:
             continue
-        utilities = {
-            name: value
-            for metric in (UTILITY, "auc")
-            if metric in row["mean"]
-            for name, value in ((metric, round(100 * row["mean", metric], 3)), (f"{metric}_text", row["text", metric]))
+        shown = [each for each in explored if each.name in row["mean"] and not np.isnan(row["mean", each.name])]
+        against = {
+            each.name: round(each.unit.factor * row["mean", each.name], 3) for each in utilities if each in shown
         }
-        for measure in FAIRNESS[task]:
-            paper = [published.get((dataset, method, metric)) for metric in (UTILITY, measure)]
+        against |= {f"{name}_text": row["text", name] for name in against}
+        for measure in [each for each in shown if each not in utilities]:
+            paper = {each: published.get((dataset, method, each.name)) for each in (utilities[0], measure)}
             rows.append(
                 {"dataset": titles[dataset], "method": settings["methods"][method], "cell": in_words(cell),
-                 "part": part, "measure": str(labels.metric(measure)), "gap": round(100 * row["mean", measure], 3),
-                 "gap_text": row["text", measure], **utilities, "splits": int(row["n_splits", measure]),
-                 "paper": ", ".join(_text(*value) for value in paper if value) or "–",
+                 "part": part, "measure": _directed(measure),
+                 "value": round(measure.unit.factor * row["mean", measure.name], 3),
+                 "value_text": row["text", measure.name], **against, "splits": int(row["n_splits", measure.name]),
+                 "paper": ", ".join(_text(*value, each.unit) for each, value in paper.items() if value) or "–",
                  "folder": cell_folder(task, dataset, method, cell),
                  **{f"by_{rule}": (dataset, method, cell) in chosen[rule] for rule in RULES}}
             )  # fmt: skip
@@ -75,7 +80,7 @@ def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.Data
 
 
 def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
-    """Make each cell's learning curves: means over the splits and over a few epochs at a time, in percent.
+    """Make each cell's learning curves: means over the splits and over a few epochs at a time, in the measures' units.
 
     A row for each cell, which keeps the page small: `folder`, and lists of POINTS or fewer numbers, `epoch` and one for
     each score (its label).
@@ -84,16 +89,17 @@ def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
         task, cells: as for `points`.
         files: of the kind `histories`; none where they are not at hand.
     """
-    shown, rows = (UTILITY, "auc", *FAIRNESS[task]), []
+    explored, rows = {f"validation_{each.name}": each for each in measures.of_task(task, "explored")}, []
     for key in cells[_KEYS].drop_duplicates().itertuples(index=False, name=None):
         splits = histories(files, task, *key)
         runs = pd.concat(splits) if splits else pd.DataFrame()
-        known = {f"validation_{name}": str(labels.metric(name)) for name in shown if f"validation_{name}" in runs}
+        known = {column: str(labels.metric(each.name)) for column, each in explored.items() if column in runs}
         if runs.empty or not known:  # every split failed at once
             continue
         width = -(-int(runs["epoch"].max()) // POINTS)
         window = ((runs["epoch"] - 1) // width).rename("window")
-        thin = (100 * runs[list(known)]).rename(columns=known).groupby(window).mean().round(2)
+        values = runs[list(known)] * [explored[column].unit.factor for column in known]
+        thin = values.rename(columns=known).groupby(window).mean().round(2)
         thin["epoch"] = runs["epoch"].groupby(window).mean().round(1)
         rows.append({"folder": cell_folder(task, *key)} | thin.to_dict("list"))
     return pd.DataFrame(rows)
@@ -129,7 +135,7 @@ def page(settings: Settings, files: Files) -> str:
     for task in settings["datasets"]:
         shown = points(settings, task, cells, winners)
         if len(shown):
-            views[labels.TASKS[task]] = _scatter(settings, task, shown, curves(task, cells, files))
+            views[TASKS[task].title] = _scatter(settings, task, shown, curves(task, cells, files))
     numbers = verdicts(settings, pd.concat([pd.read_csv(path) for path in files["audit"]]))
     if len(numbers):
         views["Published and reproduced"] = _verdicts(settings, numbers)
@@ -151,9 +157,10 @@ def _in_script(text: str) -> str:
 def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
     datasets = [title for title in settings["datasets"][task].values() if title in set(shown["dataset"])]
     methods = [title for title in settings["methods"].values() if title in set(shown["method"])]
-    utilities = [name for name in (UTILITY, "auc") if name in shown]
+    utilities = [name for name in measures.names(task, "utility") if name in shown]
+    heading = " or ".join(measures.find(name).label for name in utilities)
     data_set = _choice("dataset", "Data set ", datasets)
-    measure = _choice("measure", "Fairness measure ", list(dict.fromkeys(shown["measure"])))
+    measure = _choice("measure", "Measure ", list(dict.fromkeys(shown["measure"])))
     utility = _choice("utility", "Against ", utilities)
     part = _choice("part", "Scores of ", ["test", "validation"])
     rule = _choice("rule", "Ring: the cell chosen by the rule ", list(RULES), settings["rule"])
@@ -175,8 +182,8 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
         .transform_filter(legend)
         .transform_calculate(y="datum[utility]", y_text="datum[utility + '_text']")
         .encode(
-            x=alt.X("gap:Q", title="fairness measure (%), lower is fairer").scale(zero=False, nice=True),
-            y=alt.Y("y:Q", title="accuracy or AUC (%)").scale(zero=False, nice=True),
+            x=alt.X("value:Q", title="the chosen measure").scale(zero=False, nice=True),
+            y=alt.Y("y:Q", title=f"{heading} (%)").scale(zero=False, nice=True),
         )
     )
     dots = base.mark_point(filled=True, size=90, opacity=0.85, cursor="pointer").encode(
@@ -184,9 +191,9 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
         shape=alt.Shape("method:N", title="Method (click: on and off)", scale=shapes),
         stroke=alt.condition(point, alt.value("black"), alt.value(None)),
         tooltip=[
-            alt.Tooltip("method:N"), alt.Tooltip("cell:N"), alt.Tooltip("y_text:N", title="accuracy or AUC"),
-            alt.Tooltip("gap_text:N", title="fairness measure"), alt.Tooltip("splits:Q"),
-            alt.Tooltip("paper:N", title="published (accuracy, measure)"), alt.Tooltip("folder:N"),
+            alt.Tooltip("method:N"), alt.Tooltip("cell:N"), alt.Tooltip("y_text:N", title=heading),
+            alt.Tooltip("value_text:N", title="measure"), alt.Tooltip("splits:Q"),
+            alt.Tooltip("paper:N", title=f"published ({utilities[0]}, measure)"), alt.Tooltip("folder:N"),
         ],
     )  # fmt: skip
     rings = base.transform_filter("datum['by_' + rule]").mark_point(
@@ -266,5 +273,10 @@ def _styled(chart: Any) -> Any:
     return chart.configure(font="system-ui, sans-serif").configure_legend(orient="bottom", columns=3, symbolLimit=0)
 
 
-def _text(mean: float, std: float) -> str:
-    return plain(percent.score(mean, std))
+def _text(mean: float, std: float, unit: Unit = PERCENT) -> str:
+    return plain(percent.score(mean, std, unit))
+
+
+def _directed(measure: Measure) -> str:
+    """The label of a measure and which way is better."""
+    return f"{labels.metric(measure.name)}{f', {measure.better} is better' if measure.better else ''}"

@@ -20,8 +20,8 @@ Selections = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def winners(files: Files, settings: Settings) -> pd.DataFrame:
-    """The rows of winners.csv under the rule and the protocol that are shown."""
-    frame = under(read(*files["winners"]), settings["protocol"])
+    """The rows of winners.csv under the rule and the protocols that are shown."""
+    frame = under(read(*files["winners"]), *settings["protocols"])
     return frame[frame["rule"] == settings["rule"]]
 
 

@@ -1,25 +1,28 @@
-"""Fractions as the entries of a table, in percent: the one place where scores are multiplied by 100 for a table."""
+"""Values as the entries of a table, in their unit: the one place where fractions become percent for a table."""
 
 import math
 
 from fairgat.report.model import DASH, Cell, Math
+from fairgat.tasks.measures import PERCENT, Unit
 
 
-def score(mean: float | None, std: float | None = None) -> Cell:
+def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:
     """A mean with its standard deviation; a dash where there is none."""
     if missing(mean):
         return Cell(DASH)
-    return Cell(f"{100 * mean:.2f}", std="" if missing(std) else f"{100 * std:.2f}")
+    text, deviation = (f"{unit.factor * value:.{unit.decimals}f}" for value in (mean, 0 if missing(std) else std))
+    return Cell(text, std="" if missing(std) else deviation)
 
 
-def signed(value: float | None, low: float | None = None, high: float | None = None) -> Cell:
-    """A difference in percentage points, ± half its interval, bold where that leaves out 0."""
+def signed(value: float | None, low: float | None = None, high: float | None = None, unit: Unit = PERCENT) -> Cell:
+    """A difference, in percentage points where it is one of fractions, ± half its interval; bold without 0 in it."""
     if missing(value):
         return Cell(DASH)
-    shown = f"{round(100 * value, 2) + 0:+.2f}"  # + 0: no -0.00
+    shown = f"{round(unit.factor * value, unit.decimals) + 0:+.{unit.decimals}f}"  # + 0: no -0.00
     if missing(low):
         return Cell(Math(shown, f"${shown}$"))
-    return Cell(shown, std=f"{50 * (high - low):.2f}", bold=bool(low > 0 or high < 0))
+    half = f"{unit.factor * (high - low) / 2:.{unit.decimals}f}"
+    return Cell(shown, std=half, bold=bool(low > 0 or high < 0))
 
 
 def brief(value: float) -> str:

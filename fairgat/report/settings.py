@@ -9,9 +9,9 @@ from typing import Any
 
 import yaml
 
-from fairgat.config import Config, Task
+from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError
-from fairgat.plan import TASKS, declared
+from fairgat.plan import declared
 
 
 def table_settings(config: Config, name: str) -> dict[str, Any]:
@@ -19,7 +19,7 @@ def table_settings(config: Config, name: str) -> dict[str, Any]:
 
     `task` is the table's own; `datasets` are the blocks, in config order, each with `name`, `title`, `task` and
     `reason` (why it is not run, or None); `methods` the rows with `name`, `title` and `reason`; `searched` are all
-    methods, with their `tasks`, the `grids` of every data set and the `published` cells. `rule` and `protocol` say
+    methods, with their `tasks`, the `grids` of every data set and the `published` cells. `rule` and `protocols` say
     which of the winners are shown, `ddof` how deviations are computed.
     """
     task = declared("tables", name).task
@@ -46,7 +46,7 @@ def figure_settings(config: Config, name: str) -> dict[str, Any]:
 
 
 def audit_settings(config: Config) -> dict[str, Any]:
-    """The settings of the audit: `rule`, `protocol`, `ddof`, `margins` (fractions), `datasets` (title, reason) and
+    """The settings of the audit: `rule`, `protocols`, `ddof`, `margins` (fractions), `datasets` (title, reason) and
     `methods` (title) by name, and the `decisions` with their current values."""
     settings = _shown(config, None, config.methods)
     decisions = (Path(__file__).parents[1] / "audit/decisions.yaml").read_text(encoding="utf-8")
@@ -59,7 +59,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
 
 
 def study_settings(config: Config) -> dict[str, Any]:
-    """The settings of the study: `name`, `title`, `part`, `metrics`, `figure_metrics`, `protocol`, `ddof`, `blocks`,
+    """The settings of the study: `name`, `title`, `part`, `metrics`, `figure_metrics`, `protocols`, `ddof`, `blocks`,
     one for each data set on which some variant is run, and `along`, the data sets among them by the quantity that they
     differ in.
 
@@ -82,7 +82,7 @@ def study_settings(config: Config) -> dict[str, Any]:
         methods = config.methods_on(dataset)
         # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
         methods = [name for name in config.only_methods if name in methods] or methods
-        pairs = study.epochs if entry.task == "node_classification" else [("accuracy", "accuracy")]
+        pairs = study.epochs if TASKS[entry.task].epoch_rules else [("accuracy", "accuracy")]
         rows = []
         for method in (name for name in methods if name not in others):
             base = {"dataset": dataset, "method": method, "of": method}
@@ -104,7 +104,7 @@ def study_settings(config: Config) -> dict[str, Any]:
             blocks.append({"name": dataset, "title": entry.title or dataset, "task": entry.task, "rows": rows})
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
-    computed = {"protocol": config.training.link_prediction.protocol, "ddof": config.aggregation.ddof}
+    computed = {"protocols": config.training.protocols, "ddof": config.aggregation.ddof}
     drawn = {block["name"] for block in blocks}
     kept = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
     computed["along"] = {key: names for key, names in kept.items() if names}
@@ -114,14 +114,14 @@ def study_settings(config: Config) -> dict[str, Any]:
 
 def explorer_settings(config: Config) -> dict[str, Any]:
     """The settings of explore.html: titles of the `datasets` of each task and of the `methods` that are run, and the
-    `rule` and `protocol` that the tables show."""
+    `rule` and `protocols` that the tables show."""
     named = titles(config)
     methods = config.only_methods or config.methods
     return {
         "datasets": {task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
         "methods": {name: named[name] for name in methods},
         "rule": config.selection.rule,
-        "protocol": config.training.link_prediction.protocol,
+        "protocols": config.training.protocols,
     }
 
 
@@ -136,7 +136,7 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[st
         "datasets": [_dataset(config, n) for n, entry in config.datasets.items() if task in (None, entry.task)],
         "methods": [_method(config, name, task) for name in methods],
         "rule": config.selection.rule,
-        "protocol": config.training.link_prediction.protocol,
+        "protocols": config.training.protocols,
         "ddof": config.aggregation.ddof,
     }
 
@@ -152,7 +152,7 @@ def _method(config: Config, name: str, task: str | None) -> dict[str, Any]:
     if config.only_methods and name not in config.only_methods:
         reason = "left out with only_methods"
     elif task and task not in entry.tasks:
-        reason = f"not a method for {task.replace('_', ' ')}"
+        reason = f"not a method for {TASKS[task].title.lower()}"
     return {"name": name, "title": entry.title or name, "reason": reason}
 
 

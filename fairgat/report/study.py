@@ -15,14 +15,15 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat.config import TASKS
 from fairgat.paper import means
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import of_selection
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.report.render import render
 from fairgat.scores.paired import differences, splits_needed
-from fairgat.scores.runs import FAIRNESS, UTILITY
 from fairgat.scores.summary import deviation
+from fairgat.tasks import measures
 
 _ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
@@ -73,7 +74,7 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
     base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
     gaps = differences(scored[scored["changes"] != ""].merge(base), keys).drop(columns="n_splits")
     paper = pd.DataFrame(
-        [(*key, "accuracy", *value) for task in FAIRNESS for key, value in means(task).items()],
+        [(*key, "accuracy", *value) for task in TASKS for key, value in means(task).items()],
         columns=["run_on", "method", "metric", "epochs", "paper_mean", "paper_std"],
     )
     found = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
@@ -99,15 +100,16 @@ def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.Da
 
 def _by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
     """The scores of the study's part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
-    ours = (runs["protocol"] == settings["protocol"]) | (runs["protocol"] == "")
+    ours = runs["protocol"].isin(["", *settings["protocols"]])
     runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
     return runs.loc[
-        runs["part"] == settings["part"], ["run_on", "method", "cell", "epochs", "split", "metric", "value"]
+        (runs["part"] == settings["part"]) & runs["value"].notna(),
+        ["run_on", "method", "cell", "epochs", "split", "metric", "value"],
     ]
 
 
 def _metrics(settings: Settings, task: str) -> tuple[str, ...]:
-    return tuple(settings["metrics"] or (UTILITY, *FAIRNESS[task]))
+    return tuple(settings["metrics"] or measures.names(task, "shown"))
 
 
 def _winner(chosen: Mapping[tuple[str, str], Mapping[str, Any]], dataset: str, method: str) -> str | None:
@@ -129,7 +131,7 @@ def _failure(chosen: Mapping[tuple[str, str], Mapping[str, Any]], line: Any) -> 
 
 def tasks(frame: pd.DataFrame) -> list[str]:
     """The tasks that the study has a block of."""
-    return [task for task in FAIRNESS if task in set(frame["task"])]
+    return [task for task in TASKS if task in set(frame["task"])]
 
 
 def text(settings: Settings, frame: pd.DataFrame, form: str) -> str:
@@ -164,7 +166,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
             blocks = [block for block in made if block.rows]
             needed |= bool(blocks) and heading == "Splits"
             if blocks:
-                panels.append(Panel("multirow", header, blocks, f"{labels.TASKS[task]}: {title}", align=align))
+                panels.append(Panel("multirow", header, blocks, f"{TASKS[task].title}: {title}", align=align))
     rules = (
         f"In brackets: the rule that chooses the epoch and, after a slash, the one for {base} where that is another. "
         if frame["rules"].ne("").any()
@@ -215,9 +217,14 @@ def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in _rows(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
-        rows.append(Row([_name(first, notes), *(percent.score(line["mean"], line["std"]) for line in lines)], number))
+        rows.append(
+            Row(
+                [_name(first, notes), *(percent.score(line["mean"], line["std"], _unit(line)) for line in lines)],
+                number,
+            )
+        )
         if any(pd.notna(line["paper_mean"]) for line in lines):
-            paper = [percent.score(line["paper_mean"], line["paper_std"]) for line in lines]
+            paper = [percent.score(line["paper_mean"], line["paper_std"], _unit(line)) for line in lines]
             rows.append(Row([Cell("– published (test)"), *paper], number))
     return rows
 
@@ -226,13 +233,13 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in _rows(_varied(block)):
         if first["changes"]:
-            cells = [percent.signed(line["difference"], line["low"], line["high"]) for line in lines]
+            cells = [percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines]
             rows.append(Row([_name(first, notes), *cells], number))
             if any(pd.notna(line["paper_difference"]) for line in lines):
-                paper = [percent.signed(line["paper_difference"]) for line in lines]
+                paper = [percent.signed(line["paper_difference"], unit=_unit(line)) for line in lines]
                 rows.append(Row([Cell("– – published"), *paper], number))
         elif any(pd.notna(line["paper_mean"]) for line in lines):
-            gaps = [percent.signed(line["paper_mean"] - line["mean"]) for line in lines]
+            gaps = [percent.signed(line["paper_mean"] - line["mean"], unit=_unit(line)) for line in lines]
             rows.append(Row([Cell(f"{_title(first)}, published (test)"), *gaps], number))
     return rows
 
@@ -247,6 +254,10 @@ def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
             ]
             rows.append(Row([_name(first, notes), *map(Cell, texts)], number))
     return rows
+
+
+def _unit(line: pd.Series) -> measures.Unit:
+    return measures.find(line["metric"]).unit
 
 
 def _name(row: pd.Series, notes: Notes) -> Cell:
@@ -286,17 +297,18 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     drawn_paper = False
     for (dataset, metric), ax in axes.items():
         ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
+        factor = measures.find(metric).unit.factor
         for place, (_, first, lines) in enumerate(blocks[dataset]):
             (line,) = (line for line in lines if line["metric"] == metric)
             look = looks.get(first["method" if own else "of"])
             published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
             if pd.notna(published):
                 drawn_paper = True
-                ax.plot(100 * published, place, "o", color="#666666", markerfacecolor="none")
+                ax.plot(factor * published, place, "o", color="#666666", markerfacecolor="none")
             if pd.notna(line["difference"]):
-                half = 50 * (line["high"] - line["low"]) if pd.notna(line["low"]) else None
+                half = factor * (line["high"] - line["low"]) / 2 if pd.notna(line["low"]) else None
                 ax.errorbar(
-                    100 * line["difference"], place, xerr=half,
+                    factor * line["difference"], place, xerr=half,
                     fmt=look.marker, color=look.colour, markersize=3.5, elinewidth=1, capsize=2,
                 )  # fmt: skip
         style.rows(ax, [style.plain(_title(row)) for _, row, _ in blocks[dataset]])

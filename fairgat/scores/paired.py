@@ -78,22 +78,22 @@ def splits_needed(difference: float, spread: float, power: float = 0.8) -> float
     return float(found[0]) if len(found) else math.inf
 
 
-def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocol: str) -> pd.DataFrame:
+def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> pd.DataFrame:
     """Test scores of every cell less those of GAT's selected cell, with the columns COLUMNS.
 
     Args:
         runs: as `fairgat.scores.runs.read` gives them.
         winners: as `fairgat.scores.summary.winners` gives them.
         rule: the selection rule by which cells count as `selected`.
-        protocol: of link prediction.
+        protocols: those whose scores are compared.
 
     Returns:
-        Fractions, in the order of `runs`. Splits that either side lacks are left out, as are data sets without a
-        result of GAT.
+        Fractions, in the order of `runs`. Splits on which either side lacks a score are left out, as are data sets
+        without a result of GAT.
     """
     identity = ["dataset", "method", "cell"]
     chosen = winners.loc[winners["rule"] == rule, identity].drop_duplicates()
-    test = under(runs, protocol).query("part == 'test'")[[*identity, "split", "metric", "value"]].dropna()
+    test = under(runs, *protocols).query("part == 'test'")[[*identity, "split", "metric", "value"]].dropna()
     base = test.merge(chosen[chosen["method"] == REFERENCE])[["dataset", "split", "metric", "value"]]
     pairs = test[test["method"] != REFERENCE].merge(
         base.rename(columns={"value": "base"}), on=["dataset", "split", "metric"]

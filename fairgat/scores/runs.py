@@ -1,10 +1,11 @@
-"""The scores of training runs as one tidy table, and which way each metric points.
+"""The scores of training runs as one tidy table.
 
 Each row is one number of one run (a cell on one split), with the columns COLUMNS: `part` is `validation`, `test` or
 `training`, `protocol` one of link prediction's (`fairgat.config.LinkTraining`), or a rule that chooses the epoch of
 node classification (`fairgat.tasks.epochs`): empty for ours, and the others have only what the tables show. Scores are
-fractions. `training` has `epoch` (the one reported), `epochs` (all), `seconds` and `seconds_per_epoch`. A failed run is
-a single row with the metric `failure`, no value, and why in `reason`.
+fractions; one that is missing, such as a rate over nobody, has no value. `training` has `epoch` (the one reported),
+`epochs` (all), `seconds` and `seconds_per_epoch`. A failed run is a single row with the metric `failure`, no value, and
+why in `reason`.
 """
 
 import math
@@ -14,22 +15,10 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
-
-UTILITY = "accuracy"
-# The fairness measures of each task. Selection, tables, audit and figures show these, in this order.
-FAIRNESS = {
-    "node_classification": ("statistical_parity", "equal_opportunity"),
-    "link_prediction": ("dp_mixed", "eo_mixed", "dp_group", "eo_group", "dp_subgroup", "eo_subgroup"),
-}
-# The direction of every metric, declared here alone. One that is missing has no best value anywhere.
-HIGHER_IS_BETTER = {
-    UTILITY: True,
-    "auc": True,
-    "f1": True,
-    **{name: False for names in FAIRNESS.values() for name in names},
-}
+from fairgat.tasks import measures
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
 FAILURE = "failure"
@@ -52,21 +41,20 @@ def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
     content = read_json(path)
     try:
         run = {key: content[key] for key in ("dataset", "method", "cell", "split")}
-        needed = (UTILITY, *FAIRNESS[content["task"]])
+        task = TASKS[content["task"]]
+        judged = {} if "failure" in content else content["protocols"]
     except (KeyError, TypeError) as error:
-        raise DataError(f"{path} is not a metrics.json: {error} is missing or unknown") from None
-    judged = content.get("protocols") or {"": content}
-    failure = content.get("failure") or _unusable(judged, needed)
+        raise DataError(f"{path} is not a metrics.json of this version: {error} is missing or unknown") from None
+    shown = measures.names(task.task, "shown")
+    failure = content.get("failure") or _unusable(judged, measures.utility(task.task))
     if failure:
         yield run | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
         return
     for protocol, scores in judged.items():
-        shown = needed if content["task"] == "node_classification" and protocol else None
         for part in ("validation", "test"):
             for metric, value in scores[part].items():
-                if shown and metric not in shown:
-                    continue
-                yield run | {"part": part, "protocol": protocol, "metric": metric, "value": value, "reason": ""}
+                if metric in shown or protocol not in task.epoch_rules:
+                    yield run | {"part": part, "protocol": protocol, "metric": metric, "value": value, "reason": ""}
     training = {(protocol, "epoch"): scores.get("epoch") for protocol, scores in judged.items()}
     training["", "epochs"] = content.get("training", {}).get("epochs")
     training |= {("", name): content.get("runtime", {}).get(name) for name in CLOCK}
@@ -75,13 +63,15 @@ def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
             yield run | {"part": "training", "protocol": protocol, "metric": metric, "value": value, "reason": ""}
 
 
-def _unusable(judged: Mapping[str, Mapping[str, Any]], needed: Iterable[str]) -> str | None:
-    """Say why a run's scores cannot be used: one that selection or the tables need is missing or not finite."""
+def _unusable(judged: Mapping[str, Mapping[str, Any]], utility: str) -> str | None:
+    """Say why a run cannot be used: the measure that cells are chosen by is missing, or a score is not finite."""
     for scores in judged.values():
         for part in ("validation", "test"):
-            for name in needed:
-                value = (scores.get(part) or {}).get(name, "missing")
-                if not isinstance(value, int | float) or not math.isfinite(value):
+            values = scores.get(part) or {}
+            if not isinstance(values.get(utility), int | float):
+                return f"{part} {utility} is missing"
+            for name, value in values.items():
+                if value is not None and not math.isfinite(value):
                     return f"{part} {name} is {value}"
     return None
 
@@ -122,6 +112,6 @@ def read(*paths: str | Path) -> pd.DataFrame:
         raise DataError(f"scores cannot be read: {error}") from None
 
 
-def under(frame: pd.DataFrame, protocol: str) -> pd.DataFrame:
-    """The rows of node classification, and those of link prediction under `protocol`."""
-    return frame[frame["protocol"].isin(["", protocol])]
+def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:
+    """The rows of tasks with a single protocol, and of the others those under these protocols."""
+    return frame[frame["protocol"].isin(["", *protocols])]

@@ -2,11 +2,11 @@
 
 from collections.abc import Iterable, Mapping
 from statistics import fmean, pstdev, stdev
-from typing import Any, get_args
+from typing import Any
 
 import pandas as pd
 
-from fairgat.config.protocol import EpochRuleName
+from fairgat.config import TASKS
 from fairgat.scores.runs import CLOCK
 
 WINNERS = (
@@ -17,16 +17,17 @@ WINNERS = (
 def scores_alone(runs: pd.DataFrame) -> pd.DataFrame:
     """The rows without clock times, so that a second run of the same code gives the same file.
 
-    Other rules for the epoch of node classification are left out, too: studies read them from the shards.
+    Further rules for the epoch are left out, too: studies read them from the shards.
     """
-    return runs[~runs["metric"].isin(CLOCK) & ~runs["protocol"].isin(get_args(EpochRuleName))]
+    other = [rule for task in TASKS.values() for rule in task.epoch_rules]
+    return runs[~runs["metric"].isin(CLOCK) & ~runs["protocol"].isin(other)]
 
 
 def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     """Validation and test results of every cell: `mean`, `std` and `n_splits` of each metric, as fractions.
 
-    A failed split is not counted, which `n_splits` shows. Selection goes by the validation rows; the test rows say
-    what other choices would have given.
+    A split that failed, or on which a metric is missing, is not counted, which `n_splits` shows. Selection goes by the
+    validation rows; the test rows say what other choices would have given.
 
     Args:
         runs: as `fairgat.scores.runs.read` gives them.

@@ -1,5 +1,7 @@
 """Tasks: a graph, a split and the protocol come in; training data for a method and scores of its output go out.
 
-Look first at `node.py` and `link.py`, then at `metrics.py`, which measures accuracy and fairness. `base.py` is what
-both tasks share.
+Look first at `node_classification.py` and `link_prediction.py`: each is a task's network, loss, rules for the epoch and
+judgement. `base.py` is what they share. `measures.py` lists every measure, `metrics.py` computes accuracy and fairness.
+What the plan and the reports must know of a task before any heavy import stands with its protocol in
+`fairgat.config.protocol`.
 """

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from fairgat import files, methods
-from fairgat.config import LinkTraining, Model, NodeTraining, Training
+from fairgat.config import TASKS, Model, Training
 from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.data.splits import seed_of
@@ -21,9 +21,7 @@ from fairgat.environment import revision, versions
 from fairgat.errors import CalledOff, NotDefined
 from fairgat.methods.base import Method
 from fairgat.plan import Run
-from fairgat.tasks.base import PARTS
-from fairgat.tasks.link import LinkTask
-from fairgat.tasks.node import NodeTask
+from fairgat.tasks.base import Task, nulled, pack, task_class
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
 
 
@@ -43,11 +41,9 @@ def build(
         NotDefined: the method is not defined for this graph.
     """
     torch.manual_seed(seed)
-    nodes = isinstance(training, NodeTraining)
-    method = methods.implementation(module, NodeTask.name if nodes else LinkTask.name)
+    method = methods.implementation(module, training.task)
     graph = method.prepare(graph, settings, debiased)
-    task = NodeTask(graph, split, training) if nodes else LinkTask(graph, split, training, seed)
-    return method(task, settings)
+    return method(task_class(training.task)(graph, split, training, seed), settings)
 
 
 def run(
@@ -66,9 +62,10 @@ def run(
 ) -> dict[str, Any]:
     """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
 
-    metrics.json also holds what each protocol gives, under `protocols` (`fairgat.tasks`). If the run diverges, or its
-    method calls it off or is not defined for the data, metrics.json holds the reason under `failure`, and the selection
-    goes on with the other cells.
+    metrics.json holds what each protocol of the task reports, its epoch and scores, under `protocols`; `protocol` names
+    the one that stands for the run. A score that is missing is null. If the run diverges, or its method calls it off or
+    is not defined for the data, metrics.json holds the reason under `failure`, and the selection goes on with the other
+    cells. predictions.npz has the predictions of every epoch that is reported (`fairgat.tasks.base.pack`).
 
     Args:
         job: which run this is.
@@ -88,7 +85,7 @@ def run(
     """
     torch.set_num_threads(threads)
     started = time.perf_counter()
-    protocol = {"node_classification": NodeTraining, "link_prediction": LinkTraining}[job.task](**training)
+    protocol = TASKS[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
     code = revision()  # now: an hour later the checkout may have changed
     directory, result, predictions = Path(directory), Fit(), {}
@@ -96,8 +93,9 @@ def run(
         chosen, parts = methods.settings(module, settings), splits.load(split)
         method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
         fit(method, progress, observe, result)
-        scores = _scores(method.task, result)
-        predictions = method.task.predictions(result.kept[method.task.protocol].output)
+        kept = _predictions(method.task, result)
+        scores = {"protocol": protocol.reported, "protocols": _scores(method.task, result, kept)}
+        predictions = pack(kept) | method.task.truth()
     except (CalledOff, Diverged, NotDefined) as error:
         scores = {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
@@ -127,17 +125,22 @@ def run(
     return metrics
 
 
-def _scores(task: NodeTask | LinkTask, result: Fit) -> dict[str, Any]:
+def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
+    """Collect the predictions of each epoch that a protocol reports."""
+    found = {kept.epoch: task.predictions(kept.output) for kept in result.kept.values()}
+    for epoch, arrays in found.items():
+        for name, array in arrays.items():
+            if np.isnan(array).any():  # a product of finite embeddings may be infinity less infinity
+                raise Diverged(f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite")
+    return found
+
+
+def _scores(task: Task, result: Fit, predictions: dict[int, dict[str, np.ndarray]]) -> dict[str, Any]:
     """Score the epochs that the protocols report on validation and test."""
-    protocols = {
-        name: {"epoch": kept.epoch, **task.evaluate(kept.output, name)} for name, kept in sorted(result.kept.items())
+    return {
+        protocol: {"epoch": kept.epoch, **nulled(task.judge(predictions[kept.epoch], protocol))}
+        for protocol, kept in sorted(result.kept.items())
     }
-    for scored in protocols.values():
-        for part in PARTS:
-            for name, value in scored[part].items():
-                if not math.isfinite(value):
-                    raise Diverged(f"{part} {name} of epoch {scored['epoch']} is no longer finite")
-    return {**protocols[task.protocol], "protocols": protocols}
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
@@ -147,5 +150,5 @@ def _csv(rows: list[dict[str, float]]) -> str:
     columns = dict.fromkeys(name for row in rows for name in row)  # an observer may skip epochs
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(rows)
+    writer.writerows({name: "" if math.isnan(value) else value for name, value in row.items()} for row in rows)
     return text.getvalue()

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fairgat.files import write_json
 from fairgat.scores import runs, selection, summary
-from fairgat.scores.runs import FAIRNESS
+from fairgat.tasks import measures
 
 NODE = "node_classification"
 LINK = "link_prediction"
@@ -25,7 +25,7 @@ TABLES = {
 
 def scores(task, accuracy, fairness):
     """Scores with one accuracy; `fairness` is one number for every measure or one per measure."""
-    names = FAIRNESS[task]
+    names = measures.names(task, "chosen")
     values = fairness if isinstance(fairness, list | tuple) else [fairness] * len(names)
     return {"accuracy": accuracy, **dict(zip(names, values, strict=True))}
 
@@ -38,7 +38,8 @@ def metrics(dataset, method, cell, split, validation, test=None, task=NODE, fail
         return content | {"failure": failure}
     judged = {"epoch": 3, "validation": validation, "test": test or validation}
     content |= {"training": {"epochs": 5}, "runtime": {"seconds": 9.0, "seconds_per_epoch": 0.5}}
-    return content | ({"protocols": {"validation": judged, "fairdrop": judged}} if task == LINK else judged)
+    protocols = ["validation", "fairdrop"] if task == LINK else [""]
+    return content | {"protocol": protocols[0], "protocols": {name: dict(judged) for name in protocols}}
 
 
 def write(folder: Path, contents):

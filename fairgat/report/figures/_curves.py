@@ -1,11 +1,11 @@
-"""Validation metrics along the epochs, of one task."""
+"""Validation scores along the epochs, of one task."""
 
 import pandas as pd
 from matplotlib.figure import Figure
 
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import FAIRNESS, UTILITY
+from fairgat.tasks import measures
 
 POINTS = 100  # of a curve: more make the figure larger, not clearer
 
@@ -20,15 +20,19 @@ def draw(settings: Settings, files: Files) -> Figure:
         for (dataset, method), selection in inputs.selections(files).items()
         if selection["winner"] is not None
     }
-    shown = (UTILITY, "auc") if settings["task"] == "link_prediction" else (UTILITY, *FAIRNESS[settings["task"]])
-    known = [name for name in shown if any(f"validation_{name}" in f for fs in found.values() for f in fs)]
+    scored = {column for frames in found.values() for frame in frames for column in frame}
+    # Not every measure is computed in every epoch: in link prediction only what chooses the epoch is.
+    shown, others = (measures.names(settings["task"], role) for role in ("shown", "utility"))
+    known = [name for name in shown if f"validation_{name}" in scored]
+    known = known or [name for name in others if f"validation_{name}" in scored]
     figure, axes = style.panels(settings["datasets"], known, columns=3, height=1.9)
     for (dataset, metric), ax in axes.items():
         for method, look in looks.items():
             frames = found.get((dataset, method), [])
             if not frames:
                 continue
-            scores = 100 * pd.concat([frame.set_index("epoch")[f"validation_{metric}"] for frame in frames])
+            scores = pd.concat([frame.set_index("epoch")[f"validation_{metric}"] for frame in frames])
+            scores *= measures.find(metric).unit.factor
             width = -(-scores.index.nunique() // POINTS)
             window = (scores.index - 1) // width
             windows = scores.groupby(window)

@@ -7,20 +7,20 @@ from matplotlib.lines import Line2D
 from fairgat import paper
 from fairgat.report import inputs, percent, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import FAIRNESS, UTILITY
+from fairgat.tasks import measures
 
 
 def draw(table: str, settings: Settings, files: Files) -> Figure:
-    """Mean ± standard deviation of each method in every metric of a table; the paper's are hollow."""
+    """Mean ± standard deviation of each method in every measure of a table; the paper's are hollow."""
     looks = style.looks(settings["methods"])
     ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
     printed = paper.load()[table]
-    metrics, height = (UTILITY, *FAIRNESS[settings["task"]]), max(1.3, 0.5 + 0.22 * len(looks))
+    metrics, height = measures.names(settings["task"], "shown"), max(1.3, 0.5 + 0.22 * len(looks))
     figure, axes = style.panels(settings["datasets"], metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             if (dataset, method, metric) in ours.index:
-                mean, std = 100 * ours.loc[(dataset, method, metric)]
+                mean, std = measures.find(metric).unit.factor * ours.loc[(dataset, method, metric)]
                 _point(ax, mean, std, place - 0.12, look.colour, look.marker)
             published = printed.get(dataset, {}).get(method, {}).get(metric)
             if published:

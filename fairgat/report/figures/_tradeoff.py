@@ -1,4 +1,4 @@
-"""Accuracy against each fairness measure, of one task."""
+"""The utility against each of the other measures that are shown, of one task."""
 
 import numpy as np
 from matplotlib.figure import Figure
@@ -6,30 +6,34 @@ from matplotlib.lines import Line2D
 
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import FAIRNESS, UTILITY, read, under
+from fairgat.scores.runs import read, under
+from fairgat.tasks import measures
 
 
 def draw(settings: Settings, files: Files) -> Figure:
     """Every cell of every method by its test means, the method's Pareto front as a line, and the selected cell filled.
 
-    Up and to the left is better. Cells that failed on a split are left out.
+    Where lower is better, up and to the left is better, otherwise up and to the right. Cells that failed on a split are
+    left out.
     """
-    measures = FAIRNESS[settings["task"]]
+    utility = measures.find(measures.utility(settings["task"]))
+    shown = [each for each in measures.of_task(settings["task"], "shown") if each != utility]
     selections = inputs.selections(files)
     failed = {(*pair, run["cell"]) for pair, selection in selections.items() for run in selection["failed"]}
-    rows = under(read(*files["cells"]), settings["protocol"]).query("part == 'test'")
+    rows = under(read(*files["cells"]), *settings["protocols"]).query("part == 'test'")
     means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
     means = means[~means.index.isin(failed)].reset_index()
     looks = style.looks(settings["methods"])
-    height = 1.9 if len(measures) > 2 else 2.6
-    figure, axes = style.panels(settings["datasets"], measures, columns=3, height=height)
-    for (dataset, measure), ax in axes.items():
+    height = 1.9 if len(shown) > 2 else 2.6
+    figure, axes = style.panels(settings["datasets"], [each.name for each in shown], columns=3, height=height)
+    for (dataset, name), ax in axes.items():
+        measure = measures.find(name)
         for method, look in looks.items():
             cells = means[(means["dataset"] == dataset) & (means["method"] == method)]
-            if cells.empty:
+            if cells.empty or cells.get(name, cells[utility.name] * np.nan).isna().all():
                 continue
-            x, y = 100 * cells[measure].to_numpy(), 100 * cells[UTILITY].to_numpy()
-            front = pareto(x, y)
+            x, y = (each.unit.factor * cells[each.name].to_numpy() for each in (measure, utility))
+            front = pareto(-x if measure.better == "higher" else x, y)
             ax.plot(x[front], y[front], look.line, color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
             ax.plot(x, y, look.marker, color=look.colour, markerfacecolor="none", markersize=4, alpha=0.8)
             chosen = (cells["cell"] == selections[dataset, method]["winner"]).to_numpy()
@@ -37,7 +41,7 @@ def draw(settings: Settings, files: Files) -> Figure:
                 x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, markeredgecolor="white", zorder=3
             )
         ax.margins(0.08, 0.12)  # room for the large markers
-        ax.set(xlabel=style.label(measure), ylabel=style.label(UTILITY))
+        ax.set(xlabel=style.label(name), ylabel=style.label(utility.name))
     chosen = Line2D([], [], color="#666666", marker="o", markersize=7, linestyle="", label="selected cell")
     front = Line2D([], [], color="#666666", linewidth=0.9, label="Pareto front")
     style.legend(figure, looks.values(), [chosen, front])

@@ -4,9 +4,11 @@ import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat.config import TASKS
+from fairgat.paper import TASK_OF_RESULTS
 from fairgat.report import labels, percent, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.scores.runs import UTILITY
+from fairgat.tasks import measures
 
 READS = ("audit",)
 TASK = None
@@ -16,7 +18,6 @@ _SIGNS = {  # of the verdicts, in the legend
     "differs": {"marker": r"$\odot$", "markersize": 8},
     labels.UNDECIDED: {"marker": "o", "fillstyle": "none"},
 }
-_FAIRNESS = {"node_classification": "ΔSP and ΔEO", "link_prediction": "ΔDP and ΔEO"}
 
 
 def draw(settings: Settings, files: Files) -> Figure:
@@ -24,11 +25,12 @@ def draw(settings: Settings, files: Files) -> Figure:
     looks = style.looks(settings["methods"])
     frame = pd.read_csv(files["audit"][0])
     frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
-    link, utility = frame["table"] == "link_prediction", frame["metric"] == UTILITY
+    task_of = frame["table"].str.split("+").str[0].map(TASK_OF_RESULTS)
     panels = {
-        f"{title}: {what} (%)": frame[(link == (task == "link_prediction")) & (utility == (what == UTILITY))]
-        for task, title in labels.TASKS.items()
-        for what in (UTILITY, _FAIRNESS[task])
+        f"{TASKS[task].title}: {what} (%)": frame[(task_of == task) & (frame["metric"].isin(names) == among)]
+        for task in TASKS
+        for names in [measures.names(task, "utility")]
+        for what, among in [(measures.utility(task), True), ("fairness measures", False)]
     }
     panels = {title: rows for title, rows in panels.items() if not rows.empty}
     figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0)

@@ -1,4 +1,4 @@
-"""Tables of scores: one block per data set, one row per method, mean ± standard deviation in percent."""
+"""Tables of scores: one block per data set, one row per method, mean ± standard deviation."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,40 +9,43 @@ from fairgat.report.failures import in_words, of_selection
 from fairgat.report.inputs import Files, Selections, Settings
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.scores.paired import REFERENCE
-from fairgat.scores.runs import FAIRNESS, HIGHER_IS_BETTER, UTILITY
+from fairgat.tasks import measures
+from fairgat.tasks.measures import Measure
 
 SUBJECT = "fairgat"
+_MISSING = "it is missing, as fewer than two groups have anybody to count"
 
 
 def build(name: str, caption: str, settings: Settings, files: Files, multirow: bool = False) -> Table:
-    """A table of every metric of the task, from `winners` and `selection` files.
+    """A table of every measure of the task that is shown, from `winners` and `selection` files.
 
     The best mean of each block is bold, at the printed precision, so that ties are all bold; with a single result
-    nothing is. A method without a result keeps its row, with a note that says why. The last column is the cell.
+    nothing is. A method without a result keeps its row, with a note that says why; so does a measure that is missing on
+    some splits. The last column is the cell.
 
     Args:
         multirow: the paper's layout of link prediction, with a data set's title beside its rows.
     """
-    metrics = (UTILITY, *FAIRNESS[settings["task"]])
+    columns = measures.of_task(settings["task"], "shown")
     winners = inputs.winners(files, settings)
-    printed = {(row.dataset, row.method, row.metric): percent.score(row.mean, row.std) for row in winners.itertuples()}
-    selections = inputs.selections(files)
-    notes = Notes()
+    selections, notes = inputs.selections(files), Notes()
+    printed = {(row.dataset, row.method, row.metric): _printed(row, selections, notes) for row in winners.itertuples()}
     blocks = [
         Block(dataset["title"], reason=dataset["reason"])
         if dataset["reason"]
-        else _block(dataset, settings["methods"], metrics, printed, selections, notes, grouped=not multirow)
+        else _block(dataset, settings["methods"], columns, printed, selections, notes, grouped=not multirow)
         for dataset in settings["datasets"]
     ]
-    align = "l" * (1 + multirow) + "c" * len(metrics) + "l"
-    header = ["", *[""] * multirow, *map(labels.metric, metrics), "Cell"]
+    align = "l" * (1 + multirow) + "c" * len(columns) + "l"
+    header = ["", *[""] * multirow, *(labels.metric(measure.name) for measure in columns), "Cell"]
+    higher = " and ".join(measure.label.lower() for measure in columns if measure.better == "higher")
     return Table(
         name=name,
         caption=caption,
         panels=[Panel("multirow" if multirow else "stacked", header, blocks, aside=True, align=align)],
         notes=notes.all(),
         explanation=(
-            "Test mean ± standard deviation over the splits. Higher accuracy is better, lower differences are better; "
+            f"Test mean ± standard deviation over the splits. Higher {higher} is better, lower differences are better; "
             f"the best mean is bold. Each method is represented by {labels.RULES[settings['rule']]}."
         ),
         source=(
@@ -62,16 +65,16 @@ def group(method: str) -> int:
 def _block(
     dataset: Mapping[str, Any],
     methods: Sequence[Mapping[str, Any]],
-    metrics: Sequence[str],
+    columns: Sequence[Measure],
     printed: Mapping[tuple[str, str, str], Cell],
     selections: Selections,
     notes: Notes,
     grouped: bool,
 ) -> Block:
-    found = {m["name"]: [printed.get((dataset["name"], m["name"], metric)) for metric in metrics] for m in methods}
+    found = {m["name"]: [printed.get((dataset["name"], m["name"], each.name)) for each in columns] for m in methods}
     best = [
-        _best([cell.text for cell in column if cell], metric)
-        for metric, column in zip(metrics, zip(*found.values(), strict=True), strict=True)
+        _best([cell.text for cell in column if cell], measure)
+        for measure, column in zip(columns, zip(*found.values(), strict=True), strict=True)
     ]
     rows = []
     for method in methods:
@@ -79,17 +82,32 @@ def _block(
         winner = selection and selection["winner"]
         cells = [Cell(method["title"], mark=_mark(dataset, method, selection, notes))]
         for cell, target in zip(found[method["name"]], best, strict=True):
-            cells.append(replace(cell, bold=cell.text == target) if cell else Cell(DASH))
+            cells.append(replace(cell, bold=cell.text == target) if cell else _absent(winner, notes))
         cells.append(Cell(in_words(winner) if winner else DASH))
         rows.append(Row(cells, group(method["name"]) if grouped else 0))
     return Block(dataset["title"], rows)
 
 
-def _best(means: Sequence[str], metric: str) -> str | None:
-    """The best printed mean; None where there is nothing to compare, or where nobody declared which way is better."""
-    if len(means) < 2 or metric not in HIGHER_IS_BETTER:
+def _best(means: Sequence[str], measure: Measure) -> str | None:
+    """The best printed mean; None where there is nothing to compare, or where neither way is better."""
+    if len(means) < 2 or measure.better is None:
         return None
-    return (max if HIGHER_IS_BETTER[metric] else min)(means, key=float)
+    return (max if measure.better == "higher" else min)(means, key=float)
+
+
+def _printed(row: Any, selections: Selections, notes: Notes) -> Cell:
+    """A mean, with a note where it is over fewer splits than were run."""
+    cell = percent.score(row.mean, row.std, measures.find(row.metric).unit)
+    cells = selections.get((row.dataset, row.method), {"cells": []})["cells"]
+    run = next((each["n_splits"] for each in cells if each["cell"] == row.cell), row.n_splits)
+    if row.n_splits >= run:
+        return cell
+    return replace(cell, mark=notes.mark(f"Over {row.n_splits} of {run} splits: on the others {_MISSING}."))
+
+
+def _absent(winner: str | None, notes: Notes) -> Cell:
+    """A dash; of a cell that was run, it is a measure that is missing on every split."""
+    return Cell(DASH, mark=notes.mark(f"On every split {_MISSING}.") if winner else "")
 
 
 def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapping | None, notes: Notes) -> str:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
+from fairgat.config import TASKS
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
 
@@ -35,8 +36,8 @@ def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
     stats = by_dataset(files["stats"])
     notes = Notes()
-    social = [dataset for dataset in settings["datasets"] if dataset["task"] == "node_classification"]
-    citation = [dataset for dataset in settings["datasets"] if dataset["task"] == "link_prediction"]
+    social = [dataset for dataset in settings["datasets"] if TASKS[dataset["task"]].divides == "nodes"]
+    citation = [dataset for dataset in settings["datasets"] if TASKS[dataset["task"]].divides == "edges"]
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
@@ -75,7 +76,7 @@ def _counts(
             continue
         ours, paper = entry["counts"], entry["paper"] or {}
         mark = notes.mark(f"{dataset['title']}: {' '.join(entry['notes'])}") if entry["notes"] else ""
-        drawn = _DRAWN if dataset["task"] == "link_prediction" else ()
+        drawn = _DRAWN if TASKS[dataset["task"]].divides == "edges" else ()
         counts = (_ours(ours, paper, quantity, quantity in drawn) for quantity in quantities)
         rows = [Row([Cell("ours", mark=mark), *counts])]
         if paper:

@@ -34,7 +34,7 @@ def published(*tables):
 
 
 def compared(rows, rule="fair", ddof=1):
-    frame = agreement.compare(PAPER, summary(rows), MARGINS, "validation", ddof)
+    frame = agreement.compare(PAPER, summary(rows), MARGINS, ["validation"], ddof)
     return frame[frame["rule"] == rule]
 
 
@@ -173,7 +173,7 @@ def test_population_deviations_are_converted_and_one_split_is_no_test():
     population = compared([("recidivism", "gat", "accuracy", 96.0, 0.2 * math.sqrt(4 / 5))], ddof=0)
     assert population["p"].dropna().tolist() == pytest.approx(sample["p"].dropna().tolist())
     alone = summary([("recidivism", "gat", "accuracy", 96.0, math.nan)]).assign(n_splits=1)
-    assert set(agreement.compare(PAPER, alone, MARGINS, "validation")["verdict"]) == {"undecided", "not run"}
+    assert set(agreement.compare(PAPER, alone, MARGINS, ["validation"])["verdict"]) == {"undecided", "not run"}
 
 
 def judge(number, **altered):
@@ -247,7 +247,7 @@ def test_missing_results_leave_a_claim_open():
     assert judge(2, changes={("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
     assert {claim.judge({})[0] for claim in claims.CLAIMS.values()} == {claims.NOT_RUN}
     rows = [(*key, 0.5, 0.0) for key in claims.papers(PAPER, "comparison")]
-    single = claims.ours(summary(rows).assign(n_splits=1), "fair", "validation", {})
+    single = claims.ours(summary(rows).assign(n_splits=1), "fair", ["validation"], {})
     assert claims.CLAIMS[3].judge(single)[0] == claims.NOT_RUN  # one split has no deviation to be the lowest
 
 
@@ -266,7 +266,7 @@ def test_claims_page_shows_every_rule_and_the_oddities():
 
 
 def verdicts(settings, winners):
-    frame = agreement.compare(PAPER, winners, MARGINS, "validation")
+    frame = agreement.compare(PAPER, winners, MARGINS, ["validation"])
     text = render(pages.verdicts(frame, agreement.compare_protocols(PAPER, winners, MARGINS), settings), "md")
     return frame, text
 

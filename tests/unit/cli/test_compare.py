@@ -61,7 +61,9 @@ def test_two_runs_of_the_same_scores_are_the_same_whatever_made_them(compare):
     status, said = compare(provenance=PROVENANCE | newer)
     assert status == 0 and "Not compared" not in said
     assert "18 runs (a cell on a split) are in both. Of their 6 scores (a metric of a cell), none differs" in said
-    assert "| commit | c0ffee | bee |" in said and "| machine.processor | one | another |" in said and "wall" not in said
+    assert (
+        "| commit | c0ffee | bee |" in said and "| machine.processor | one | another |" in said and "wall" not in said
+    )
 
 
 def test_scores_beyond_the_tolerance_are_listed_and_the_others_counted(compare):

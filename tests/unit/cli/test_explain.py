@@ -52,7 +52,7 @@ def numbers(text):
 def test_the_numbers_of_the_five_lines_add_up(explained, method):
     lines, metrics = explained("demo-social", method)
     assert [line[:2] for line in lines[1:]] == ["1.", "2.", "3.", "4.", "5."]
-    test = json.loads(metrics.read_text())["test"]
+    test = json.loads(metrics.read_text())["protocols"][""]["test"]
     ours, theirs, gap, true = numbers(lines[1][2:])
     assert [ours, theirs] == pytest.approx([100 * test[f"positive_rate_{s}"] for s in (1, 0)], abs=0.06)
     assert [abs(gap), abs(true)] == pytest.approx(

@@ -11,6 +11,7 @@ from fairgat.data.graph import Graph
 CONFIG = """
 datasets:
   demo-social: {task: node_classification}
+  demo-citation: {task: link_prediction, options: {nodes: 200}}
   mine:
     task: node_classification
     source: tables
@@ -18,8 +19,9 @@ datasets:
 splits: {count: 1}
 training:
   node_classification: {epochs: 2, hidden: 8}
+  link_prediction: {epochs: 4, hidden: 8}
 methods:
-  gat: {tasks: [node_classification]}
+  gat: {tasks: [node_classification, link_prediction]}
   fairgat: {tasks: [node_classification], grid: {eta: [0.75, 1.0]}}
   edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
 """
@@ -109,14 +111,42 @@ def test_what_cannot_be_evaluated_is_explained(project, capsys):
     shutil.copytree(project / "by-hand/data", project / "data")
     assert cli.main(["evaluate", str(copy)]) == 0
     content = json.loads(metrics.read_text())
-    del content["test"]["accuracy"]
+    del content["protocols"][""]["test"]["auc"]
     (copy / "metrics.json").write_text(json.dumps(content))
-    assert "says otherwise: test accuracy" in said(copy)
+    assert "says otherwise: test auc" in said(copy)
     (copy / "metrics.json").write_text("[]")
     assert "is not a metrics.json" in said(copy)
     (copy / "metrics.json").unlink()
     (copy / "metrics.json").mkdir()
     assert "metrics.json cannot be read: Is a directory" in said(copy)
+
+
+@pytest.mark.parametrize("dataset", ["demo-social", "demo-citation"])
+def test_no_score_can_be_forged(project, capsys, dataset):
+    """Each number that runs.csv reads, under every protocol and rule for the epoch."""
+    assert train("--epochs", "5", dataset=dataset) == 0
+    (metrics,) = project.rglob("metrics.json")
+    content = json.loads(metrics.read_text())
+    places = [
+        (protocol, part, name)
+        for protocol, scores in content["protocols"].items()
+        for part in ("validation", "test")
+        for name in scores[part]
+    ]
+    assert len(places) > 30
+    for protocol, part, name in places:
+        forged = json.loads(json.dumps(content))
+        value = forged["protocols"][protocol][part][name]
+        forged["protocols"][protocol][part][name] = 0.5 if value is None else value + 1e-9
+        metrics.write_text(json.dumps(forged))
+        assert cli.main(["evaluate", str(metrics.parent)]) == 1
+        assert f"says otherwise: {part} {name}" in capsys.readouterr().err
+    for protocol in content["protocols"]:
+        forged = json.loads(json.dumps(content))
+        forged["protocols"][protocol]["epoch"] += 1
+        metrics.write_text(json.dumps(forged))
+        assert cli.main(["evaluate", str(metrics.parent)]) == 1
+        assert "says otherwise: epoch" in capsys.readouterr().err
 
 
 def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):

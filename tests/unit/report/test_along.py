@@ -10,6 +10,7 @@ from fairgat import config, methods
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import along, settings
+from fairgat.tasks import measures
 
 ROOT = Path(__file__).resolve().parents[3]
 NODE = "node_classification"
@@ -64,7 +65,8 @@ def test_the_figure_shows_what_was_measured():
         "many": {"counts": {"label_gap": 0.1, "group_homophily": 0.5, "r_chi": {"0": 0.9, "1": 1.0}}},
     }
     gains = pd.DataFrame({"dataset": ["few", "many"], "difference": [0.01, -0.02], "low": [0.0, -0.03], "high": 0.02})
-    frame = gains.assign(of="gat", method="fairgat").merge(pd.DataFrame({"metric": along.METRICS}), how="cross")
+    frame = gains.assign(of="gat", method="fairgat", task=NODE)
+    frame = frame.merge(pd.DataFrame({"metric": measures.names(NODE, "shown")}), how="cross")
     terms = pd.DataFrame({"dataset": "few", "method": "fairgat", "layer": "conv1", "alpha_chi": 0.5, "tau": [0, 0.2]})
     axes = along.figure(settings.study_settings(given), frame, stats, terms).axes
     assert [ax.get_xlabel() for ax in axes[::4]] == ["label gap", "homophily by group"]

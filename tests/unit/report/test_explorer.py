@@ -31,8 +31,8 @@ def test_every_finished_cell_is_a_point(plan, files):
     given, cells = settings.explorer_settings(plan.config), read(*files["cells"])
     points = explorer.points(given, NODE, cells, read(*files["winners"]))
     row = points.query("dataset == 'Recidivism' and cell == 'alpha_chi_max 0.25, eta 0.75' and part == 'test'").iloc[0]
-    assert (row["method"], row["measure"], row["splits"]) == ("FairGAT", "ΔSP (%)", 3)
-    assert (row["accuracy_text"], row["gap_text"]) == ("95.73 ± 0.10", "10.00 ± 0.00")
+    assert (row["method"], row["measure"], row["splits"]) == ("FairGAT", "ΔSP (%), lower is better", 3)
+    assert (row["accuracy_text"], row["value_text"]) == ("95.73 ± 0.10", "10.00 ± 0.00")
     assert row["paper"] == "94.93 ± 0.15, 7.39 ± 1.76"
     assert row["folder"] == "runs/node_classification/recidivism/fairgat/alpha_chi_max~0.25/eta~0.75"
     chosen = points[points["by_accuracy"] & (points["method"] == "FairGAT")]

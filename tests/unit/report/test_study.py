@@ -14,7 +14,6 @@ from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import percent, settings, study, style
 from fairgat.scores import runs, selection
-from fairgat.scores.runs import FAIRNESS
 
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
@@ -108,7 +107,7 @@ def contents(failed=("fairgnn-covariance-10", 3)):
                 if row["method"] == "fairgat-centred":
                     accuracy = BASE[k] + GAIN[k]
                 failure = "it diverged" if (row["method"], k) == failed else None
-                validation = scores(block["task"], accuracy, [0.05 + 0.01 * k] * len(FAIRNESS[block["task"]]))
+                validation = scores(block["task"], accuracy, 0.05 + 0.01 * k)
                 test = scores(block["task"], 0.123, 0.456)  # must be seen nowhere
                 yield metrics(row["dataset"], row["method"], "default", k, validation, test, block["task"], failure)
 
@@ -199,7 +198,7 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
         for k in range(3):
             good = 0.8 if cell != "eta~0.75" else 0.2  # this cell has the best test scores, and the worst on validation
             content = metrics("recidivism", method, cell, k, scores(NODE, good, 0.1))
-            judged = [content | {"test": scores(NODE, 0.01 * k + gain, 0.1)} for gain in gains]
+            judged = [content["protocols"][""] | {"test": scores(NODE, 0.01 * k + gain, 0.1)} for gain in gains]
             made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
     frame = compared(tmp_path, made, given)
     titles = frame["title"] + frame["rules"]

@@ -21,7 +21,7 @@ def scores(method, cell, values, part="test"):
 
 def compare(frames, *winners):
     chosen = pd.DataFrame(winners, columns=["rule", "dataset", "method", "cell"])
-    return paired.against_reference(pd.concat(frames), chosen, "fair", "validation")
+    return paired.against_reference(pd.concat(frames), chosen, "fair", ["validation"])
 
 
 def test_differences_are_those_of_a_paired_t_test():

@@ -42,12 +42,12 @@ def test_node_metrics_equal_fairlearn(seed, groups):
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(5, 40))
 def test_link_metrics_equal_fairlearn(seed, groups, links):
-    """Small samples of many groups: groups without positives or negatives occur."""
+    """As in FairDrop's notebook, a rate over nobody is 0: in small samples, groups without positives occur."""
     rng = np.random.default_rng(seed)
     sensitive = rng.integers(groups, size=20)
     edges = rng.integers(20, size=(2, links))
     predicted, labels = rng.integers(2, size=(2, links))
-    ours = link_metrics(predicted, labels, edges, sensitive)
+    ours = link_metrics(predicted, labels, edges, sensitive, nobody=0)
     u, v = sensitive[edges]
     pairs = np.array([f"{min(a, b)}-{max(a, b)}" for a, b in zip(u, v, strict=True)])
     cases = {
@@ -72,3 +72,59 @@ def test_area_under_roc_equals_scikit_learn(decimals):
 
 def test_area_under_roc_with_a_nan_is_nan():
     assert np.isnan(area_under_roc(np.array([0.1, np.nan, 0.3]), np.array([0, 1, 1])))
+
+
+def test_area_under_roc_of_one_class_is_missing():
+    assert np.isnan(area_under_roc(np.array([0.1, 0.2]), np.array([1, 1])))
+
+
+def rates_of(decision, groups, among):
+    """By definition: the share of positive decisions in every group, without those in which nobody counts."""
+    return [decision[among & (groups == g)].mean() for g in np.unique(groups) if (among & (groups == g)).any()]
+
+
+def gap_of(rates):
+    return max(rates) - min(rates) if len(rates) > 1 else np.nan
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(0, 10**6), st.integers(1, 4), st.integers(1, 12))
+def test_a_rate_over_nobody_is_missing(seed, groups, count):
+    """A gap needs two groups with a rate, of nodes and of pairs; few rows make that rare."""
+    rng = np.random.default_rng(seed)
+    predicted, labels = rng.integers(2, size=(2, count))
+    sensitive, edges = rng.integers(groups, size=9), rng.integers(9, size=(2, count))
+    u, v = sensitive[edges]
+    everyone = np.ones(count, bool)
+    found = node_metrics(predicted, labels, u)
+    expected = {
+        "statistical_parity": gap_of(rates_of(predicted, u, everyone)),
+        "equal_opportunity": gap_of(rates_of(predicted, u, labels == 1)),
+    }
+    dyads = {"mixed": (u != v, 1), "group": (np.concatenate([u, v]), 2), "subgroup": (u * v + 100 * (u + v), 1)}
+    links = link_metrics(predicted, labels, edges, sensitive)
+    for name, (members, times) in dyads.items():
+        decision, truth = np.tile(predicted, times), np.tile(labels, times)
+        odds = [gap_of(rates_of(decision, members, truth == label)) for label in (0, 1)]
+        found |= {key: links[key] for key in (f"dp_{name}", f"eo_{name}")}
+        expected |= {f"dp_{name}": gap_of(rates_of(decision, members, truth >= 0)), f"eo_{name}": np.max(odds)}
+    assert {name: found[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+
+
+def test_a_constant_answer_is_not_unfair_to_a_group_without_label_1():
+    found = node_metrics(np.ones(4), np.array([1, 0, 0, 0]), np.array(["f", "f", "m", "m"]))
+    assert np.isnan(found["equal_opportunity"]) and found["statistical_parity"] == 0
+    rates = group_rates(np.ones(4), np.array([1, 0, 0, 0]), np.array(["f", "f", "m", "m"]))
+    assert np.isnan(rates["true_positive_rate_m"]) and rates["true_positive_rate_f"] == 1
+
+
+@pytest.mark.parametrize(
+    ("predicted", "labels", "message"),
+    [([1, 0], [-1, 1], "labels must be 0 or 1; found -1"), ([0.2, 1.0], [0, 1], "predictions must be 0 or 1; found 0")],
+)
+def test_other_labels_and_probabilities_are_refused(predicted, labels, message):
+    for measure in (node_metrics, group_rates):
+        with pytest.raises(ValueError, match=message):
+            measure(np.array(predicted), np.array(labels), np.array([0, 1]))
+    with pytest.raises(ValueError, match=message):
+        link_metrics(np.array(predicted), np.array(labels), np.array([[0, 1], [1, 0]]), np.array([0, 1]))

@@ -1,0 +1,159 @@
+"""The registry of measures: each is said here and nowhere else.
+
+Training computes them all; selection, tables, figures, explorer, studies and audit ask here which of them they are
+about, what they are called and which way is better. To add one, write an entry: docs/extending.md does it.
+
+NumPy only, as the rules may ask, too.
+"""
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Literal
+
+import numpy as np
+
+from fairgat.config import LinkTraining, NodeTraining, Task
+from fairgat.tasks import metrics
+from fairgat.tasks.metrics import Decisions
+
+Role = Literal["utility", "chosen", "audited", "shown", "explored"]
+"""What a measure is used for:
+
+- utility: what fairness is traded against. Cells are chosen by the first of a task.
+- chosen: a gap that is kept small, by the choice of cells and epochs. Whether it is missing must depend on who is in a
+  part and with which label, not on what is decided, so that it is missing for all cells and epochs or for none.
+- audited: compared with what the paper printed.
+- shown: in tables, figures and studies. Shown alone, it is neither optimised nor audited.
+- explored: on the page to explore a run with.
+"""
+
+
+@dataclass(frozen=True)
+class Unit:
+    """How a measure's values are shown: multiplied by `factor`, with so many decimals, and its sign in headings."""
+
+    sign: str
+    tex: str
+    factor: float
+    decimals: int
+
+
+PERCENT = Unit("%", r"$\%$", 100, 2)  # of a fraction
+SECONDS = Unit("s", "s", 1, 2)
+NUMBER = Unit("", "", 1, 2)
+COUNT = Unit("", "", 1, 0)
+
+
+@dataclass(frozen=True)
+class Measure:
+    """One measure.
+
+    Attributes:
+        name: in files.
+        label, tex: in text and in LaTeX, without the unit. "{group}" stands for the group's number.
+        of: computes it from decisions; NaN where it is missing. With `by_group`, an array with one for each group.
+        better: which way is better; None where there is no better.
+        roles: what it is used for.
+        by_group: whether there is one for each group, under the names `{name}_0`, `{name}_1`, ...
+    """
+
+    name: str
+    label: str
+    tex: str
+    of: Callable[[Decisions], float | np.ndarray]
+    better: Literal["higher", "lower"] | None = None
+    roles: tuple[Role, ...] = ()
+    unit: Unit = PERCENT
+    by_group: bool = False
+
+    def of_group(self, group: str) -> "Measure":
+        """The measure of one group."""
+        label, tex = self.label.replace("{group}", group), self.tex.replace("{group}", group)
+        return replace(self, name=f"{self.name}_{group}", label=label, tex=tex, by_group=False)
+
+
+def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> Measure:
+    return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored"))
+
+
+ACCURACY = Measure(
+    "accuracy", "Accuracy", "Accuracy", metrics.accuracy, "higher", ("utility", "audited", "shown", "explored")
+)
+AUC = Measure(
+    "auc", "AUC", "AUC", lambda d: metrics.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
+)
+
+MEASURES: Mapping[Task, tuple[Measure, ...]] = {
+    NodeTraining.task: (
+        ACCURACY,
+        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(metrics.positive_rates)),
+        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(metrics.true_positive_rates)),
+        Measure("f1", "F1", "F1", metrics.f1, "higher"),
+        AUC,
+        Measure(
+            "accuracy", "Accuracy | s={group}", r"Accuracy $\mid s{=}{group}$",
+            lambda d: metrics.accuracies(d.counts), by_group=True,
+        ),
+        Measure(
+            "positive_rate", "ŷ=1 | s={group}", r"$\hat{y}{=}1 \mid s{=}{group}$",
+            lambda d: metrics.positive_rates(d.counts), by_group=True,
+        ),
+        Measure(
+            "true_positive_rate", "TPR | s={group}", r"TPR $\mid s{=}{group}$",
+            lambda d: metrics.true_positive_rates(d.counts), by_group=True,
+        ),
+    ),
+    LinkTraining.task: (
+        ACCURACY,
+        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", metrics.parity("mixed")),
+        _gap("eo_mixed", "ΔEO_m", r"$\Delta EO_{m}$", metrics.odds("mixed")),
+        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", metrics.parity("group")),
+        _gap("eo_group", "ΔEO_g", r"$\Delta EO_{g}$", metrics.odds("group")),
+        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", metrics.parity("subgroup")),
+        _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", metrics.odds("subgroup")),
+        AUC,
+        Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
+    ),
+}  # fmt: skip
+
+
+def of_task(task: str, *roles: Role) -> tuple[Measure, ...]:
+    """The measures of a task that have one of these roles, or all of them, in their order."""
+    return tuple(m for m in MEASURES[task] if not roles or set(m.roles) & set(roles))
+
+
+def names(task: str, *roles: Role) -> tuple[str, ...]:
+    """The names of `of_task`."""
+    return tuple(measure.name for measure in of_task(task, *roles))
+
+
+def utility(task: str) -> str:
+    """The measure that cells are chosen by."""
+    return names(task, "utility")[0]
+
+
+@cache
+def find(name: str) -> Measure:
+    """The measure of this name; a number as it is, with no better, where nobody declared one."""
+    known = [measure for measures in MEASURES.values() for measure in measures]
+    for measure in known:
+        if measure.name == name and not measure.by_group:
+            return measure
+    start, _, group = name.rpartition("_")
+    for measure in known:
+        if measure.by_group and measure.name == start:
+            return measure.of_group(group)
+    return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
+
+
+def compute(task: str, decisions: Decisions, by_group: bool = True) -> dict[str, float]:
+    """Compute every measure of a task by its name, those of single groups where asked; NaN where it is missing."""
+    found: dict[str, float] = {}
+    for measure in MEASURES[task]:
+        if not measure.by_group:
+            found[measure.name] = measure.of(decisions)
+        elif by_group:
+            found |= {f"{measure.name}_{group}": float(rate) for group, rate in enumerate(measure.of(decisions))}
+    return found
