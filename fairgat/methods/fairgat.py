@@ -19,6 +19,9 @@ class Settings(Model):
     """Which of the algorithm's steps are taken."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
     """The most attention that inter-edges may get (Eq. optim). In link prediction, what they get."""
+    cap: bool = True
+    """Node classification: whether the share is at most 1 / (R_0 + R_1), which makes Theorem 1's factor 0 (Eq. sol).
+    Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
     eta: Annotated[float, Field(gt=0)] = 1.0
     """S3's factor on features of unit variance."""
     center: bool = False
@@ -63,8 +66,10 @@ class NodeClassification(_FairGAT, NodeMethod):
         """Solve equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops.
 
         Raises:
-            NotDefined: there are not exactly two groups.
+            NotDefined: there are not exactly two groups, and the share is capped.
         """
+        if not self.settings.cap:
+            return self.settings.alpha_chi_max
         return alpha_chi(self.task.graph.r_chi(), self.settings.alpha_chi_max)
 
 

@@ -1,4 +1,5 @@
-"""FairGAT with one decision made differently where the paper leaves it open; configs/sensitivity.yaml trains these.
+"""FairGAT with one decision made differently: where the paper leaves it open (configs/sensitivity.yaml), and to see
+what fair attention owes to the groups and to the weights that it learns (configs/dose.yaml).
 
 Everything else is that of fairgat.py, which knows nothing of them. `center: true` and FairGAT's ablations are settings
 of FairGAT itself.
@@ -8,6 +9,7 @@ from dataclasses import replace
 from functools import cached_property
 from typing import Literal
 
+import torch
 from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm
@@ -28,8 +30,12 @@ class Settings(original.Settings):
     1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
     norm: Literal["exact", "power_iteration"] = "exact"
     """How S2 finds the spectral norm: exactly, or by one power iteration per training pass."""
-    scores: Literal["scaled", "unscaled"] = "scaled"
-    """Whether the attention scores are those of the C that S3 has scaled, or of the C before it."""
+    scores: Literal["scaled", "unscaled", "equal"] = "scaled"
+    """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
+    a node's neighbours of one kind have equal weights."""
+    groups: Literal["true", "shuffled"] = "true"
+    """Whether attention is cut by the nodes' groups, or by the groups shuffled among the nodes: a placebo, with the
+    shares of fair attention and nothing of what they are about."""
     alpha_chi_cap: Literal["none", "smallest_r_chi"] = "none"
     """Link prediction: whether alpha_chi may exceed the smallest R_chi of all groups. Node classification has the
     paper's closed form instead."""
@@ -63,13 +69,23 @@ class UnscaledScores(FairGATConv):
         return super().scores(replace(c, scale=None))
 
 
+class EqualScores(FairGATConv):
+    """A layer that attends to all neighbours of a kind alike."""
+
+    def scores(self, c: Features) -> tuple[Tensor, Tensor]:
+        """Scores (H, N) of every node as a source, and as a target: 0."""
+        zeros = c.values.new_zeros(self.heads, len(c.values))
+        return zeros, zeros
+
+
+_LAYERS = {"scaled": FairGATConv, "unscaled": UnscaledScores, "equal": EqualScores}
+
+
 class _Variant:
     settings: Settings
 
     def conv(self) -> type[FairGATConv]:
-        if self.settings.one_sided == "share":
-            return OneSidedShare
-        return UnscaledScores if self.settings.scores == "unscaled" else FairGATConv
+        return OneSidedShare if self.settings.one_sided == "share" else _LAYERS[self.settings.scores]
 
     def build(self) -> nn.Module:
         """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""
@@ -81,15 +97,22 @@ class _Variant:
         return model
 
     def embed(self) -> Tensor:
-        return super().embed() if self.settings.self_loops else self.model(self.task.features, self.loopless_csr)
+        if self.settings.self_loops and self.settings.groups == "true":
+            return super().embed()
+        return self.model(self.task.features, self.own_csr)
 
     @cached_property
-    def loopless_csr(self) -> CSRGraph:
-        """The training graph without self-loops, cut into intra- and inter-edges where S1 is taken."""
-        sensitive = self.task.sensitive if 1 in self.settings.steps else None
-        return CSRGraph.from_edge_index(
-            self.task.edge_index, self.task.graph.num_nodes, sensitive, add_self_loops=False
-        )
+    def own_csr(self) -> CSRGraph:
+        """The training graph, where S1 is taken cut into intra- and inter-edges, with this variant's self-loops and
+        groups. The job's seed shuffles the groups."""
+        sensitive = None
+        if 1 in self.settings.steps:
+            sensitive = self.task.sensitive
+            if self.settings.groups == "shuffled":
+                drawn = torch.Generator().manual_seed(torch.initial_seed())
+                sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
+        loops = self.settings.self_loops
+        return CSRGraph.from_edge_index(self.task.edge_index, self.task.graph.num_nodes, sensitive, loops)
 
 
 class NodeClassification(_Variant, original.NodeClassification):

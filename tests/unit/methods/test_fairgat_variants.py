@@ -29,11 +29,12 @@ def scaled(values, eta):
     return eta * values / values.std(0, correction=0)
 
 
-def dense_layer(conv, x, matrix, sensitive, *, share=False, unscaled=False):
+def dense_layer(conv, x, matrix, sensitive, *, share=False, unscaled=False, equal=False):
     """FairGATConv on a dense matrix [target, source], written out for one head."""
     c = x @ conv.lin.weight.t()
     read = c if unscaled else scaled(c, conv.eta)
     scores = leaky_relu((read @ conv.att_dst[0, 0])[:, None] + (read @ conv.att_src[0, 0])[None, :], 0.2)
+    scores = scores * (not equal)
     same = sensitive[:, None] == sensitive[None, :]
     parts = [(matrix & same, 1 - conv.alpha_chi), (matrix & ~same, conv.alpha_chi)]
     both = (parts[0][0].any(1) & parts[1][0].any(1))[:, None]
@@ -46,7 +47,8 @@ def dense_layer(conv, x, matrix, sensitive, *, share=False, unscaled=False):
 
 def dense_pass(method, matrix, **options):
     """The whole network on dense matrices."""
-    model, x, sensitive = method.model, method.task.features, method.task.sensitive
+    model, x = method.model, method.task.features
+    sensitive = options.pop("sensitive", method.task.sensitive)
     h = dense_layer(model.conv1, x, matrix, sensitive, **options).relu()
     h = dense_layer(model.conv2, h, matrix, sensitive, **options)
     if method.task.name == "link_prediction":
@@ -63,6 +65,7 @@ def dense_pass(method, matrix, **options):
         ({"self_loops": False}, {}),
         ({"one_sided": "share"}, {"share": True}),
         ({"scores": "unscaled"}, {"unscaled": True}),
+        ({"scores": "equal"}, {"equal": True}),
     ],
     ids=str,
 )
@@ -75,7 +78,9 @@ def test_the_pass_and_its_gradient(double, features, protocol, settings, options
     weights = torch.randn(method.forward().shape, generator=torch.Generator().manual_seed(0))
     results = []
     for out in (method.forward(), dense_pass(method, matrix, **options)):
-        results.append([out, *torch.autograd.grad((out * weights).sum(), list(method.model.parameters()))])
+        results.append(
+            [out, *torch.autograd.grad((out * weights).sum(), list(method.model.parameters()), materialize_grads=True)]
+        )
     for ours, dense in zip(*results, strict=True):
         torch.testing.assert_close(ours, dense, rtol=1e-6, atol=1e-8)
 
@@ -89,7 +94,14 @@ def test_without_a_variant_it_is_fairgat(protocol):
 
 @pytest.mark.parametrize(
     "settings",
-    [{"self_loops": False}, {"one_sided": "share"}, {"norm": "power_iteration"}, {"scores": "unscaled"}],
+    [
+        {"self_loops": False},
+        {"one_sided": "share"},
+        {"norm": "power_iteration"},
+        {"scores": "unscaled"},
+        {"scores": "equal"},
+        {"groups": "shuffled"},
+    ],
     ids=str,
 )
 @pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
@@ -99,6 +111,28 @@ def test_a_variant_starts_from_fairgats_weights_and_ends_elsewhere(protocol, set
     ours, theirs = (dict(method.model.named_parameters()) for method in (variant, plain))
     torch.testing.assert_close(ours, theirs)
     assert fit(variant).history != fit(plain).history
+
+
+def test_the_placebo_is_fairgat_with_other_groups(double):
+    """As many nodes in each, drawn by the job's seed, in attention only: the share is that of the true groups."""
+    graph = sparse_graph()
+    method, again = (make("fairgat_variants", graph, **CELL, groups="shuffled") for _ in range(2))
+    torch.testing.assert_close(method.forward(), again.forward())
+    csr, true = method.own_csr, method.task.segmented_csr
+    assert not torch.equal(csr.middle, true.middle)
+    shuffled = method.task.sensitive[torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0))]
+    matrix = adjacency(method.task.edge_index, graph.num_nodes)
+    torch.testing.assert_close(method.forward(), dense_pass(method, matrix, sensitive=shuffled))
+    assert method.model.conv1.alpha_chi == make("fairgat", graph, **CELL).model.conv1.alpha_chi
+
+
+def test_without_its_cap_the_share_is_as_given():
+    graph = small_graph()
+    capped, given = (make("fairgat", graph, alpha_chi_max=0.9, cap=cap) for cap in (True, False))
+    assert capped.model.conv1.alpha_chi == pytest.approx(1 / sum(graph.r_chi().values()))
+    assert given.model.conv1.alpha_chi == given.model.conv2.alpha_chi == 0.9
+    several = Graph(graph.features, graph.labels, np.arange(graph.num_nodes) % 3, graph.edge_index)
+    assert make("fairgat", several, alpha_chi_max=0.4, cap=False).model.conv1.alpha_chi == 0.4
 
 
 def test_rows_of_inter_edges_alone_get_alpha_chi():
