@@ -165,8 +165,9 @@ def study_stats():
 
 
 def study_figures():
-    """The names of the study's figures: `along`, or its tasks."""
-    return ["along"] if STUDY["along"] else list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
+    """The names of the study's figures: `along` or `dose`, or its tasks."""
+    asked = [name for name in ("along", "dose") if STUDY[name]]
+    return asked or list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
 
 
 def in_study(name):

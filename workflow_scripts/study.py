@@ -6,8 +6,8 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import read_json, write_text
-    from fairgat.report import along, inputs, study, style
-    from fairgat.report.tables import theory
+    from fairgat.report import along, dose, inputs, study, style
+    from fairgat.report.tables import account, theory
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
@@ -17,10 +17,17 @@ with logged(snakemake):
     runs.write(output.scores, study.scores(settings, shards, frame))
     for path in output.table:
         write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
+    figures = {}
     if settings["along"]:
         terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
-        figures = {"along": along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)}
-    else:
-        figures = {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
+        figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
+    if settings["dose"]:
+        accounts = account.concatenated(snakemake.input.account)
+        curve = dose.curve(settings, shards, accounts)
+        predicted = dose.predicted(settings, curve, accounts)
+        for path, rows in zip(output.dose, (curve, predicted), strict=True):
+            runs.write(path, rows)
+        figures["dose"] = dose.figure(settings, curve, predicted)
+    figures = figures or {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
     for name, drawn in figures.items():
         style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

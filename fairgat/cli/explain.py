@@ -2,9 +2,11 @@
 
 import argparse
 from collections.abc import Iterator
+from dataclasses import asdict
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from fairgat import config, methods
 from fairgat.cli.evaluate import data_folder, finished
@@ -12,9 +14,10 @@ from fairgat.config import TASKS, NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import ConfigError, DataError, NotDefined, nearest
+from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import unpack
 from fairgat.tasks.parity import parity_parts
-from fairgat.theory.account import Account, compared, contrast, least_gap
+from fairgat.theory.account import Account, compared, contrast
 from fairgat.theory.network import account
 from fairgat.theory.runs import rebuild
 
@@ -127,7 +130,7 @@ def attention(found: dict[str, Account]) -> Iterator[str]:
             f"0: {least:.2f} is the least factor, which with all else as it is leaves "
             f"{_signed(least * whole.between + without)}."
         )
-    share, gap = least_gap([whole])
+    share, gap = least_gap(pd.DataFrame([asdict(whole)]))
     cap = " That is beyond the theory's optimum, where FairGAT's cap stops (cap: false)." if share > optimum else ""
     yield (
         "With all else as it is, which training need not keep, the mean logits differ least at a share of "

@@ -10,6 +10,7 @@ from fairgat.config.protocol import (
     TASKS,
     Aggregation,
     Audit,
+    Count,
     EpochRuleName,
     Model,
     Name,
@@ -45,6 +46,8 @@ class Dataset(Model):
     """Why it is not run; shown in every table."""
     splits_of: Name | None = None
     """The data set whose splits it shares, node for node: another form of the same files."""
+    split_count: Count | None = None
+    """How many splits it has, in place of `splits.count`."""
 
     @model_validator(mode="after")
     def _reason(self) -> "Dataset":
@@ -135,6 +138,10 @@ class Study(Model):
     along: dict[Quantity, Annotated[Names, Field(min_length=2)]] = {}
     """Counts of the graphs, and the data sets of node classification that differ in each: the figure `along` shows the
     differences against them, as measured. It reads the theory's terms of the methods in `tables.theory`."""
+    dose: Name | None = None
+    """A hyperparameter that is a share of attention, such as `alpha_chi_max`: the figure `dose` shows every cell
+    against it, with the accounts of the methods in `tables.account`; other methods stand at the share that they turn
+    out to give."""
 
     @model_validator(mode="after")
     def _drawn_is_compared(self) -> "Study":
@@ -227,6 +234,10 @@ class Config(Model):
     def cells(self, method: str, dataset: str) -> list[str]:
         """Every cell of `method` on `dataset`, as paths."""
         return [cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))]
+
+    def split_count(self, dataset: str) -> int:
+        """How many random splits `dataset` has."""
+        return self.datasets[dataset].split_count or self.splits.count
 
     def searched(self, hyperparameter: str) -> list[float]:
         """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""

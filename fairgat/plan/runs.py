@@ -56,7 +56,7 @@ class Plan:
             for d, m in self.pairs(task)
             if dataset in (None, d) and method in (None, m)
             for cell in self.config.cells(m, d)
-            for split in range(self.config.splits.count)
+            for split in range(self.config.split_count(d))
         ]
 
     def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
@@ -67,13 +67,13 @@ class Plan:
         return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
-        return [self.split(task, dataset, k) for k in range(self.config.splits.count)]
+        return [self.split(task, dataset, k) for k in range(self.config.split_count(dataset))]
 
     def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
         """The debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
-        splits = range(self.config.splits.count) if split is None else [split]
+        splits = range(self.config.split_count(dataset)) if split is None else [split]
         return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:

@@ -66,7 +66,7 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
     lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
     lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
     keys, varied = [*_ROW, "metric"], lines["changes"] != ""
-    scored = lines.merge(_by_rule(settings, runs))
+    scored = lines.merge(by_rule(settings, runs))
     summary = scored.groupby(keys, sort=False)["value"].agg(
         n_splits="size", mean=fmean, std=lambda values: deviation(values, settings["ddof"])
     )
@@ -95,10 +95,10 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
 def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """The scores behind `compare`'s frame: a line per data set, method, cell, rule for the epoch, split and metric."""
     compared = frame[["run_on", "method", "cell", "epochs", "metric"]].drop_duplicates()
-    return compared.merge(_by_rule(settings, runs)).rename(columns={"run_on": "dataset"})
+    return compared.merge(by_rule(settings, runs)).rename(columns={"run_on": "dataset"})
 
 
-def _by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+def by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
     """The scores of the study's part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
     ours = runs["protocol"].isin(["", *settings["protocols"]])
     runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})

@@ -165,25 +165,6 @@ def attention_account(
     return accounts
 
 
-def least_gap(accounts: Sequence[Account]) -> tuple[float, float]:
-    """Say which share on inter-edges makes the gap of two groups smallest, if only mixing changes with the share.
-
-    Fair attention's factor is 1 - reach * share, so mixing is linear in it. What lies between the groups and the other
-    parts are taken as they are, and as the mean of several models: those of GAT and of equal attention, for instance.
-
-    Args:
-        accounts: of the same layer, rows and graph.
-
-    Returns:
-        the share, in [0, 1], and the gap there. NaN where the accounts are of more than two groups.
-    """
-    between, reach = (float(np.mean([getattr(each, name) for each in accounts])) for name in ("between", "reach"))
-    others = float(np.mean([each.gap - each.mixing for each in accounts]))
-    slope = reach * between
-    share = float(np.clip((between + others) / slope, 0, 1)) if slope else 0.0 * slope
-    return share, (1 - reach * share) * between + others
-
-
 def _means(values: np.ndarray, cells: np.ndarray) -> np.ndarray:
     """Each value replaced by the mean of its cell."""
     _, cell, sizes = np.unique(cells, return_inverse=True, return_counts=True)

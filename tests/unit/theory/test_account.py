@@ -10,7 +10,7 @@ from torch.nn.functional import leaky_relu
 from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
 from fairgat.nn import GATConv
-from fairgat.theory.account import OVER, PARTS, Account, attention_account, compared, contrast, least_gap, parts
+from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, parts
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
 
@@ -85,50 +85,6 @@ def test_attention_to_one_label_is_label_selection():
     dense = attended / attended.sum(1, keepdims=True)
     found = parts(dense.T @ contrast(sensitive, 1), labels.astype(float), sensitive, labels)
     np.testing.assert_allclose(found, [0, 0.5, 0], atol=EXACT)
-
-
-def test_the_share_with_the_least_gap():
-    """Fair attention of equal weights on fixed features: only mixing changes with the share, and by a line."""
-    rng = np.random.default_rng(7)
-    sensitive, labels = rng.permutation(np.arange(40) % 2), rng.integers(2, size=40)
-    edges = (rng.random((40, 40)) < 0.3) | np.eye(40, dtype=bool)
-    edges[0] = sensitive == sensitive[0]  # who has no neighbour in the other group keeps all attention
-    intra, inter = edges & (sensitive == sensitive[:, None]), edges & (sensitive != sensitive[:, None])
-    # Equal sources within each group: selection is the same at every share.
-    c = (np.where(sensitive == 1, 3.0, -2.0))[:, None]
-    read = rng.normal(size=40)
-
-    def at(share):
-        both = np.where(inter.any(1), share, 0)[:, None]
-        dense = (1 - both) * intra / intra.sum(1, keepdims=True) + both * inter / np.maximum(inter.sum(1), 1)[:, None]
-        logits = (dense @ c)[:, 0] + 0.3 * read
-        whole, *_ = attention_account("x", c, np.abs(c) + 1, [csr_matrix(dense)], sensitive, labels, np.ones(1), logits)
-        return whole
-
-    curve = {share: abs(at(share).gap) for share in np.linspace(0, 1, 1001)}
-    share, gap = least_gap([at(0.1), at(0.4)])
-    assert share == pytest.approx(min(curve, key=curve.get), abs=1e-3) and 0 < share < 1
-    assert abs(gap) == pytest.approx(0, abs=EXACT)
-    assert least_gap([at(share)]) == pytest.approx((share, 0), abs=EXACT)
-
-
-def test_no_share_closes_a_gap_that_mixing_does_not_reach():
-    given = {
-        "layer": "x",
-        "over": "all",
-        "group": 1,
-        "label_selection": 0.0,
-        "rest": 0.0,
-        "gate": 0.0,
-        "factor": 0.5,
-        "spread": 1.0,
-    }
-    far = Account(**given, gap=5.5, mixing=0.5, between=1.0, reach=1.2)
-    assert least_gap([far]) == pytest.approx((1, 4.8))
-    near = Account(**given, gap=-4.5, mixing=0.5, between=1.0, reach=1.2)
-    assert least_gap([near]) == pytest.approx((0, -4.0))
-    several = Account(**given, gap=1.0, mixing=0.5, between=np.nan, reach=np.nan)
-    assert np.isnan(least_gap([several])).all()
 
 
 def test_rows_that_a_group_lacks_have_no_account():

@@ -1,0 +1,82 @@
+"""A-FAME (doi 10.1145/3699682.3728324): attention whose scores have a term of the groups, with a learned factor.
+
+.. math::
+    e_{ij} = a_{src}^T c_j + a_{dst}^T c_i + b (s_i - s_j)
+
+After `fame.py` of HannanJaved/GNNs-FAME (6374b65), in the network that all methods here have. Its code takes the
+softmax over the edges out of a node, though messages are summed over the edges into it: with `softmax: sources` as
+released. Over the edges into a node, all that depends on i cancels, as its scores are linear: a neighbour's weight
+depends on the neighbour alone, and b moves weight between the groups. With a `negative_slope` other than 1 it depends
+on both ends.
+"""
+
+from typing import Annotated, Literal
+
+import torch
+from pydantic import Field
+from torch import Tensor, nn
+from torch.nn.functional import leaky_relu
+
+from fairgat.config import Model
+from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.nn.normalise import Features
+
+
+class Settings(Model):
+    softmax: Literal["targets", "sources"] = "targets"
+    """Whether the attention coefficients of the edges into a node add up to 1, or those of the edges out of it."""
+    negative_slope: Annotated[float, Field(gt=0, le=1)] = 1.0
+    """Of the LeakyReLU of the scores: 1, none, as in its code; GAT has 0.2."""
+
+
+class BiasedConv(GATConv):
+    """A GAT layer with b (s_i - s_j) in its scores.
+
+    Args:
+        sensitive: (N,) groups, 0 and 1.
+        over_sources: whether the softmax is taken over the edges out of each node.
+    """
+
+    def __init__(self, *arguments, sensitive: Tensor, over_sources: bool = False, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.over_sources = over_sources
+        self.b = nn.Parameter(torch.rand(1))
+        self.register_buffer("sensitive", sensitive, persistent=False)
+
+    def scores(self, c: Features) -> tuple[Tensor, Tensor]:
+        """Scores (H, N) of every node as a source, less b s_j, and as a target, with b s_i."""
+        source, target = super().scores(c)
+        group = self.b * self.sensitive.to(source.dtype)
+        return source - group, target + group
+
+    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+        if not self.over_sources:
+            return super().attend(source, target, graph, keep)
+        if keep is not None:
+            raise ValueError("the softmax over sources is that of the whole graph: pass no `keep`")
+        at = graph.source.long()
+        e = leaky_relu(source[:, at] + target[:, graph.target], self.negative_slope)
+        where = at.expand_as(e)
+        top = torch.full_like(source, -torch.inf).scatter_reduce(1, where, e.detach(), "amax")
+        weight = (e - top[:, at]).exp()
+        return weight / torch.zeros_like(source).scatter_add(1, where, weight)[:, at]
+
+
+class NodeClassification(NodeMethod):
+    settings: Settings
+
+    def build(self) -> nn.Module:
+        """Make GAT's network of these layers.
+
+        Raises:
+            NotDefined: there are not exactly two groups.
+        """
+        self.task.graph.require_two_groups("A-FAME")
+        options = {
+            "sensitive": self.task.sensitive,
+            "over_sources": self.settings.softmax == "sources",
+            "negative_slope": self.settings.negative_slope,
+        }
+        layer = attention_layer(BiasedConv, self.task, **options)
+        return NodeClassifier(layer, self.task.graph.num_features, self.task.training.hidden)

@@ -1,0 +1,169 @@
+"""How much attention to other groups: every cell of a study against its share, with the account of its gaps.
+
+The curve is exploration: it shows cells that nobody chose. What a method gives at the cell that validation chooses is
+in the study's table.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.axes import Axes
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+
+from fairgat import cells
+from fairgat.report import style
+from fairgat.report.study import by_rule, compared_with
+from fairgat.report.tables.account import PARTS
+from fairgat.scores.paired import differences
+from fairgat.scores.shares import least_gap
+from fairgat.tasks import measures
+
+METRICS = measures.names("node_classification", "audited")  # accuracy and the gaps
+OVER = ("all", "label 1")  # the rows whose accounts are drawn
+COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "gate": "#999999", "gap": "#000000"}
+EQUAL = 0.5
+_CELL = ["dataset", "method", "cell"]
+_TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach"]
+
+Settings = Mapping[str, Any]
+"""As `fairgat.report.settings.study_settings` gives them."""
+
+
+def curve(settings: Settings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
+    """Every cell of the study's methods, and of what they are compared with, at its share of attention.
+
+    Args:
+        settings: of the study.
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them.
+        accounts: as `fairgat.report.tables.account.concatenated` gives them.
+
+    Returns:
+        A row per data set, method and cell, means over the splits: `share`, the hyperparameter's value or else
+        (1 - factor) / reach of the logits' account; each metric, and its difference to the method that it is compared
+        with, with the 95 % interval of the paired t (`accuracy`, `accuracy_difference`, `accuracy_low`, ...; fractions,
+        NaN for that method); for each set of rows in OVER the terms of the logits' account and the theory's optimum,
+        1 / reach (`all_mixing`, `all_optimum`, ...).
+    """
+    rows = pd.DataFrame([row for block in settings["blocks"] for row in block["rows"]])
+    variants = rows.loc[rows["changes"].notna(), ["dataset", "method", "of"]].drop_duplicates()
+    scored = by_rule(settings, runs).rename(columns={"run_on": "dataset"})
+    scored = scored[(scored["epochs"] == "accuracy") & scored["metric"].isin(METRICS)]
+    bases = scored.merge(variants[["dataset", "of"]].drop_duplicates().rename(columns={"of": "method"}))
+    base = bases.rename(columns={"value": "base", "method": "of"})[["dataset", "of", "split", "metric", "base"]]
+    mine = scored.merge(variants)
+    gaps = differences(mine.merge(base), [*_CELL, "metric"]).set_index([*_CELL, "metric"])
+    both = pd.concat([bases, mine]).drop_duplicates([*_CELL, "split", "metric"])
+    found = both.groupby([*_CELL, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
+    for name in ("difference", "low", "high"):
+        found = found.join(gaps[name].unstack("metric").add_suffix(f"_{name}"))
+    logits = accounts[accounts["layer"] == "logit"]
+    for over in OVER:
+        terms = logits[logits["over"] == over].groupby(_CELL)[_TERMS].mean()
+        terms["optimum"] = 1 / terms["reach"]
+        found = found.join(terms.add_prefix(f"{over.replace(' ', '_')}_"))
+    found = found.reset_index()
+    given = [cells.from_path(cell).get(settings["dose"]) for cell in found["cell"]]
+    turned_out = (1 - found["all_factor"]) / found["all_reach"]
+    found.insert(3, "share", pd.Series(given, dtype=float).fillna(turned_out))
+    return found
+
+
+def predicted(settings: Settings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
+    """Say at which share the mean logits of the groups differ least, and where the curve has its least gaps.
+
+    The prediction is `least_gap`'s, from two models of each split alone: the method that the study's first variant is
+    compared with, and that variant at equal shares, its cell nearest to 0.5.
+
+    Returns:
+        A row per data set and set of rows in OVER: `predicted`, the mean over the splits, `predicted_std`, the share of
+        the first variant's cell with the least mean gap of the logits (`least_gap`), in units of their spread, and with
+        the least of the measure that these rows belong to (`least_measure`: ΔSP for all nodes, ΔEO for label 1).
+    """
+    logits = accounts[accounts["layer"] == "logit"]
+    found = []
+    for block in settings["blocks"]:
+        first = next(row for row in block["rows"] if row["changes"])
+        cells_of = curve[(curve["dataset"] == first["dataset"]) & (curve["method"] == first["method"])].dropna(
+            subset=["share", "all_gap"]
+        )
+        if cells_of.empty:
+            continue
+        equal = cells_of.loc[(cells_of["share"] - EQUAL).abs().idxmin(), "cell"]
+        for over, measure in zip(OVER, METRICS[1:], strict=True):
+            mine = logits[(logits["dataset"] == first["dataset"]) & (logits["over"] == over)]
+            two = mine[
+                (mine["method"] == first["of"]) | ((mine["method"] == first["method"]) & (mine["cell"] == equal))
+            ]
+            shares = [least_gap(lines)[0] for _, lines in two.groupby("split") if len(lines) == 2]
+            name = over.replace(" ", "_")
+            relative = (cells_of[f"{name}_gap"] / cells_of[f"{name}_spread"]).abs()
+            found.append(
+                {
+                    "dataset": first["dataset"],
+                    "over": over,
+                    "n_splits": len(shares),
+                    "predicted": np.mean(shares) if shares else np.nan,
+                    "predicted_std": np.std(shares, ddof=1) if len(shares) > 1 else np.nan,
+                    "least_gap": cells_of.loc[relative.idxmin(), "share"],
+                    "measure": measure,
+                    "least_measure": cells_of.loc[cells_of[measure].idxmin(), "share"],
+                }
+            )
+    return pd.DataFrame(found)
+
+
+def figure(settings: Settings, curve: pd.DataFrame, predicted: pd.DataFrame) -> Figure:
+    """Draw, for each data set, differences against the share, and the account of the first variant's logits.
+
+    Dashed: the share that the method compared with turns out to give; dotted: the theory's optimum; a triangle at the
+    bottom: the share predicted to have the least gap. Accounts are in standard deviations of the logits.
+    """
+    blocks = [block for block in settings["blocks"] if block["name"] in set(curve["dataset"])]
+    titles = {row["method"]: row["title"] for block in blocks for row in block["rows"]}
+    looks = style.looks({"name": name, "title": title} for name, title in titles.items())
+    compared = {row["of"] for block in blocks for row in block["rows"]}
+    drawn, axes = style.grid(len(blocks), len(METRICS) + len(OVER), height=1.45, sharex=True)
+    for block, (*panels, everyone, positive) in zip(blocks, axes, strict=True):
+        mine = curve[curve["dataset"] == block["name"]]
+        first = next(row for row in block["rows"] if row["changes"])
+        for metric, ax in zip(METRICS, panels, strict=True):
+            ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
+            for method, lines in mine[~mine["method"].isin(compared)].groupby("method", sort=False):
+                _differences(ax, lines.dropna(subset=["share"]).sort_values("share"), metric, looks[method])
+        for over, ax in zip(OVER, (everyone, positive), strict=True):
+            name = over.replace(" ", "_")
+            _account(ax, mine[mine["method"] == first["method"]].sort_values("share"), name)
+            marked = predicted[(predicted["dataset"] == block["name"]) & (predicted["over"] == over)]
+            ax.plot(marked["predicted"], np.zeros(len(marked)), "v", color="black", transform=ax.get_xaxis_transform())
+        own, optimum = (mine.loc[mine["method"] == first["of"], key].mean() for key in ("share", "all_optimum"))
+        for ax in (*panels, everyone, positive):
+            ax.axvline(own, color="#666666", linestyle="--", linewidth=0.8, zorder=1)
+            if optimum <= 1:
+                ax.axvline(optimum, color="#666666", linestyle=":", linewidth=1, zorder=1)
+        panels[0].set_ylabel(style.plain(block["title"]), fontweight="bold")
+    names = [*map(style.label, METRICS), "logits, all nodes", "logits, label 1"]
+    for ax, title in zip(axes[0], names, strict=True):
+        ax.set_title(title, fontsize=8)
+    drawn.supxlabel("share of attention on neighbours in other groups", fontsize=8)
+    drawn.supylabel(f"difference to {compared_with(settings)}, in points; parts of the gap", fontsize=8)
+    style.legend(drawn, [look for name, look in looks.items() if name not in compared])
+    shown = {**PARTS, "gap": "gap"}
+    lines = [Line2D([], [], color=COLOURS[key], label=text) for key, text in shown.items()]
+    drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
+    return drawn
+
+
+def _differences(ax: Axes, lines: pd.DataFrame, metric: str, look: style.Look) -> None:
+    values, low, high = (100 * lines[f"{metric}_{name}"] for name in ("difference", "low", "high"))
+    ax.plot(lines["share"], values, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
+    ax.fill_between(lines["share"], low, high, color=look.colour, alpha=0.15, linewidth=0)
+
+
+def _account(ax: Axes, lines: pd.DataFrame, over: str) -> None:
+    ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
+    for part, colour in COLOURS.items():
+        values: Sequence[float] = lines[f"{over}_{part}"] / lines[f"{over}_spread"]
+        ax.plot(lines["share"], values, color=colour, marker=".", markersize=3, linewidth=1.4 if part == "gap" else 1)
