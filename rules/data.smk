@@ -58,7 +58,6 @@ rule preprocess:
 rule statistics:
     input:
         graph=rules.preprocess.output.graph,
-        manifest=rules.download.output.manifest,
         code=lambda w: code("describe", source_module(w), without=("data/download",)),
     output:
         stats=results("data/graphs/{dataset}.stats.json"),

@@ -1,7 +1,5 @@
 """Count one data set's graph and compare it with the paper's counts."""
 
-from pathlib import Path
-
 from _log import logged
 
 from fairgat import paper
@@ -13,7 +11,6 @@ from fairgat.files import write_json
 with logged(snakemake):
     name = snakemake.wildcards.dataset
     settings = Dataset.model_validate(snakemake.params.settings)
-    raw = Path(snakemake.input.manifest).parent
     counterpart = datasets.counterpart(name, settings)
     write_json(
         snakemake.output.stats,
@@ -25,7 +22,6 @@ with logged(snakemake):
             splits=Splits.model_validate(snakemake.params.shares),
             seed=snakemake.params.seed,
             alpha_chi_max=snakemake.params.alpha_chi_max,
-            facts=datasets.facts(name, settings, raw),
             stands_for=counterpart if counterpart != name else None,
         ),
     )

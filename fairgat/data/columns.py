@@ -1,20 +1,28 @@
-"""Make labels, groups and features of the columns of a table that somebody wrote.
+"""Make labels and features of the columns of a table that somebody wrote.
 
 What is wrong with one is a DataError that names the line, and says what to write in the file or in config.yaml.
 """
 
-from collections.abc import Collection, Sequence
-from typing import Literal
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
-import pandas as pd
 
-from fairgat.data.delimited import MISSING, Table
 from fairgat.data.graph import UNLABELLED
+from fairgat.data.options import REST, Columns, Value, flow, paste
+from fairgat.data.reading import Column, Table
 from fairgat.errors import DataError
 
-Value = str | int | float
+MISSING = ("", "na", "n/a", "nan", "none", "null")  # how an empty cell is written, in any case
 MOST_CATEGORIES = 50  # a column of more different texts is hardly one of categories
+MOST_GROUPS = 12
+_MONEY = re.compile(r"([$€£¥]?)\s*(\S*\d\S*?)\s*([%$€£¥]?)")
+_THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
+
+
+class Refused(Exception):
+    """What is wrong with some of a column's texts: `(text, wrong (K,) bool)`."""
 
 
 def value_of(value: Value) -> Value:
@@ -29,173 +37,222 @@ def value_of(value: Value) -> Value:
     return number if abs(number) < 2**53 else str(value)
 
 
-def labels(
-    table: Table, name: str, positive: Sequence[Value], negative: Sequence[Value], unlabelled: Sequence[Value]
-) -> np.ndarray:
-    """Give each node its label, (R,): 1, 0, or UNLABELLED where the cell is empty or declared so.
+def labels(table: Table, options: Columns) -> np.ndarray:
+    """Give each node its label, (R,): 1, 0, or UNLABELLED where the cell is empty or declared so."""
+    column = table.column(options.label)
+    try:
+        return _labels(column.texts, options)[column.codes]
+    except Refused as error:
+        text, wrong = error.args
+    some = column.texts[wrong].tolist()
+    candidates = []
+    if len(some) <= MOST_GROUPS:
+        candidates = [{"positive": [each]} for each in some if len(some) == 2 and not options.positive]
+        for key, default in (("negative", 0), ("positive", 1)):
+            given = getattr(options, key) or [default] * (default in map(value_of, column.texts))
+            given = [value for value in given if value_of(value) not in map(value_of, some)]
+            candidates.append({key: [*given, *some]})
+        candidates += [{"unlabelled": [*options.unlabelled, *some[kept:]]} for kept in (0, 1)]
+    working = _working(candidates, options, lambda changed: _labels(column.texts, changed))
+    raise table.error(wrong[column.codes], f"{text}{working}")
 
-    Args:
-        positive: the values that are label 1; 1 where empty.
-        negative: the values that are label 0; 0 where empty, or, if there are positive ones, the one other value.
-    """
-    texts = table.column(name)
+
+def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
+    """(K,) the label that each text is."""
     values = [value_of(text) for text in texts]
-    ones, zeros = ({value_of(value) for value in some} for some in (positive, negative))
-    none = {value_of(value) for value in unlabelled}
+    ones, zeros, none = (
+        {value_of(value) for value in some} for some in (options.positive, options.negative, options.unlabelled)
+    )
+    declared = ones | zeros
     empty = [
-        value in none or (text.lower() in MISSING and value not in ones | zeros)
+        value in none or (text.lower() in MISSING and value not in declared)
         for text, value in zip(texts, values, strict=True)
     ]
-    if positive and not negative:
-        others = {value: text for value, text, no in zip(values, texts, empty, strict=True) if not no}
-        others = {value: text for value, text in others.items() if value not in ones}
-        if len(others) > 1:
-            wrong = np.array([value in list(others)[1:] for value in values])
-            first, second = list(others.values())[:2]
-            raise table.error(
+    rest = {value for value, no in zip(values, empty, strict=True) if not no} - declared
+    if REST in declared:
+        (ones if REST in ones else zeros).update(rest)
+    elif bool(ones) != bool(zeros):
+        if len(rest) > 1:
+            wrong = np.array([value in rest for value in values]) & ~np.array(empty)
+            given, other = ("positive", "negative") if ones else ("negative", "positive")
+            some = " and ".join(map(repr, texts[wrong][:5])) + (", ..." if wrong.sum() > 5 else "")
+            raise Refused(
+                f"besides the {given} values {some_of(declared)}, column {options.label!r} holds {some}. Which are "
+                f"{other}, and which mean that the label is not known?",
                 wrong,
-                f"besides the positive values {_listed(positive)}, column {name!r} holds {first!r} and {second!r}. "
-                f"Which are negative, and which mean that the label is not known? Write `negative: [{first}]` and "
-                f"`unlabelled: [{second}]`, say",
             )
-        zeros = set(others)
+        (zeros if ones else ones).update(rest)
     ones, zeros = ones or {1.0}, zeros or {0.0}
     found = np.array(
         [UNLABELLED if no else 1 if v in ones else 0 if v in zeros else -2 for v, no in zip(values, empty, strict=True)]
     )
     if (found == -2).any():
-        text = texts[found == -2][0]
-        declared = f"is neither among the positive values {_listed(positive)} nor the negative {_listed(negative)}"
-        raise table.error(
-            found == -2,
-            f"column {name!r} is {text!r}, which {declared if positive or negative else 'is neither 0 nor 1'}. "
-            f"Declare it with `positive: [{text}]` or `negative: [{text}]`, or, where it means that the label is not "
-            f"known, with `unlabelled: [{text}]`",
-        )
-    labelled = found[found != UNLABELLED]
-    if len(set(labelled.tolist())) < 2:
-        which = f"every label is {labelled[0]}" if len(labelled) else "nobody has a label"
-        raise table.error(np.ones(len(found), dtype=bool), f"in column {name!r} {which}. Is `label` another column?")
+        wrong = found == -2
+        which = f"among the positive values {some_of(ones)} nor the negative {some_of(zeros)}"
+        which = which if declared else "0 nor 1"
+        more = f", as {wrong.sum() - 1} other values" if wrong.sum() > 1 else ""
+        text = f"column {options.label!r} is {texts[wrong][0]!r}, which is neither {which}{more}. What does it mean?"
+        raise Refused(text, wrong)
+    known = sorted(set(found.tolist()) - {UNLABELLED})
+    if len(known) < 2:
+        which = f"every label is {known[0]}" if known else "nobody has a label"
+        text = f"in column {options.label!r} {which}. Is `label` another column?"
+        raise Refused(text, np.ones(len(texts), bool))
     return found.astype(np.int64)
 
 
-def groups(table: Table, name: str, order: Sequence[Value] | None, allow_unknown: bool) -> np.ndarray:
-    """Give each node its sensitive group, (R,); -1 where it has none of them and that is allowed.
+def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.ndarray, dict[str, Any]]:
+    """Make the (R, F) float64 features, and say how columns were read.
 
-    Args:
-        order: the values of the groups 0, 1, ...; all that occur, sorted, where None. A column of numbers is compared
-            as numbers.
-        allow_unknown: whether nodes without a group are left out, instead of an error.
+    A column without any number, or one among `categories`, becomes a column of zeros and ones for each of its texts;
+    an empty cell is none of them.
+
+    Returns:
+        The features; and `names` (F) of them, and, by column, `one_hot` (how many columns its categories became),
+        `units` (the sign that stood beside its numbers, such as %) and `filled` (its empty cells).
     """
-    texts = table.column(name)
-    is_missing = np.array([text.lower() in MISSING for text in texts])
-    is_empty, numbers = texts == "", [value_of(text) for text in texts]
-    numeric = [isinstance(number, float) for number, gap in zip(numbers, is_missing, strict=True) if not gap]
-    if numeric and all(numeric):
-        key, empty = value_of, is_missing
-    else:  # NA may be a name: of a continent, say
-        key, empty = str, is_empty
-    if empty.any() and not allow_unknown:
-        raise table.error(
-            empty, f"column {name!r} is empty or NaN. Leave such nodes out with `drop: [unknown_groups]`, or correct it"
-        )
-    known = order or sorted(set(texts[~empty]), key=key)
-    place = {value: number for number, value in enumerate(dict.fromkeys(map(key, known)))}
-    found = np.array([-1 if no else place.get(key(text), -1) for text, no in zip(texts, empty, strict=True)])
-    unknown = (found < 0) & ~empty
-    if unknown.any() and not allow_unknown:
-        raise table.error(
-            unknown,
-            f"{name} is {texts[unknown][0]!r}, which is not among the groups {_listed(known)}. Add it to `groups`, or "
-            "leave such nodes out with `drop: [unknown_groups]`",
-        )
-    if len(set(found[found >= 0].tolist())) < 2:
-        raise table.error(
-            np.ones(len(found), dtype=bool),
-            f"in column {name!r} all nodes are in one group, or in none; fairness needs two. Is `sensitive` another?",
-        )
-    return found.astype(np.int64)
-
-
-def features(
-    table: Table,
-    names: Sequence[str],
-    categories: Collection[str],
-    missing: Sequence[Value],
-    fill: Literal["zero", "mean"] | None,
-) -> tuple[np.ndarray, dict[str, int]]:
-    """Make the (R, F) float64 features, and count the columns that each column of categories became.
-
-    A column without any number, or one among `categories`, becomes a column of zeros and ones for each of its texts
-    (pandas' `get_dummies`); an empty cell is none of them.
-
-    Args:
-        missing: more ways in which an empty cell is written.
-        fill: what an empty cell becomes; None refuses it.
-    """
-    parts, encoded, gaps = [], {}, {value_of(value) for value in missing}
+    parts, gaps = [], {value_of(value) for value in options.missing}
+    facts: dict[str, Any] = {"names": [], "one_hot": {}, "units": {}, "filled": {}}
     for name in names:
-        texts = table.column(name)
-        empty = texts == ""
-        if gaps:
-            empty |= np.array([value_of(text) in gaps for text in texts])
-        values = pd.to_numeric(pd.Series(np.where(empty, "", texts)), errors="coerce").to_numpy(np.float64, copy=True)
-        unread = np.isnan(values) & ~empty
-        na = np.zeros(len(texts), dtype=bool)
-        na[unread] = [text.lower() in MISSING for text in texts[unread]]
-        is_category = name in categories
-        if not is_category and unread.sum() == (~empty).sum() > na.sum():
-            _check_categories(table, name, texts, empty)
+        column = table.column(name)
+        texts = column.texts
+        declared = np.array([value_of(text) in gaps for text in texts])
+        empty = (texts == "") | declared
+        na = ~empty & np.array([text.lower() in MISSING for text in texts])
+        values, unit = np.full(len(texts), np.nan), ""
+        values[~(empty | na)], unit = _numbers(texts[~(empty | na)], options)
+        is_category = name in options.categories
+        if not is_category and (np.isnan(values) & ~empty).sum() == (~empty).sum() > na.sum():
+            _check_categories(table, name, column, empty, options)
             is_category = True
         if not is_category:  # elsewhere NA may be a name
             empty |= na
-        if empty.any() and not fill:
+        if (gone := empty & ~declared).any() and not options.fill:
+            left = paste("exclude", [*options.exclude, name])
+            if options.features is not None:
+                left = paste("features", [other for other in options.features if other != name])
             raise table.error(
-                empty,
+                gone[column.codes],
                 f"column {name!r} is empty or NaN. Fill such cells with `fill: mean` or `fill: zero`, or leave the "
-                f"column out with `exclude: [{name}]`",
+                f"column out with {left}",
             )
+        if empty.any():
+            facts["filled"][name] = int(empty[column.codes].sum())
         if is_category:
-            dummies = pd.get_dummies(pd.Series(np.where(empty, None, texts), dtype=object))
-            parts.append(dummies.to_numpy(dtype=np.float64))
-            encoded[name] = dummies.shape[1]
+            kept = np.flatnonzero(~empty)
+            kept = kept[np.argsort(texts[kept])]
+            parts.append((column.codes, np.equal.outer(np.arange(len(texts)), kept).astype(np.float64)))
+            facts["one_hot"][name] = len(kept)
+            facts["names"] += [f"{name}={text}" for text in texts[kept]]
             continue
-        if not (np.isfinite(values) | empty).all() or (np.abs(values[~empty]) > np.finfo(np.float32).max).any():
-            raise _not_a_number(table, name, texts, values, empty)
-        kept = values[~empty]
-        values[empty] = kept.mean() if fill == "mean" and len(kept) else 0.0
-        parts.append(values[:, None])
-    return np.concatenate(parts, axis=1), encoded
+        if unit:
+            facts["units"][name] = unit
+        bad = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
+        if bad.any():
+            raise _not_a_number(table, name, column, values, empty, options)
+        filled = 0.0
+        if options.fill != "zero" and empty.any() and not empty.all():
+            rows = values[column.codes]
+            filled = rows[~empty[column.codes]].mean()
+        values[empty] = filled
+        facts["names"].append(name)
+        parts.append((column.codes, values[:, None]))
+    result = np.empty((len(table), sum(part.shape[1] for _, part in parts)))
+    start = 0
+    for codes, part in parts:
+        result[:, start : start + part.shape[1]] = part[codes]
+        start += part.shape[1]
+    return result, facts
 
 
-def _check_categories(table: Table, name: str, texts: np.ndarray, empty: np.ndarray) -> None:
-    """Refuse to take any column of texts for categories: it may hold names, or numbers written with a comma."""
-    some = sorted(set(texts[~empty]))
-    if all(text.replace(",", "", 1).lstrip("+-").isdigit() for text in some):
-        raise table.error(~empty, f"column {name!r} holds {some[0]!r}; write numbers with a point, as 1.5")
-    if len(some) > MOST_CATEGORIES:
+def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
+    """Read texts as numbers, NaN where one is none, and the signs that are left out because each of them has it."""
+    values = _parsed(texts, options.decimal, options.thousands)
+    if not np.isnan(values).any():
+        return values, ""
+    unit, bare, matches = "", texts, [_MONEY.fullmatch(text) for text in texts]
+    if all(matches) and len(signs := {match[1] + match[3] for match in matches}) == 1:
+        unit, bare = signs.pop(), [match[2] for match in matches]
+    grouped = [text for text in bare if _THOUSANDS.fullmatch(text)]
+    if not options.thousands and any(text.count(",") > 1 or "." in text for text in grouped):  # 1,5 is no 15
+        bare, unit = [text.replace(",", "") if text in set(grouped) else text for text in bare], f"{unit},"
+    again = _parsed(bare, options.decimal, options.thousands)
+    return (values, "") if np.isnan(again).any() else (again, unit)
+
+
+def _parsed(texts: Iterable[str], decimal: str | None, thousands: str | None) -> np.ndarray:
+    decimal = decimal or ("," if thousands == "." else ".")
+    if thousands:
+        texts = [text.replace(thousands, "") for text in texts]
+    if decimal == ",":
+        texts = [text.replace(",", ".") for text in texts]
+    return Column(np.zeros(0, int), np.array(list(texts), dtype=object)).numbers()
+
+
+def _check_categories(table: Table, name: str, column: Column, empty: np.ndarray, options: Columns) -> None:
+    """Refuse to take any column of texts for categories: it may hold names, or numbers written in another way."""
+    texts = np.sort(column.texts[~empty])
+    if working := _numbers_otherwise(texts, options):
         raise table.error(
-            ~empty,
-            f"column {name!r} holds {len(some)} different texts, such as {some[0]!r}. Leave it out with "
-            f"`exclude: [{name}]`, or, if these are categories, write `categories: [{name}]`",
+            ~empty[column.codes],
+            f"column {name!r} holds {texts[0]!r}; write numbers with a point, as 1.5, or say how they are "
+            f"written:{working}",
+        )
+    if len(texts) > MOST_CATEGORIES or MOST_GROUPS < len(texts) == (~empty[column.codes]).sum():
+        raise table.error(
+            ~empty[column.codes],
+            f"column {name!r} holds {len(texts)} different texts, such as {texts[0]!r}. Leave it out with "
+            f"{paste('exclude', [*options.exclude, name])}, or, if these are categories, write "
+            f"{paste('categories', [*options.categories, name])}",
         )
 
 
-def _not_a_number(table: Table, name: str, texts: np.ndarray, values: np.ndarray, empty: np.ndarray) -> DataError:
+def _numbers_otherwise(texts: np.ndarray, options: Columns) -> str:
+    """The ways to write numbers by which all of these texts are some."""
+
+    def check(changed: Columns) -> None:
+        if np.isnan(_numbers(texts, changed)[0]).any():
+            raise Refused
+
+    candidates = [{"decimal": ","}, *({"thousands": sign} for sign in (",", ".", "'", " "))]
+    return _working(candidates, options, check)
+
+
+def _not_a_number(
+    table: Table, name: str, column: Column, values: np.ndarray, empty: np.ndarray, options: Columns
+) -> DataError:
+    texts = column.texts
     unread = np.isnan(values) & ~empty
     if unread.any():
-        return table.error(
-            unread,
-            f"column {name!r} holds {texts[unread][0]!r}, which is not a number. Correct it, declare what means an "
-            f"empty cell with `missing: [{texts[unread][0]}]`, or write `categories: [{name}]`",
-        )
-    with np.errstate(invalid="ignore"):
-        wrong = (np.abs(values) > np.finfo(np.float32).max) & ~empty
+        some = texts[unread].tolist()
+        advice = "Correct it"
+        if len(some) <= MOST_GROUPS:
+            advice += f", declare what means an empty cell with {paste('missing', [*options.missing, *some])}"
+        if otherwise := _numbers_otherwise(texts[~empty], options):
+            advice += f", write{otherwise}"
+        advice += f", or write {paste('categories', [*options.categories, name])}"
+        return table.error(unread[column.codes], f"column {name!r} holds {some[0]!r}, which is not a number. {advice}")
+    wrong = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
     return table.error(
-        wrong,
-        f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. `exclude: [{name}]` leaves it out",
+        wrong[column.codes],
+        f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. "
+        f"{paste('exclude', [*options.exclude, name])} leaves it out",
     )
 
 
-def _listed(values: Sequence[Value]) -> str:
-    return ", ".join(map(str, values)) or "(none declared)"
+def _working(candidates: Sequence[Mapping[str, Any]], options: Columns, check: Callable[[Columns], object]) -> str:
+    """Write those of the changes to the options with which `check` refuses nothing, at most four."""
+    working = []
+    for change in candidates:
+        try:
+            check(options.model_copy(update=change))
+        except Refused:
+            continue
+        working += [paste(key, value) for key, value in change.items()]
+    working = list(dict.fromkeys(working))[:4]
+    return f" {' or '.join(working)}" if working else ""
+
+
+def some_of(values: Iterable[Value]) -> str:
+    listed = [flow(value if isinstance(value, str) else f"{value:g}") for value in values]
+    return ", ".join(listed[:10]) + (", ..." if len(listed) > 10 else "") or "(none declared)"

@@ -9,7 +9,6 @@ import importlib
 import pkgutil
 from pathlib import Path
 from types import ModuleType
-from typing import Any
 
 from pydantic import ValidationError
 
@@ -94,12 +93,6 @@ def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) ->
     except DataError as error:
         raise DataError(f"{name}: {error}") from None
     return graph
-
-
-def facts(name: str, settings: Dataset, raw_dir: str | Path) -> dict[str, Any]:
-    """Counts that only the raw files can give, from sources that have a `facts(name, folder, options)`."""
-    source = source_of(name, settings)
-    return source.facts(name, Path(raw_dir), options_of(name, settings)) if hasattr(source, "facts") else {}
 
 
 def counterpart(name: str, settings: Dataset) -> str:

@@ -1,7 +1,8 @@
 """The graph that every data set becomes: its arrays, its `.npz` file, R_chi and alpha_chi."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ _ARRAYS = ("features", "labels", "sensitive", "edge_index")
 
 @dataclass(frozen=True)
 class Graph:
-    """An undirected attributed graph with one sensitive attribute per node.
+    """An undirected attributed graph whose nodes are each in one sensitive group.
 
     Attributes:
         features: (N, F) float32, already scaled as the protocol asks.
@@ -26,12 +27,17 @@ class Graph:
         sensitive: (N,) int64 sensitive group of each node, 0 .. S-1.
         edge_index: (2, E) int64, both directions of every edge, sorted by (row, column), no self-loops and no
             duplicates. Row 0 is the source, row 1 the target, as in PyTorch Geometric.
+        groups: for each group its value of every sensitive attribute, such as `{"race": "1", "sex": "0"}`; empty where
+            that is not known.
+        facts: how its files were read and what was left out, for the statistics; nothing is computed from it.
     """
 
     features: np.ndarray
     labels: np.ndarray
     sensitive: np.ndarray
     edge_index: np.ndarray
+    groups: tuple[Mapping[str, str], ...] = ()
+    facts: Mapping[str, Any] | tuple[()] = ()
 
     @property
     def num_nodes(self) -> int:
@@ -45,6 +51,22 @@ class Graph:
     def num_groups(self) -> int:
         """Sensitive groups: S."""
         return len(np.unique(self.sensitive))
+
+    @property
+    def group_names(self) -> list[str]:
+        """What each group is called, such as "race=1, sex=0"."""
+        named = self.groups or [{"s": str(group)} for group in range(self.num_groups)]
+        return [", ".join(f"{attribute}={value}" for attribute, value in values.items()) for values in named]
+
+    @property
+    def attributes(self) -> dict[str, tuple[np.ndarray, list[str]]]:
+        """By sensitive attribute: each node's value of it, (N,) numbers from 0, and what the values are called."""
+        found = {}
+        for attribute in self.groups[0] if self.groups else ():
+            values = [group[attribute] for group in self.groups]
+            names = list(dict.fromkeys(values))
+            found[attribute] = np.array([names.index(value) for value in values])[self.sensitive], names
+        return found
 
     @property
     def num_edges(self) -> int:
@@ -87,7 +109,8 @@ class Graph:
         """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""
         rank = np.empty_like(order)
         rank[order] = np.arange(len(order))
-        return Graph(
+        return replace(
+            self,
             features=self.features[order],
             labels=self.labels[order],
             sensitive=self.sensitive[order],
@@ -96,7 +119,7 @@ class Graph:
 
     def with_edges(self, edge_index: np.ndarray) -> "Graph":
         """Keep the nodes and replace the edges, which are sorted here."""
-        return Graph(self.features, self.labels, self.sensitive, sort_edges(edge_index))
+        return replace(self, edge_index=sort_edges(edge_index))
 
     def check(self) -> None:
         """Check every promise of this class.
@@ -129,6 +152,8 @@ class Graph:
                 f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {groups[gap]}. "
                 "Number the groups that occur without a gap."
             )
+        if self.groups and (len(self.groups) != len(groups) or len({tuple(each) for each in self.groups}) > 1):
+            raise DataError(f"there are {len(groups)} sensitive groups, and {len(self.groups)} of them have names")
         if edges.size and (edges.min() < 0 or edges.max() >= n):
             raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
         if (edges[0] == edges[1]).any():
@@ -143,6 +168,10 @@ class Graph:
         """Write the `.npz`; it appears whole or not at all."""
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
+        if self.groups or self.facts:
+            arrays["about"] = np.array(
+                json.dumps({"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False)
+            )
         save_npz(path, **arrays, format_version=np.int64(FORMAT_VERSION))
 
     @classmethod
@@ -159,10 +188,11 @@ class Graph:
         version = int(arrays["format_version"])
         if version != FORMAT_VERSION:
             raise DataError(f"{path} has graph format {version}; this version reads {FORMAT_VERSION}. Make it again.")
-        graph = cls(**{name: arrays[name] for name in _ARRAYS})
         try:
+            about = json.loads(str(arrays["about"])) if "about" in arrays else {"groups": [], "facts": {}}
+            graph = cls(**{name: arrays[name] for name in _ARRAYS}, groups=tuple(about["groups"]), facts=about["facts"])
             graph.check()
-        except DataError as error:
+        except (DataError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise DataError(f"{path}: {error}") from None
         return graph
 

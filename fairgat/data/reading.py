@@ -1,111 +1,337 @@
-"""Read CSV and edge files. What is wrong with one is a DataError that names the file, the line and the column."""
+"""Read a delimited text file as it was meant: what is open of its form is found by evidence in the file.
 
+What is wrong with one is a DataError that names the line. Every column comes as its different texts and, for each row,
+which of them it holds, so that whatever follows looks at each text once.
+"""
+
+import bz2
 import csv
+import gzip
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
 
+from fairgat.data.options import paste
 from fairgat.errors import DataError, nearest
 
+SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
+_CHUNK = 250_000  # rows parsed at a time, for memory
+_SAMPLE = 50  # rows by which the separator is found
+_PACKED = {b"\x1f\x8b": ("gzip", gzip.open), b"BZh": ("bzip2", bz2.open), b"\xfd7zXZ": ("xz", lzma.open)}
 
-def table(path: Path, where: str) -> pd.DataFrame:
-    """Read a CSV file with a header, fast, for large ones of a known form (others: `delimited.py`).
+
+class Column(NamedTuple):
+    """One column: row r holds `texts[codes[r]]`; every text occurs."""
+
+    codes: np.ndarray  # (R,) integers
+    texts: np.ndarray  # (K,) different texts, without the white space around them
+
+    def rows(self) -> np.ndarray:
+        """(R,) the text of each row."""
+        return self.texts[self.codes]
+
+    def numbers(self) -> np.ndarray:
+        """(K,) float64: each text as a number, NaN where it is none."""
+        import pandas as pd
+
+        return pd.to_numeric(pd.Series(self.texts, dtype=object), errors="coerce").to_numpy(np.float64, copy=True)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of texts, by name.
+
+    Attributes:
+        where: what messages call its head: the file, and the line of the header.
+        names: the columns' names; their numbers from 0 where there is no header.
+        columns: the (codes, texts) of each; texts with white space, and some that no row holds.
+        place: names a row in messages: its file and line.
+        form: how it was read, for the statistics.
+    """
+
+    where: str
+    names: list[str]
+    columns: list[tuple[np.ndarray, np.ndarray]]
+    place: Callable[[int], str]
+    form: str
+    _known: dict[int, Column] = field(default_factory=dict, repr=False)
+
+    def __len__(self) -> int:
+        return len(self.columns[0][0])
+
+    def column(self, name: str) -> Column:
+        """Find a column by its name.
+
+        Raises:
+            DataError: none has it, or two have.
+        """
+        if self.names.count(name) != 1:
+            known = nearest(name, self.names) if name not in self.names else "two have it; rename one"
+            raise DataError(f"{self.where}: there is no one column {name!r}; {known}")
+        return self.at(self.names.index(name))
+
+    def at(self, number: int) -> Column:
+        """Take a column by its number from 0."""
+        if number not in self._known:
+            self._known[number] = _column(*self.columns[number])
+        return self._known[number]
+
+    def row(self, number: int) -> list[str]:
+        """The texts of one row."""
+        return [texts[codes[number]].strip() for codes, texts in self.columns]
+
+    def error(self, wrong: np.ndarray, text: str) -> DataError:
+        """Say what is wrong with the first of the rows for which `wrong` (R,) holds."""
+        return DataError(f"{self.place(int(np.flatnonzero(wrong)[0]))}: {text}")
+
+    def with_header(self) -> "Table":
+        """Take the first row as the columns' names."""
+        if len(self) < 2:
+            raise DataError(f"{self.place(0)}: a header and no rows")
+        columns = [(codes[1:], texts) for codes, texts in self.columns]
+        return Table(self.place(0), self.row(0), columns, lambda row: self.place(row + 1), f"{self.form}, a header")
+
+    def count_from(self) -> int | None:
+        """Find whether the first column numbers the rows: from 0, from 1, or None if it does not."""
+        column = self.at(0)
+        if len(self.names) < 2 or len(column.texts) < len(self):
+            return None
+        numbers = column.numbers()[column.codes] - np.arange(len(self))
+        return int(numbers[0]) if numbers[0] in (0, 1) and (numbers == numbers[0]).all() else None
+
+    def index(self) -> int | None:
+        """Find an index that pandas or R wrote, a first column without a name that numbers the rows; see above."""
+        return self.count_from() if self.names[0] == "" or self.names[0].startswith("Unnamed: ") else None
+
+
+def table_of(columns: dict[str, list[str]], where: str, place: Callable[[int], str], form: str) -> Table:
+    """Make a table of texts that do not come from a delimited file."""
+    import pandas as pd
+
+    parts = [pd.factorize(np.array(texts, dtype=object)) for texts in columns.values()]
+    return Table(where, list(columns), parts, place, form)
+
+
+def read(
+    path: Path,
+    where: str,
+    separator: str | None = None,
+    encoding: str | None = None,
+    comment: str | None = None,
+    expected: np.ndarray | None = None,
+) -> Table:
+    """Read every row of a file, the header as a row.
 
     Args:
+        path: the file; gzip, bzip2, xz and zip are unpacked, whatever its name.
         where: what messages call it.
+        separator: one character, a blank for any white space; by default the one that gives the most even rows.
+        encoding: by default UTF-8 (or UTF-16, where the file begins with its mark), and else Windows-1252.
+        comment: what a line begins with that is no row, "" if no line is one; by default found at the file's head.
+        expected: different texts that most cells hold, for speed.
     """
+    import pandas as pd
+
+    raw, packed = _unpacked(path, where)
+    text, encoding = _decoded(raw, where, encoding)
+    del raw
+    text, comment, comments = _without_comments(text, where, comment, separator)
+    separator = separator or _separator(text, where)
+    columns: list[_Growing] = []
     try:
-        _check_widths(path, where)
-        frame = pd.read_csv(path, skipinitialspace=True)
+        with pd.read_csv(
+            io.StringIO(text),
+            sep=r"\s+" if separator == " " else separator,
+            header=None,
+            dtype=object,
+            na_filter=False,
+            skipinitialspace=True,
+            chunksize=_CHUNK,
+        ) as chunks:
+            for chunk in chunks:
+                columns = columns or [_Growing(expected) for _ in chunk]
+                for column, name in zip(columns, chunk, strict=True):
+                    column.add(chunk[name].to_numpy())
+    except pd.errors.EmptyDataError:
+        raise DataError(f"{where}, line 1: the file is empty") from None
+    except pd.errors.ParserError as error:
+        _check_widths(text, where, separator)
+        *_, (line, _) = _rows(text, separator)
+        raise DataError(f"{where}, line {line}: {error}. Is a quotation mark left open?") from None
+    if columns[-1].holds_blank():  # so does pandas fill up a row that is cut off
+        _check_widths(text, where, separator)
+
+    def place(row: int) -> str:
+        text = _decoded(_unpacked(path, where)[0], where, encoding)[0]
+        rows = _rows(_without_comments(text, where, comment)[0], separator)
+        return f"{where}, line {next(islice(rows, row, None))[0]}"
+
+    form = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
+    form += f", {comments} lines that begin with {comment!r} left out" if comments else ""
+    names = [str(number) for number in range(len(columns))]
+    return Table(place(0), names, [column.whole() for column in columns], place, form)
+
+
+class _Growing:
+    """A column's codes and different texts, as its parts come in."""
+
+    def __init__(self, expected: np.ndarray | None) -> None:
+        import pandas as pd
+
+        self._expected = pd.Index([] if expected is None else expected, dtype=object)
+        self._others: dict[str, int] = {}
+        self._codes: list[np.ndarray] = []
+
+    def add(self, texts: np.ndarray) -> None:
+        import pandas as pd
+
+        codes = self._expected.get_indexer(pd.Index(texts, dtype=object))
+        other = codes < 0
+        if other.any():
+            numbers, different = pd.factorize(texts[other])
+            start, known = len(self._expected), self._others
+            places = [known.setdefault(text, start + len(known)) for text in different]
+            codes[other] = np.array(places)[numbers]
+        self._codes.append(codes.astype(np.int32))
+
+    def holds_blank(self) -> bool:
+        return any(not text.strip() for text in self._others)
+
+    def whole(self) -> tuple[np.ndarray, np.ndarray]:
+        return np.concatenate(self._codes), np.array([*self._expected, *self._others], dtype=object)
+
+
+def _column(codes: np.ndarray, texts: np.ndarray) -> Column:
+    """Strip the texts, and leave out those that no row holds."""
+    place: dict[str, int] = {}
+    same = np.array([place.setdefault(text.strip(), len(place)) for text in texts], dtype=np.int64)
+    stripped = np.array(list(place), dtype=object)
+    if len(stripped) < len(texts):
+        codes = same[codes]
+    occurs = np.bincount(codes, minlength=len(stripped)) > 0
+    if not occurs.all():
+        codes, stripped = (np.cumsum(occurs) - 1)[codes], stripped[occurs]
+    return Column(codes, stripped)
+
+
+def _unpacked(path: Path, where: str) -> tuple[bytes, str]:
+    """The bytes of a file, and what it was packed by."""
+    try:
+        with open(path, "rb") as file:
+            head = file.read(6)
+        if head.startswith(b"PK\x03\x04"):
+            with zipfile.ZipFile(path) as archive:
+                names = [name for name in archive.namelist() if not name.endswith("/") and "__MACOSX" not in name]
+                if "[Content_Types].xml" in names:
+                    raise DataError(f"{where}, line 1: this is a workbook of a spreadsheet program. Save it as CSV")
+                if len(names) != 1:
+                    raise DataError(f"{where}, line 1: this zip holds {len(names)} files; it should hold one")
+                return archive.read(names[0]), "zip, "
+        for mark, (name, opened) in _PACKED.items():
+            if head.startswith(mark):
+                with opened(path) as file:
+                    return file.read(), f"{name}, "
+        return path.read_bytes(), ""
     except FileNotFoundError:
         raise DataError(f"{where} does not exist") from None
-    except (csv.Error, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError(f"{where} is not a whole CSV table: {str(error).strip()}") from None
-    if frame.empty:
-        raise DataError(f"{where} has a header and no rows")
-    return frame
+    except (OSError, EOFError, zlib.error, lzma.LZMAError, zipfile.BadZipFile, NotImplementedError, RuntimeError) as no:
+        raise DataError(f"{where}, line 1: the file cannot be unpacked ({no}). Is it cut off?") from None
 
 
-def column(frame: pd.DataFrame, name: str, where: str) -> pd.Series:
-    """Take one column, which has no missing values."""
-    if name not in frame.columns:
-        raise DataError(f"{where} has no column {name!r}; {nearest(name, map(str, frame.columns))}")
-    values = frame[name]
-    if values.isna().any():
-        raise DataError(f"{where}, line {_line(frame, values.isna())}: column {name!r} is empty or NaN")
-    return values
-
-
-def numbers(frame: pd.DataFrame, names: list[str], where: str) -> np.ndarray:
-    """Take numeric columns as a (rows, len(names)) float64 matrix."""
-    columns = []
-    for name in names:
-        values = column(frame, name, where)
+def _decoded(raw: bytes, where: str, encoding: str | None) -> tuple[str, str]:
+    marked = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
+    for tried in [encoding] if encoding else [marked, "cp1252"]:
         try:
-            array = pd.to_numeric(values).to_numpy(dtype=np.float64)
-        except (ValueError, TypeError):
-            parsed = pd.to_numeric(values, errors="coerce")
-            wrong = parsed.isna()
-            raise DataError(
-                f"{where}, line {_line(frame, wrong)}: column {name!r} holds {values[wrong].iloc[0]!r}, "
-                "which is not a number"
-            ) from None
-        if not np.isfinite(array).all():
-            raise DataError(f"{where}, line {_line(frame, ~np.isfinite(array))}: column {name!r} is infinite")
-        columns.append(array)
-    return np.stack(columns, axis=1) if columns else np.zeros((len(frame), 0))
+            text = raw.decode(tried)
+        except UnicodeDecodeError as error:
+            line = raw[: error.start].count(b"\n") + 1
+        except (UnicodeError, LookupError):  # codecs of other things than texts
+            line = 1
+        else:
+            if "\0" in text:
+                line = text[: text.index("\0")].count("\n") + 1
+                raise DataError(f"{where}, line {line}: a NUL character. Is this a text? In `encoding: utf-16`, say")
+            return text, tried
+    raise DataError(f"{where}, line {line}: the text is not in {tried}. Which one is it in? `encoding: latin-1`, say")
 
 
-def binary(frame: pd.DataFrame, name: str, where: str) -> np.ndarray:
-    """Take one column of zeros and ones as (rows,) int64."""
-    values = numbers(frame, [name], where)[:, 0]
-    wrong = ~np.isin(values, (0, 1))
-    if wrong.any():
-        value = values[wrong][0]
-        raise DataError(f"{where}, line {_line(frame, wrong)}: column {name!r} must be 0 or 1, got {value:g}")
-    return values.astype(np.int64)
-
-
-def pairs(path: Path) -> np.ndarray:
-    """Read a text file with two whole numbers a line and no header; returns (m, 2) int64."""
-    try:
-        frame = pd.read_csv(path, sep=r"\s+", header=None, dtype=np.float64)
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except (ValueError, pd.errors.ParserError, pd.errors.EmptyDataError, UnicodeDecodeError) as error:
-        raise DataError(f"{path} is not a list of edges: {str(error).strip()}") from None
-    values = frame.to_numpy()
-    if values.shape[1] != 2:
-        raise DataError(f"{path} must have two numbers a line, got {values.shape[1]}")
-    whole = np.isfinite(values) & (values == np.floor(values))
-    if not whole.all():
-        row = int(np.flatnonzero(~whole.all(axis=1))[0]) + 1
-        raise DataError(f"{path}, line {row}: expected two whole numbers")
-    return values.astype(np.int64)
-
-
-def positions(ids: pd.Series, named: np.ndarray, where: str) -> np.ndarray:
-    """Find the rows of `ids` that hold the (m, 2) `named` ids; -1 for an id that is in none."""
-    if ids.duplicated().any():
-        row = int(np.flatnonzero(ids.duplicated())[0])
-        raise DataError(f"{where}, line {row + 2}: the id {str(ids.iloc[row])!r} already belongs to an earlier row")
-    return pd.Index(ids).get_indexer(named.reshape(-1)).reshape(named.shape)
-
-
-def _line(frame: pd.DataFrame, wrong: np.ndarray | pd.Series) -> int:
-    """The line in the file of the first of these rows, which `frame` may hold a part of."""
-    return int(frame.index[np.flatnonzero(wrong)[0]]) + 2
-
-
-def _check_widths(path: Path, where: str) -> None:
-    """Refuse a row that is cut off, which pandas would fill with NaN."""
-    with open(path, encoding="utf-8-sig", newline="") as file:
-        rows = csv.reader(file, skipinitialspace=True)
-        width = len(next(rows, []))
-        for row in rows:
-            if row and len(row) != width:
+def _without_comments(text: str, where: str, comment: str | None, separator: str | None = None) -> tuple[str, str, int]:
+    """Blank the lines of comment; returns the text, what they begin with, and how many they are."""
+    begin = text.lstrip("\ufeff \t\r\n")[:1] if comment is None else comment
+    if not begin or (comment is None and begin not in "#%"):
+        return text, "", 0
+    line = re.compile(rf"^[ \t]*{re.escape(begin)}[^\r\n]*", re.MULTILINE)
+    rest, count = line.subn("", text)
+    if comment is None:
+        if not rest.strip():  # they are rows
+            return text, "", 0
+        separator = separator or _separator(rest, where)
+        width = len(next(_rows(rest, separator))[1])
+        head = re.search(rf"^[ \t]*[^\s{begin}]", text, re.MULTILINE).start()
+        for found in line.finditer(text, head):
+            if len(next(_rows(found[0], separator))[1]) == width:
                 raise DataError(
-                    f"{where}, line {rows.line_num}: {len(row)} cells instead of the header's {width}. "
-                    "Is the file cut off?"
+                    f"{where}, line {text.count(chr(10), 0, found.start()) + 1}: it begins with {begin!r}, as the "
+                    f"first line, and has as many cells as a row. Are such lines comments, {paste('comment', begin)}, "
+                    f"or are they rows, {paste('comment', '')}?"
                 )
+    return rest, begin, count
+
+
+def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+    """The line in which each row begins, and its cells."""
+    lines = io.StringIO(text, newline="")
+    source = (line.replace("\t", " ").strip() for line in lines) if separator == " " else lines
+    reader = csv.reader(source, delimiter=separator, skipinitialspace=True)
+    start = 1
+    for cells in reader:
+        if len(cells) > 1 or any(cell.strip() for cell in cells):  # not a blank line
+            yield start, cells
+        start = reader.line_num + 1
+
+
+def _check_widths(text: str, where: str, separator: str) -> None:
+    """Refuse a row with fewer or more cells than the first."""
+    width = None
+    try:
+        for line, cells in _rows(text, separator):
+            width = width or len(cells)
+            if len(cells) != width:
+                hint = f" Or is it a comment, {paste('comment', cells[0][0])}?" if cells[0][:1] in ("#", "%") else ""
+                raise DataError(
+                    f"{where}, line {line}: {len(cells)} cells instead of the first row's {width}, separated by "
+                    f"{separator!r}. Is the file cut off, a quotation mark left open, or the `separator` another?{hint}"
+                )
+    except csv.Error as error:  # a cell of more than 131,072 characters
+        raise DataError(f"{where}, line 1: {error}. Is a quotation mark left open?") from None
+
+
+def _separator(text: str, where: str) -> str:
+    """Find the separator by which the most of the first rows have as many cells as the first, at least two.
+
+    White space only where no other one divides all of them evenly.
+    """
+    fits = {}
+    for separator in SEPARATORS:
+        try:
+            widths = [len(cells) for _, cells in islice(_rows(text, separator), _SAMPLE)]
+        except csv.Error:
+            continue
+        if widths and widths[0] > 1:
+            fits[separator] = (widths.count(widths[0]), widths[0], len(widths))
+    even = [one for one, (fit, _, rows) in fits.items() if fit == rows and one != " "]
+    if len(even) > 1:
+        choices = " or ".join(paste("separator", one) for one in even)
+        raise DataError(
+            f"{where}, line 1: {' and '.join(map(repr, even))} both divide the rows evenly. Which is it? {choices}"
+        )
+    return even[0] if even else max(fits, key=lambda one: fits[one][:2], default=",")

@@ -1,6 +1,6 @@
 """What sources share: the raw files they ask for, the scaling of features, the checks of edge lists."""
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal, NamedTuple
@@ -105,8 +105,8 @@ def identities(path: Path) -> set[str]:
 class EdgeList(NamedTuple):
     """How the rows of a list of edges stand in its file, for messages."""
 
-    lines: np.ndarray  # (m,)
-    texts: np.ndarray  # (m, 2)
+    place: Callable[[int], str]  # of a row: its file and line
+    row: Callable[[int], tuple[str, str]]  # its two ends
 
 
 def github(repository: str, commit: str, path: str) -> str:
@@ -122,14 +122,17 @@ def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
             unchanged (as PyTorch Geometric's NormalizeFeatures); `none`: unchanged.
     """
     features = np.asarray(features, dtype=np.float64)
-    if how == "min_max":
-        low, high = features.min(axis=0), features.max(axis=0)
-        span = np.where(high > low, high - low, 1.0)
-        features = np.where(high > low, 2 * (features - low) / span - 1, 0.0)
-    elif how == "row":
+    if how == "row":
         total = features.sum(axis=1, keepdims=True)
         features = features / np.where(total == 0, 1.0, total)
-    return features.astype(np.float32)
+    if how != "min_max":
+        return features.astype(np.float32)
+    result = np.zeros(features.shape, dtype=np.float32)
+    for column, values in enumerate(features.T):  # one at a time, for memory
+        low, high = values.min(), values.max()
+        if high > low:
+            result[:, column] = 2 * (values - low) / (high - low) - 1
+    return result
 
 
 def edges_from_pairs(
@@ -154,36 +157,42 @@ def edges_from_pairs(
         ("unknown_ids", "names a node that does not exist", unknown.any(axis=1)),
         ("self_loops", "joins a node to itself", loops),
     ]
+    found = [kind for kind, _, bad in kinds if bad.any() and kind not in drop]
     for kind, text, bad in kinds:
-        if bad.any() and kind not in drop:
+        if kind in found:
             row, others = int(np.flatnonzero(bad)[0]), int(bad.sum()) - 1
-            place = f", line {written.lines[row]}" if written else f": edge {row + 1}"
-            names = (
-                ": " + " and ".join(map(repr, written.texts[row][unknown[row]]))
-                if written and kind == "unknown_ids"
-                else ""
-            )
+            place = written.place(row) if written else f"{where}: edge {row + 1}"
+            names = ""
+            if written and kind == "unknown_ids":
+                names = ": " + " and ".join(repr(written.row(row)[end]) for end in np.flatnonzero(unknown[row]))
             more = f" ({others} more do the same)" if others else ""
-            raise DataError(
-                f"{where}{place} {text}{names}{more}. Correct the file, or leave such edges out with `drop: [{kind}]`."
-            )
+            leave = f"`drop: [{', '.join([*drop, *found])}]`"
+            raise DataError(f"{place} {text}{names}{more}. Correct the file, or leave such edges out with {leave}.")
     return symmetrise(pairs[~unknown.any(axis=1) & ~loops].T, num_nodes)
 
 
-def listing(pairs: np.ndarray) -> dict[str, int]:
-    """Count how a list (m, 2) of node numbers, -1 for an unknown one, names its edges.
+def listing(pairs: np.ndarray, groups: np.ndarray) -> dict[str, int]:
+    """Count how a list (m, 2) of rows, -1 for an unknown one, names its edges.
+
+    Args:
+        groups: (R,) the group of each row, -1 for one that is not in the graph.
 
     Returns:
         `listed_edges`: rows; `repeated_edges`: rows that are as an earlier one; `edges_listed_both_ways`: edges (u, v)
-        that are listed as (v, u) as well.
+        that are listed as (v, u) as well; `listed_inter_edges` and `listed_intra_edges`: different rows in the graph,
+        so that an edge counts once or, where both ways are listed, twice.
     """
-    edges = pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])]
-    different = np.unique(edges, axis=0)
-    _, times = np.unique(np.sort(different, axis=1), axis=0, return_counts=True)
+    source, target = pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])].T
+    different = np.unique(source * len(groups) + target)
+    low, high = np.sort(np.divmod(different, len(groups)), axis=0)
+    first, second = groups[low], groups[high]
+    inside = (first >= 0) & (second >= 0)
     return {
         "listed_edges": len(pairs),
-        "repeated_edges": len(edges) - len(different),
-        "edges_listed_both_ways": int((times > 1).sum()),
+        "repeated_edges": len(source) - len(different),
+        "edges_listed_both_ways": len(different) - len(np.unique(low * len(groups) + high)),
+        "listed_inter_edges": int((inside & (first != second)).sum()),
+        "listed_intra_edges": int((inside & (first == second)).sum()),
     }
 
 

@@ -59,7 +59,6 @@ def describe(
     splits: Splits,
     seed: int,
     alpha_chi_max: Iterable[float] = (),
-    facts: Mapping[str, Any] | None = None,
     stands_for: str | None = None,
 ) -> dict[str, Any]:
     """Make the content of {dataset}.stats.json.
@@ -67,7 +66,6 @@ def describe(
     Args:
         published: the paper's counts of this data set; empty if it has none.
         splits: for link prediction, how edges are held out.
-        facts: counts of the raw files, see `fairgat.data.datasets.facts`.
         stands_for: the paper's data set that this one is compared with, if it has another name.
 
     Returns:
@@ -77,15 +75,16 @@ def describe(
     """
     # In link prediction alpha_chi is the grid's value itself (paper, Experiments), whatever R_chi is.
     limits = alpha_chi_max if TASKS[task].divides == "nodes" else ()
-    ours = {**counts(graph, limits), **(facts or {})}
+    ours = {**counts(graph, limits), **dict(graph.facts)}
     # Structural features are made as many as the paper's: agreement would mean nothing.
     paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
     if TASKS[task].divides == "edges":
         ours |= _training_graph(graph, splits, seed, dataset, ours)
         if paper:
             paper["train_edges"] = paper["inter_edges"] + paper["intra_edges"]
-    if paper and "listed_inter_edges" in ours:
-        paper |= {f"listed_{key}": paper[key] for key in ("inter_edges", "intra_edges")}
+    kinds = ("inter_edges", "intra_edges")
+    if paper and "listed_inter_edges" in ours and any(ours[key] != paper[key] for key in kinds):
+        paper |= {f"listed_{key}": paper[key] for key in kinds}
     checks = [
         {"quantity": key, "ours": ours.get(key), "paper": value, "equal": ours.get(key) == value}
         for key, value in paper.items()

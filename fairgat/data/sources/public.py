@@ -1,4 +1,4 @@
-"""German, NBA, Income and Credit: public tables of this field, none of which the paper uses.
+"""German, NBA, Income and Credit: public tables of this field; and what they share with Recidivism.
 
 public.yaml has an entry for each; docs/data.md has their cards.
 """
@@ -12,8 +12,8 @@ import numpy as np
 import yaml
 
 from fairgat.config import Model
-from fairgat.data.delimited import Table
 from fairgat.data.graph import Graph
+from fairgat.data.options import Texts
 from fairgat.data.source import File, Scaling, github
 from fairgat.data.sources import tables
 
@@ -27,20 +27,27 @@ class _Entry:
     similarity: float | None = None
 
     def options(self, changed: "Options") -> tables.Options:
-        names = [*self.sha256, "edges"]
-        own = self.columns | changed.model_dump(exclude_unset=True)
+        own = dict(self.columns)
+        if changed.sensitive not in (None, (own["sensitive"],)):
+            own |= {"sensitive": changed.sensitive, "groups": None}
+        own |= changed.model_dump(exclude_unset=True, exclude={"sensitive"})
         own["exclude"] = (*self.columns.get("exclude", ()), *changed.exclude)
-        return tables.Options(nodes=names[0], edges=names[1], **own)
+        own["exclude"] = [name for name in own["exclude"] if name not in (changed.sensitive or ())]
+        nodes, edges = [*self.sha256, "edges"][:2]
+        return tables.Options(nodes=nodes, edges=edges, drop=["self_loops"], **own)
 
 
 _FILE = Path(__file__).parent / "public.yaml"
 _ENTRIES = {name: _Entry(**entry) for name, entry in yaml.safe_load(_FILE.read_text(encoding="utf-8")).items()}
-NAMES = tuple(_ENTRIES)
+NAMES = tuple(name for name in _ENTRIES if name != "recidivism")
 _BLOCK = 250  # rows of the distance matrix at a time
 
 
 class Options(Model):
-    exclude: tuple[str, ...] = ()
+    sensitive: Texts | None = None
+    """Another column than the usual one is the sensitive attribute, or several are: the combinations that occur are
+    the groups."""
+    exclude: Texts = ()
     """More columns to leave out of the features."""
     labelled_only: bool = False
     """Leave the unlabelled nodes out of the graph: NBA has some."""
@@ -59,24 +66,15 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    return _make(name, folder, options)[0]
-
-
-def facts(name: str, folder: Path, options: Options) -> dict[str, Any]:
-    """Say how the files were read; see `tables.make`."""
-    return _make(name, folder, options)[1]
-
-
-def _make(name: str, folder: Path, options: Options) -> tuple[Graph, dict[str, Any]]:
     entry = _ENTRIES[name]
     nodes, *edges = (folder / file for file in entry.sha256)
     computed = partial(_similar, entry=entry)
     return tables.make(entry.options(options), nodes, edges[0] if edges else computed)
 
 
-def _similar(table: Table, entry: _Entry) -> np.ndarray:
+def _similar(table, entry: _Entry) -> np.ndarray:
     left_out = (entry.columns["label"], *entry.columns["exclude"])
-    columns = [table.column(name).astype(np.float64) for name in table.names if name not in left_out]
+    columns = [table.column(name).rows().astype(np.float64) for name in table.names if name not in left_out]
     return similar_pairs(np.stack(columns, axis=1), entry.similarity)
 
 

@@ -7,60 +7,43 @@ my-network:
 """
 
 import codecs
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated
 
 import numpy as np
 from pydantic import BeforeValidator, field_validator
 
 from fairgat.config import Model
-from fairgat.data import delimited
-from fairgat.data.delimited import Table
-from fairgat.data.graph import UNLABELLED, Graph
-from fairgat.data.source import (
-    Drop,
-    EdgeList,
-    File,
-    Scaling,
-    edges_from_pairs,
-    induced,
-    largest_component,
-    listing,
-    scaled,
-)
+from fairgat.data.graph import Graph
+from fairgat.data.options import Columns, Text, Texts, paste
+from fairgat.data.source import EdgeList, File
 from fairgat.errors import DataError
 
-
-def _separator(value: str | None) -> str | None:
-    if value is not None and (len(value) != 1 or value in '"\r\n\0'):
-        raise ValueError(f"expected one character, such as ',' or ';' (a tab: \"\\t\"), got {value!r}")
-    return value
-
-
-def _values(value: Any) -> Any:
-    """One value, or a list of them. YAML reads yes and no as something else."""
-    values = value if isinstance(value, list | tuple) else [value]
-    if any(isinstance(one, bool) for one in values):
-        raise ValueError("put yes, no, true and false between quotation marks, as the file writes them: 'yes'")
-    return values
+# What the two ends of an edge are often called.
+_ENDS = [("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("i", "j"), ("sender", "receiver")]
+_ENDS += [(f"{name}1", f"{name}2") for name in ("node", "node_", "id", "id_", "user", "user_", "person", "person_")]
+_WHOLE = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
 
 
-class Written(Model):
-    """A file; its form need be given only where it is not found from the content."""
+class Form(Model):
+    """How a file is written; to be given only where it is not found from the content."""
 
-    file: str
-    """Its path, relative to where Snakemake runs."""
     separator: str | None = None
     """What separates two cells: one character; a blank stands for any white space."""
     encoding: str | None = None
     """By default UTF-8 or UTF-16, or else Windows-1252."""
-    header: bool | None = None
-    """Whether the first row names the columns, which are called 0, 1, ... if not. By default the nodes have one, and
-    the edges where the first row names no nodes."""
+    comment: str | None = None
+    """What a line begins with that is no row; "" if none is one. By default # or %, where the file begins with it."""
 
-    _one_character = field_validator("separator")(_separator)
+    @field_validator("separator")
+    @classmethod
+    def _one_character(cls, value: str | None) -> str | None:
+        if value is not None and (len(value) != 1 or value in '"\r\n\0'):
+            raise ValueError(f"expected one character, such as ',' or ';' (a tab: \"\\t\"), got {value!r}")
+        return value
 
     @field_validator("encoding")
     @classmethod
@@ -73,54 +56,41 @@ class Written(Model):
             ) from None
 
 
+class Written(Form):
+    """A file, and its form."""
+
+    file: str
+    """Its path, relative to where Snakemake runs. It may be packed by gzip, bzip2, xz or zip."""
+    header: bool | None = None
+    """Whether the first row names the columns, which are called 0, 1, ... if not. By default the nodes have one unless
+    the options name columns by number, and the edges where the first row names no nodes."""
+
+    def with_header(self, key: str, header: bool) -> str:
+        """The option that says whether there is a header."""
+        return paste(key, self.model_dump(exclude_unset=True) | {"header": header})
+
+
 AtPath = Annotated[Written, BeforeValidator(lambda value: {"file": value} if isinstance(value, str) else value)]
-Values = Annotated[list[str | int | float], BeforeValidator(_values)]
 
 
-class Options(Model):
+class Options(Columns, Form):
+    """`separator`, `encoding` and `comment` are those of both files, where they have none of their own."""
+
     nodes: AtPath
-    """The table of the nodes, one a row: its path, or `{file: PATH, separator: ..., encoding: ..., header: ...}`."""
+    """The table of the nodes, one a row: its path, or `{file: PATH, separator: ..., header: ...}`."""
     edges: AtPath
     """The table of the edges, one a row, undirected: (a, b) and (b, a) are the same edge."""
-    sensitive: str
-    """Column of the sensitive attribute, which is not a feature."""
-    label: str | None = None
-    """Column of the label, which is not a feature. Link prediction needs none; without it the groups are the labels."""
-    positive: Values = []
-    """The values that are label 1; by default 1."""
-    negative: Values = []
-    """The values that are label 0; by default 0, or with `positive` the one other value."""
-    unlabelled: Values = []
-    """The values that mean that the label is not known, as an empty cell does. Such nodes stay in the graph; they are
-    neither trained nor measured on."""
-    id: str | None = None
+    id: Text | None = None
     """Column by which the edges name nodes; by default the row number from 0."""
-    groups: list[str | int | float] | None = None
-    """The values of the sensitive attribute in the order of the groups 0, 1, ...; by default all that occur, sorted."""
-    features: list[str] | None = None
-    """The feature columns; by default every other column. One of texts becomes a column for each text."""
-    exclude: tuple[str, ...] = ()
-    """Columns that are no features."""
-    categories: tuple[str, ...] = ()
-    """Columns that hold categories, although they are coded as numbers, or are more than 50."""
-    missing: Values = []
-    """Values of features that mean that they are not known, as an empty cell does."""
-    fill: Literal["zero", "mean"] | None = None
-    """What takes the place of an empty cell of numbers; by default it is an error."""
-    ends: tuple[str, str] | None = None
-    """The two columns of `edges`; by default the first two."""
-    separator: str | None = None
-    """What separates two cells in both files; by default found in each."""
-    drop: tuple[Drop | Literal["unknown_groups"], ...] = ()
-    """What to leave out instead of raising an error: self_loops, unknown_ids (edges); unknown_groups (nodes)."""
-    labelled_only: bool = False
-    """Leave the unlabelled nodes out of the graph."""
-    largest_component: bool = False
-    """Keep the largest connected component of what is left."""
-    scaling: Scaling = "min_max"
-    """How features are scaled."""
+    ends: Texts | None = None
+    """The two columns of `edges`; by default the first two, after an index that pandas or R wrote."""
 
-    _one_character = field_validator("separator")(_separator)
+    @field_validator("ends")
+    @classmethod
+    def _two(cls, ends: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if ends is not None and len(set(ends)) != 2:
+            raise ValueError(f"expected two columns, the ends of an edge, got {ends!r}")
+        return ends
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -131,150 +101,190 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    return make(options, folder / "nodes.csv", folder / "edges.csv")[0]
+    return make(options, folder / "nodes.csv", folder / "edges.csv")
 
 
-def facts(name: str, folder: Path, options: Options) -> dict[str, Any]:
-    """Say how the files were read; see `make`."""
-    return make(options, folder / "nodes.csv", folder / "edges.csv")[1]
-
-
-def make(options: Options, nodes: Path, edges: Path | Callable[[Table], np.ndarray]) -> tuple[Graph, dict[str, Any]]:
-    """Make the graph, and the facts that it no longer shows.
+def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray]) -> Graph:
+    """Make the graph; `fairgat.data.assemble` says what its facts are.
 
     Args:
         nodes: the file.
         edges: the file, or a function that makes the pairs (m, 2) of row numbers from the table of the nodes.
 
-    Returns:
-        The graph, and `one_hot` (columns that each column of categories became), `nodes_read_as`, `edges_read_as`
-        (encoding and separator), `left_out_nodes`, and what `listing` counts.
-
     Raises:
         DataError: naming the file, the line, and what to write instead.
     """
-    from fairgat.data import columns  # pandas
+    from fairgat.data.assemble import assemble  # pandas
 
-    written, where = options.nodes, options.nodes.file
-    table = delimited.read(nodes, where, written.separator or options.separator, written.encoding)
-    if written.header is not False:
-        table = table.with_header()
-    groups = columns.groups(table, options.sensitive, options.groups, "unknown_groups" in options.drop)
-    labels = None
-    if options.label is not None:
-        labels = columns.labels(table, options.label, options.positive, options.negative, options.unlabelled)
+    table = _nodes(nodes, options)
+    facts = {"nodes_read_as": f"{table.form}; {len(table)} rows"}
     if callable(edges):
-        pairs, stand, form = edges(table), None, "computed from the nodes"
+        pairs, written = edges(table), None
+        facts["edges_read_as"] = "computed from the nodes"
     else:
-        pairs, stand, form = _pairs(table, edges, options)
-    edge_index = edges_from_pairs(pairs, len(groups), options.edges.file, options.drop, stand)
+        pairs, written, facts["edges_read_as"] = _pairs(table, edges, options)
+    return assemble(options, table, pairs, options.edges.file, written, facts=facts)
 
-    kept = groups >= 0
-    if options.labelled_only and labels is not None:
-        kept &= labels != UNLABELLED
-    if options.largest_component and kept.any():
-        kept = largest_component(edge_index, kept)
-    for what, values in (("sensitive attribute", groups), ("label", labels)):
-        if values is not None and len(set(values[kept].tolist()) - {UNLABELLED}) < 2:
-            raise table.error(
-                np.ones(len(kept), dtype=bool), f"of the nodes that are left, all have one {what}, or none"
+
+def _read(path: Path, written: Written, options: Options, expected: np.ndarray | None = None):
+    from fairgat.data import reading
+
+    form = [getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields]
+    return reading.read(path, written.file, *form, expected=expected)
+
+
+def _nodes(path: Path, options: Options):
+    written, table = options.nodes, _read(path, options.nodes, options)
+    header = written.header
+    if header is None:
+        named = [options.id, options.label, *options.sensitive, *(options.features or ())]
+        named = {name for name in (*named, *options.exclude, *options.categories) if name is not None}
+        numbered, first = named <= set(table.names), named & set(table.row(0))
+        if numbered and first == named:
+            raise DataError(
+                f"{table.place(0)}: is this a header, or the first node? It holds {', '.join(sorted(first))}, which "
+                f"are also the numbers of columns without a header. Write {written.with_header('nodes', True)} or "
+                f"{written.with_header('nodes', False)}"
             )
-    sensitive = np.unique(groups[kept], return_inverse=True)[1].astype(np.int64)
-    values, encoded = columns.features(
-        table, _feature_names(table, options), options.categories, options.missing, options.fill
-    )
-    graph = Graph(
-        features=scaled(values[kept], options.scaling),
-        labels=sensitive.copy() if labels is None else labels[kept],
-        sensitive=sensitive,
-        edge_index=induced(edge_index, kept),
-    )
-    return graph, {
-        "one_hot": encoded,
-        "nodes_read_as": table.form,
-        "edges_read_as": form,
-        "left_out_nodes": int((~kept).sum()),
-        **listing(pairs),
-    }
-
-
-def _feature_names(table: Table, options: Options) -> list[str]:
-    for option in ("exclude", "categories"):
-        for name in getattr(options, option):
+        header = not numbered
+    table = table.with_header() if header else table
+    for name in (*options.sensitive, options.label, options.id):
+        if name is not None:
             table.column(name)
-    not_features = {options.id, options.label, options.sensitive, *options.exclude}
-    names = [name for name in table.names if name not in not_features] if options.features is None else options.features
-    if "" in names:
-        number = table.names.index("") + 1
-        raise DataError(f"{table.where}, line 1: column {number} has no name; name it, or write `exclude: ['']`")
-    if not names:
-        raise DataError(f"{table.where}, line 1: no column is left as a feature, and methods need one; see `features`")
-    return names
+    return table
 
 
-def _pairs(table: Table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, str]:
-    """Read the edges as rows of the nodes' table, -1 for an id that is in none."""
-    written = options.edges
-    edges = delimited.read(path, written.file, written.separator or options.separator, written.encoding)
-    if edges.cells.shape[1] < 2:
-        raise DataError(
-            f"{written.file}, line {edges.lines[0]}: an edge needs two cells, one for each end; there is one"
-        )
-    row_of = _row_finder(table, options.id)
-    first = edges.cells[0].tolist()
-    if written.header is not None:
-        has_header = written.header
-    elif options.ends:
-        has_header = set(options.ends) <= set(first)
-    else:
-        has_header = max(map(row_of, first[:2])) < 0 and not all(map(_is_number, first[:2]))
-    if has_header:
+def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, str]:
+    """Read the edges as rows of the nodes' table, -1 for an id that is in none; and say how."""
+    edges = _read(path, options.edges, options, None if options.id is None else table.column(options.id).texts)
+    if len(edges.names) < 2:
+        raise DataError(f"{edges.place(0)}: an edge needs two cells, one for each end; there is one")
+    find = _row_finder(table, options.id)
+    if _has_header(edges, options, find):
         edges = edges.with_header()
-    ends = options.ends or (edges.names[0], edges.names[1])
-    texts = edges.cells[:, :2] if not options.ends else np.stack([edges.column(end) for end in ends], axis=1)
-    pairs = np.array([[row_of(text) for text in row] for row in texts], dtype=np.int64)
-    return pairs.reshape(-1, 2), EdgeList(edges.lines, texts), edges.form
+    ends = _ends(edges, options)
+    columns = [edges.at(end) for end in ends]
+    if options.id is None:
+        _check_ids(table, np.concatenate([column.texts for column in columns]), edges, options)
+    pairs = np.stack([find(column.texts)[column.codes] for column in columns], axis=1)
+
+    def row(number: int) -> tuple[str, str]:
+        return tuple(column.texts[column.codes[number]] for column in columns)
+
+    first = " and ".join(map(repr, row(0)))
+    form = f"{edges.form}; {len(edges)} rows; ends: columns {edges.names[ends[0]]!r} and {edges.names[ends[1]]!r}"
+    return pairs, EdgeList(edges.place, row), f"{form}; the first edge joins {first}"
 
 
-def _row_finder(table: Table, name: str | None) -> Callable[[str], int]:
-    """A function that finds the row of an id, -1 where there is none; without a column of ids, of a row number.
+def _has_header(edges, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> bool:
+    if options.edges.header is not None:
+        return options.edges.header
+    first, ends = edges.row(0), options.ends
+    if ends and not set(ends) <= set(edges.names):
+        return True
+    if ends and not set(ends) <= set(first):
+        return False
+    cells = [first[int(end)] for end in ends] if ends else first[:2]
+    names_nodes = (find(np.array(cells, dtype=object)) >= 0).any()
+    return not names_nodes and (bool(ends) or not all(map(_is_number, cells)))
+
+
+def _ends(edges, options: Options) -> tuple[int, int]:
+    """The numbers of the two columns that name an edge's ends."""
+    if options.ends:
+        for end in options.ends:
+            edges.column(end)
+        first, second = map(edges.names.index, options.ends)
+        return first, second
+    if len(edges.names) == 2:
+        return 0, 1
+    if edges.index() is not None:
+        return 1, 2
+    names = [name.casefold() for name in edges.names]
+    usual = [pair for pair in _ENDS if set(pair) <= set(names)]
+    if tuple(names[:2]) in usual:
+        return 0, 1
+    choices = [edges.names[:2], edges.names[1:3]]
+    if usual:
+        choices = [[edges.names[names.index(end)] for end in pair] for pair in usual]
+    if usual or edges.names[0] == "" or edges.count_from() is not None:
+        raise DataError(
+            f"{edges.where}: which two of the {len(names)} columns are the ends of an edge? Write "
+            f"{' or '.join(paste('ends', choice) for choice in choices if '' not in choice)}"
+        )
+    return 0, 1
+
+
+def _row_finder(table, name: str | None) -> Callable[[np.ndarray], np.ndarray]:
+    """A function that finds the rows of ids (K,), -1 where there is none; without a column of ids, of row numbers.
 
     Ids are texts, so that numbers of any length are told apart; where no id is written as an edge has it, 12.0 is 12.
 
     Raises:
         DataError: an id is empty, or belongs to two rows.
     """
-    ids = map(str, range(len(table.cells))) if name is None else table.column(name)
-    exact: dict[str, int] = {}
-    for row, text in enumerate(ids):
-        if text == "":
-            raise DataError(f"{table.where}, line {table.lines[row]}: the id in column {name!r} is empty")
-        if text in exact:
-            raise DataError(
-                f"{table.where}, line {table.lines[row]}: the id {text!r} already belongs to line "
-                f"{table.lines[exact[text]]}. Is `id` another column?"
-            )
-        exact[text] = row
-    plain: dict[str, int] = {}
-    for text, row in exact.items():
-        plain[_plain(text)] = -1 if _plain(text) in plain else row  # not known which
+    import pandas as pd
 
-    def find(text: str) -> int:
-        if name is None:
-            return exact.get(_plain(text).lstrip("0") or "0", -1)
-        return exact.get(text, plain.get(_plain(text), -1))
+    if name is None:
+        if table.index() == 1:
+            raise DataError(
+                f"{table.where}: the first column has no name and counts the rows from 1, as R does. If edges name "
+                f"nodes by it, write {paste('id', table.names[0])}"
+            )
+        return lambda texts: np.array([_row_number(text, len(table)) for text in texts], dtype=np.int64)
+    column = table.column(name)
+    if (empty := column.texts[column.codes] == "" if "" in column.texts else np.zeros(0)).any():
+        raise table.error(empty, f"the id in column {name!r} is empty")
+    if len(column.texts) < len(table):
+        again = pd.Series(column.codes).duplicated().to_numpy()
+        row = int(np.flatnonzero(again)[0])
+        first = int(np.flatnonzero(column.codes == column.codes[row])[0])
+        line = table.place(first).rpartition(", ")[2]
+        raise table.error(
+            again,
+            f"the id {column.texts[column.codes[row]]!r} already belongs to {line}. Is `id` another column?",
+        )
+    row_of = np.empty(len(table) + 1, dtype=np.int64)
+    row_of[column.codes], row_of[-1] = np.arange(len(table)), -1
+    exact = pd.Index(column.texts, dtype=object)
+
+    def find(texts: np.ndarray) -> np.ndarray:
+        found = exact.get_indexer(pd.Index(texts, dtype=object))
+        if (unknown := np.flatnonzero(found < 0)).size:
+            plain = pd.Series(np.arange(len(exact)), index=[_plain(text) for text in exact])
+            plain = plain[~plain.index.duplicated(keep=False)]  # else it is not known which
+            asked = [_plain(text) for text in texts[unknown]]
+            found[unknown] = plain.reindex(asked, fill_value=-1).to_numpy()
+        return row_of[found]
 
     return find
 
 
+def _row_number(text: str, count: int) -> int:
+    digits = (_plain(text).lstrip("0") or "0") if text else ""
+    return int(digits) if digits.isdecimal() and len(digits) < 19 and int(digits) < count else -1
+
+
+def _check_ids(table, names: np.ndarray, edges, options: Options) -> None:
+    """Ask where edges name all nodes by a column, and might mean row numbers."""
+    asked = set(names)
+    taken = {options.label, *options.sensitive, *options.exclude, *(options.features or ())}
+    for number, name in enumerate(table.names):
+        column = table.at(number)
+        if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
+            continue
+        if asked <= set(column.texts) and column.rows().tolist() != [str(row) for row in range(len(table))]:
+            raise DataError(
+                f"{edges.where}: do edges name nodes by their column {name!r}, or by row numbers from 0? Write "
+                f"{paste('id', name)}, or {paste('exclude', [*options.exclude, name])} for row numbers"
+            )
+
+
 def _plain(text: str) -> str:
     """Write a whole number without fraction and exponent, exactly: 12.0 and 1.2e1 as 12."""
-    if not text.isdigit():
-        try:
-            number = Decimal(text)
-        except ArithmeticError:
-            return text
-        if number.is_finite() and abs(number) < 10**30 and number == int(number):
+    if _WHOLE.fullmatch(text) and not text.isdigit():
+        number = Decimal(text)
+        if abs(number) < 10**30 and number == int(number):
             return str(int(number))
     return text
 

@@ -29,9 +29,9 @@ def make(tmp_path):
         settings = Dataset(
             task="node_classification", source="tables", options={"nodes": table, "edges": "e.txt"} | OPTIONS | changed
         )
-        graph, facts = tables.make(datasets.options_of("x", settings), tmp_path / "n.csv", tmp_path / "e.txt")
+        graph = tables.make(datasets.options_of("x", settings), tmp_path / "n.csv", tmp_path / "e.txt")
         graph.check()
-        return graph, facts
+        return graph, graph.facts
 
     return run
 
@@ -46,7 +46,7 @@ def test_people_without_a_label_stay_in_the_graph(make):
     assert graph.sensitive.tolist() == [0, 1, 0, 1, 1, 0]
     assert pairs(graph) == [[0, 1], [1, 2], [2, 3]]  # ids of 18 digits that differ in the last; 4.0 is 4
     assert facts["listed_edges"] == 5 and facts["repeated_edges"] == 1 and facts["edges_listed_both_ways"] == 1
-    assert facts["edges_read_as"] == "utf-8, separator '\\t'"
+    assert facts["edges_read_as"].startswith("utf-8, separator '\\t'; 5 rows; ends: columns '0' and '1'")
 
 
 def test_texts_become_a_column_each_and_gaps_are_filled(make):
@@ -67,7 +67,7 @@ def test_labels_are_declared_where_they_are_not_0_and_1(make):
     assert graph.labels.tolist() == [-1, 1, 0, 1, -1, 0]
     graph, _ = make(positive=[0], negative=[1, -1], unlabelled=[])
     assert graph.labels.tolist() == [0, 0, 1, 0, -1, 1]
-    with pytest.raises(DataError, match=r"n\.csv, line 4: besides .* holds '-1' and '0'\. Which are negative"):
+    with pytest.raises(DataError, match=r"n\.csv, line 2: besides .* holds '-1' and '0'\. Which are negative"):
         make(positive=1, unlabelled=[])
     with pytest.raises(DataError, match=r"n\.csv, line 2: column 'paid' is '-1', which is neither among .*`unlabelled"):
         make(positive=1, negative=0, unlabelled=[])
@@ -95,7 +95,7 @@ def test_encoding_and_separator_are_found(make, encoding, separator):
     nodes = NODES.replace("job", "métier").replace("1.7", "1.70").replace(",,", ",-,")
     graph, facts = make(nodes=nodes.replace(",", separator), encoding=encoding, unlabelled=[-1, "-"], missing="-")
     assert graph.num_features == 5 and facts["one_hot"] == {"métier": 3}
-    assert facts["nodes_read_as"] == f"{encoding.removesuffix('-sig')}, separator {separator!r}"
+    assert facts["nodes_read_as"] == f"{encoding.removesuffix('-sig')}, separator {separator!r}, a header; 6 rows"
 
 
 def test_a_header_is_found_or_given(make):

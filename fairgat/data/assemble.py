@@ -1,0 +1,122 @@
+"""Make a graph of a table of nodes and a list of edges, whatever files they come from."""
+
+from typing import Any
+
+import numpy as np
+
+from fairgat.data import columns
+from fairgat.data.graph import UNLABELLED, Graph
+from fairgat.data.groups import groups as groups_of
+from fairgat.data.options import Columns, paste
+from fairgat.data.reading import Table
+from fairgat.data.source import EdgeList, edges_from_pairs, induced, largest_component, listing, scaled
+from fairgat.errors import DataError
+
+
+def assemble(
+    options: Columns,
+    table: Table,
+    pairs: np.ndarray,
+    where: str,
+    written: EdgeList | None = None,
+    features: np.ndarray | None = None,
+    facts: dict[str, Any] | None = None,
+) -> Graph:
+    """Make the graph.
+
+    Args:
+        table: of the nodes, a row for each.
+        pairs: (m, 2) rows of the table, -1 for an unknown node; undirected.
+        where: what messages call the list of edges; `written` tells how they stand there.
+        features: (R, F) that are no columns of the table; in place of the columns unless the options name some.
+        facts: what the source knows.
+
+    Returns:
+        The graph. Its `facts` have how the files were read, and what was left out: `one_hot`, `units` and `filled`
+        (see `columns.features`), `left_out_nodes`, `left_out` (how many of each kind), `constant_features`, and what
+        `listing` counts.
+
+    Raises:
+        DataError: naming the file, the line, and what to write instead.
+    """
+    groups, named = groups_of(table, options)
+    labels = columns.labels(table, options) if options.label is not None else None
+    edge_index = edges_from_pairs(pairs, len(groups), where, options.drop, written)
+    kept = groups >= 0
+    left_out = {"nodes of none of the groups": int((~kept).sum())}
+    if options.labelled_only and labels is not None:
+        left_out["unlabelled nodes"] = int((kept & (labels == UNLABELLED)).sum())
+        kept &= labels != UNLABELLED
+    if options.largest_component and kept.any():
+        component = largest_component(edge_index, kept)
+        left_out["nodes outside the largest component"] = int(kept.sum() - component.sum())
+        kept = component
+    for what, values in (("sensitive attribute", groups), ("label", labels)):
+        if values is not None and len(set(np.unique(values[kept]).tolist()) - {UNLABELLED}) < 2:
+            raise table.error(
+                np.ones(len(kept), dtype=bool), f"of the nodes that are left, all have one {what}, or none"
+            )
+    occurring, sensitive = np.unique(groups[kept], return_inverse=True)
+    names = feature_names(table, options, features is None)
+    values, read = columns.features(table, names, options)
+    if features is not None:
+        values = np.concatenate([features, values], axis=1)
+    edges = induced(edge_index, kept) if not kept.all() else edge_index
+    unknown = (pairs < 0).any(axis=1)
+    left_out["edges that name an unknown node"] = int(unknown.sum())
+    left_out["edges that join a node to itself"] = int((~unknown & (pairs[:, 0] == pairs[:, 1])).sum())
+    made = scaled(_with_degree(values[kept] if not kept.all() else values, edges, options), options.scaling)
+    if "constant" in options.graph_features:
+        made = np.column_stack([made, np.ones(len(made), np.float32)])
+    if not made.shape[1]:
+        raise DataError(
+            f"{table.where}: no column is left as a feature, and methods need one; see `features`, or make some of the "
+            f"graph: {paste('graph_features', ['degree'])}"
+        )
+    every = [None] * (0 if features is None else features.shape[1]) + read.pop("names")
+    every += [name for name in ("degree", "constant") if name in options.graph_features]
+    return Graph(
+        features=made,
+        labels=sensitive.astype(np.int64) if labels is None else labels[kept],
+        sensitive=sensitive.astype(np.int64),
+        edge_index=edges,
+        groups=tuple(named[group] for group in occurring),
+        facts=(facts or {})
+        | {key: value for key, value in read.items() if value or key == "one_hot"}
+        | {
+            "constant_features": [
+                name for name, flat in zip(every, np.ptp(made, axis=0) == 0, strict=True) if flat and name
+            ]
+        }
+        | {"left_out_nodes": int((~kept).sum()), "left_out": {key: count for key, count in left_out.items() if count}}
+        | listing(pairs, np.where(kept, groups, -1)),
+    )
+
+
+def feature_names(table: Table, options: Columns, all_columns: bool = True) -> list[str]:
+    """The columns that are features: those that the options name, or else every other column.
+
+    Args:
+        all_columns: whether columns are features where the options name none.
+    """
+    for name in (*options.exclude, *options.categories):
+        table.column(name)
+    if options.features is not None:
+        return list(options.features)
+    if not all_columns:
+        return []
+    others = {getattr(options, "id", None), options.label, *options.sensitive, *options.exclude}
+    skipped = {0} if table.index() is not None else set()  # an index that pandas wrote
+    names = [name for number, name in enumerate(table.names) if name not in others and number not in skipped]
+    if "" in names:
+        number = table.names.index("") + 1
+        raise DataError(
+            f"{table.where}: column {number} has no name; name it, or write {paste('exclude', [*options.exclude, ''])}"
+        )
+    return names
+
+
+def _with_degree(values: np.ndarray, edges: np.ndarray, options: Columns) -> np.ndarray:
+    if "degree" not in options.graph_features:
+        return values
+    return np.column_stack([values, np.bincount(edges[0], minlength=len(values))])

@@ -1,0 +1,152 @@
+"""Make the sensitive groups: of one attribute's values, or of the combinations of several.
+
+What is wrong with a column is a DataError that names the line, and says what to write in the file or in config.yaml.
+"""
+
+import itertools
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+
+from fairgat.data.columns import MISSING, MOST_GROUPS, Refused, some_of, value_of
+from fairgat.data.options import REST, Columns, Value, paste
+from fairgat.data.reading import Column, Table
+
+
+def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, str]]]:
+    """Give each node its sensitive group, (R,), and each group its attributes' values.
+
+    With several attributes the groups are the combinations that occur, in the order of the first attribute's values,
+    then of the second's.
+
+    Returns:
+        Numbers 0 .. S-1, -1 where a node has no group and may be left out; `{attribute: value}` for each group.
+    """
+    total, values = np.zeros(len(table), dtype=np.int64), []
+    known = np.ones(len(table), dtype=bool)
+    for attribute in options.sensitive:
+        column, names = table.column(attribute), None
+        try:
+            found, names = _values(column, attribute, options)
+        except Refused as error:
+            text, wrong = error.args
+        if names is None:
+            raise table.error(wrong[column.codes], text)
+        known &= found[column.codes] >= 0
+        total = total * len(names) + found[column.codes]
+        values.append(names)
+    occurring, numbers = np.unique(total[known], return_inverse=True)
+    combinations = list(itertools.product(*values))
+    named = [dict(zip(options.sensitive, combinations[number], strict=True)) for number in occurring]
+    if len(named) < 2:
+        raise table.error(
+            np.ones(len(table), dtype=bool),
+            f"in column {options.sensitive[0]!r} all nodes are in one group, or in none; fairness needs two. Is "
+            "`sensitive` another?",
+        )
+    if len(named) > MOST_GROUPS and len(options.sensitive) > 1:
+        sizes = ", ".join(f"{name} {len(each)}" for name, each in zip(options.sensitive, values, strict=True))
+        largest = max(range(len(values)), key=lambda place: len(values[place]))
+        kept = [name for place, name in enumerate(options.sensitive) if place != largest]
+        merged = options.of_attributes("groups") | {
+            options.sensitive[largest]: {values[largest][0]: [values[largest][0]], "others": REST}
+        }
+        raise table.error(
+            np.ones(len(table), dtype=bool),
+            f"{len(named)} combinations of {' and '.join(options.sensitive)} occur ({sizes} values), and groups should "
+            f"be {MOST_GROUPS} at most. Leave an attribute out, {paste('sensitive', kept)}, or merge values, "
+            f"{paste('groups', merged)}, say",
+        )
+    result = np.full(len(table), -1, dtype=np.int64)
+    result[known] = numbers
+    return result, named
+
+
+def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarray, list[str]]:
+    """(K,) the number of each text among the attribute's values, -1 for none; and the values' names."""
+    texts, allowed = column.texts, "unknown_groups" in options.drop
+    dropped = paste("drop", [*options.drop, "unknown_groups"])
+    given, bins = (options.of_attributes(key).get(attribute) for key in ("groups", "bins"))
+    is_missing = np.array([text.lower() in MISSING for text in texts])
+    values = [value_of(text) for text in texts]
+    numeric = all(isinstance(value, float) for value, gap in zip(values, is_missing, strict=True) if not gap)
+    numeric &= not is_missing.all()
+    empty = is_missing if numeric or bins else texts == ""  # NA may be a name: of a continent, say
+    if empty.any() and not allowed and not (given and _named(given, texts[empty], str)):
+        raise Refused(
+            f"column {attribute!r} is empty or NaN. Leave such nodes out with {dropped}, or correct it", empty
+        )
+    if bins:
+        numbers = column.numbers()
+        if (wrong := np.isnan(numbers) & ~empty).any():
+            raise Refused(f"column {attribute!r} is {texts[wrong][0]!r}, which is not a number, and has `bins`", wrong)
+        edges = [f"{edge:g}" for edge in bins]
+        middle = [f"{low} to below {high}" for low, high in itertools.pairwise(edges)]
+        names = [f"below {edges[0]}", *middle, f"{edges[-1]} and above"]
+        return np.where(empty, -1, np.digitize(numbers, bins)), names
+    key = value_of if numeric else str
+    if given is None:
+        _check_number_of_groups(column, attribute, values if numeric else None, empty, options)
+        different = {key(text): text for text in sorted(texts[~empty], key=lambda text: (key(text), -len(text)))}
+        given = list(different.values())
+    lists = given if isinstance(given, Mapping) else {str(value): [value] for value in given}
+    place = {key(value): number for number, some in enumerate(lists.values()) for value in some}
+    rest = place.get(REST, -1)
+    found = np.array([-1 if no else place.get(key(text), rest) for text, no in zip(texts, empty, strict=True)])
+    unknown = (found < 0) & ~empty
+    if unknown.any() and not allowed:
+        more = list(dict.fromkeys(texts[unknown]))
+        longer = dict(given) | {"others": REST} if isinstance(given, Mapping) else [*given, *more]
+        longer = longer if len(options.sensitive) == 1 else options.of_attributes("groups") | {attribute: longer}
+        leave = f", or leave such nodes out with {dropped}" if len(set(found[found >= 0].tolist())) > 1 else ""
+        raise Refused(
+            f"{attribute} is {texts[unknown][0]!r}, which is not among the groups {some_of(place)}. Add it, "
+            f"{paste('groups', longer)}{leave}",
+            unknown,
+        )
+    return found, list(lists)
+
+
+def _named(given: Any, texts: Iterable[str], key: Callable[[Value], Value]) -> bool:
+    lists = given.values() if isinstance(given, Mapping) else [given]
+    return {key(value) for some in lists for value in some} >= {key(text) for text in texts}
+
+
+def _check_number_of_groups(
+    column: Column, attribute: str, numbers: list[float] | None, empty: np.ndarray, options: Columns
+) -> None:
+    """Refuse to make a group of every text where there are many, or where they differ in case alone."""
+    texts, one = column.texts[~empty], len(options.sensitive) == 1
+
+    def suggested(key: str, value: Any) -> str:
+        return paste(key, value if one else options.of_attributes(key) | {attribute: value})
+
+    alike: dict[str, list[str]] = {}
+    for text in sorted(texts):
+        alike.setdefault(text.casefold(), []).append(text)
+    if numbers is None and len(alike) < len(texts) and len(alike) > 1:
+        example = next(some for some in alike.values() if len(some) > 1)
+        raise Refused(
+            f"column {attribute!r} holds {some_of(example)}. Are they one group, {suggested('groups', alike)}, or "
+            f"several, {suggested('groups', sorted(texts))}?",
+            np.isin(column.texts, example),
+        )
+    count = len(set(np.array(numbers)[~empty])) if numbers else len(texts)
+    if count <= MOST_GROUPS:
+        return
+    if numbers:
+        rows = column.numbers()[column.codes]
+        cuts = np.unique([float(f"{cut:.3g}") for cut in np.nanquantile(rows, [1 / 3, 2 / 3])])
+        cuts = cuts[(cuts > np.nanmin(rows)) & (cuts <= np.nanmax(rows))]
+        cuts = cuts if len(cuts) else np.array([np.nanmax(rows)])
+        advice = suggested("bins", [int(cut) if cut == int(cut) else float(cut) for cut in cuts])
+        advice = f"Cut it into ranges, {advice}, say"
+    else:
+        common = texts[np.argmax(np.bincount(column.codes, minlength=len(column.texts))[~empty])]
+        advice = f"Merge values, {suggested('groups', {common: [common], 'others': REST})}, say"
+    raise Refused(
+        f"column {attribute!r} holds {count} different values, and groups should be {MOST_GROUPS} at most. {advice}, "
+        "or list all that should be groups in `groups`",
+        ~empty,
+    )

@@ -1,0 +1,188 @@
+"""What may be set for the columns of a table of nodes, whatever file it comes from; and suggestions to paste."""
+
+import itertools
+from collections.abc import Mapping
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from fairgat.config import Model
+from fairgat.data.source import Drop, Scaling
+
+REST = "*"
+"""Among the values of a group, or of a label: every value that no other names."""
+
+
+def flow(value: Any) -> str:
+    """Write a value as YAML in one line that reads back as it is."""
+    if isinstance(value, Mapping):
+        return "{" + ", ".join(f"{flow(key)}: {flow(each)}" for key, each in value.items()) + "}"
+    if isinstance(value, list | tuple):
+        return "[" + ", ".join(map(flow, value)) + "]"
+    if not isinstance(value, str):
+        return yaml.safe_dump(value, width=float("inf")).removesuffix("...\n").strip()
+    try:
+        read = yaml.safe_load(f"[{value}]")
+    except yaml.YAMLError:
+        read = None
+    if isinstance(read, list) and len(read) == 1 and type(read[0]) in (str, int) and str(read[0]) == value:
+        return value
+    style = "'" if value.isprintable() else '"'
+    return yaml.safe_dump(value, default_style=style, allow_unicode=True, width=float("inf")).strip()
+
+
+def paste(key: str, value: Any) -> str:
+    """Suggest `key: value`, to be pasted into the data set's options."""
+    return f"`{key}: {flow(value)}`"
+
+
+def _quoted(value: Any, info: ValidationInfo) -> Any:
+    """Refuse what YAML makes of yes, no and null where the file holds texts, and show how to write it."""
+    some = value if isinstance(value, list | tuple) else [value]
+    if any(each is None or isinstance(each, bool) for each in some):
+        upper = all(each.isupper() for each in some if isinstance(each, str))
+        words = {True: "YES", False: "NO", None: "NULL"}
+        fixed = [
+            each if isinstance(each, str | int) and not isinstance(each, bool) else words.get(each) for each in some
+        ]
+        fixed = [each if upper or each not in words.values() else each.lower() for each in fixed]
+        raise ValueError(
+            "put yes, no, true and false between quotation marks, as the file writes them; YAML reads NO, no, off and "
+            f"false as false, and YES, yes, on and true as true: {paste(info.field_name, fixed)}, say"
+        )
+    return value
+
+
+def _name(value: Any, info: ValidationInfo) -> Any:
+    """A column's name, which YAML may read as a number."""
+    return str(value) if type(_quoted(value, info)) is int else value
+
+
+def _names(value: Any, info: ValidationInfo) -> Any:
+    some = value if isinstance(value, list | tuple) else [value]
+    return tuple(_name(each, info) for each in _quoted(some, info))
+
+
+def _values(value: Any, info: ValidationInfo) -> list[Any]:
+    """One value of a cell, or a list of them."""
+    some = _quoted(value if isinstance(value, list | tuple) else [value], info)
+    return [each.strip() if isinstance(each, str) else each for each in some]
+
+
+def _groups(value: Any, info: ValidationInfo) -> Any:
+    """Values in order, or by the name of their group, or either of these by attribute."""
+    if value is None:
+        return None
+    if isinstance(value, Mapping):
+        return {str(_quoted(key, info)): _groups(each, info) for key, each in value.items()}
+    return _values(value, info)
+
+
+Value = str | int | float
+Text = Annotated[str, BeforeValidator(_name)]
+Texts = Annotated[tuple[str, ...], BeforeValidator(_names)]
+Values = Annotated[list[Value], BeforeValidator(_values)]
+
+
+class Columns(Model):
+    sensitive: Annotated[Texts, Field(min_length=1)]
+    """Column of the sensitive attribute, or a list of several: the combinations that occur are the groups. They are no
+    features."""
+    label: Text | None = None
+    """Column of the label, which is not a feature. Link prediction needs none; without it the groups are the labels."""
+    positive: Values = []
+    """The values that are label 1; by default 1."""
+    negative: Values = []
+    """The values that are label 0; by default 0, or with `positive` the one other value."""
+    unlabelled: Values = []
+    """The values that mean that the label is not known, as an empty cell does. Such nodes stay in the graph; they are
+    neither trained nor measured on."""
+    groups: Annotated[Any, BeforeValidator(_groups)] = None
+    """The values of the sensitive attribute in the order of the groups 0, 1, ..., or by the name of their group:
+    `{f: [F, female], m: "*"}`, where "*" is every other value. By default all that occur, sorted. With several
+    attributes, either of these for some of them: `{sex: {...}}`."""
+    bins: Any = None
+    """Where to cut a sensitive attribute of numbers: `[30, 60]` makes three groups: below 30, from 30 to below 60, and
+    60 and above. With several attributes by attribute: `{age: [30, 60]}`."""
+    features: Texts | None = None
+    """The feature columns; by default every other column. One of texts becomes a column for each text."""
+    exclude: Texts = ()
+    """Columns that are no features."""
+    categories: Texts = ()
+    """Columns that hold categories, although they are coded as numbers, or are more than 50."""
+    missing: Values = []
+    """Values of features that mean that they are not known; the mean takes their place, or what `fill` says."""
+    fill: Literal["zero", "mean"] | None = None
+    """What takes the place of an empty cell of numbers; by default it is an error."""
+    decimal: Literal[".", ","] | None = None
+    """What features of numbers have where English has a point; a point, or a comma where `thousands` is a point."""
+    thousands: Literal[",", ".", "'", " "] | None = None
+    """What stands between the thousands of features, as in 1,234,567."""
+    graph_features: tuple[Literal["degree", "constant"], ...] = ()
+    """Features made of the graph: the number of neighbours; 1 for every node, whatever the scaling."""
+    drop: tuple[Drop | Literal["unknown_groups"], ...] = ()
+    """What to leave out instead of raising an error: self_loops, unknown_ids (edges); unknown_groups (nodes)."""
+    labelled_only: bool = False
+    """Leave the unlabelled nodes out of the graph."""
+    largest_component: bool = False
+    """Keep the largest connected component of what is left."""
+    scaling: Scaling = "min_max"
+    """How features are scaled."""
+
+    @field_validator("features", "exclude", "categories", "sensitive")
+    @classmethod
+    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
+        if twice := [name for name in dict.fromkeys(names or ()) if names.count(name) > 1]:
+            raise ValueError(f"{twice[0]!r} is listed twice")
+        return names
+
+    @model_validator(mode="after")
+    def _roles(self) -> "Columns":
+        taken = dict.fromkeys(self.sensitive, "sensitive")
+        taken |= {name: role for role in ("label", "id") if (name := getattr(self, role, None)) is not None}
+        for name in self.features or ():
+            if name in taken:
+                rest = [other for other in self.features if other not in taken]
+                raise ValueError(
+                    f"`features` has {name!r}, which is the `{taken[name]}`: a method would be told what it should "
+                    f"find out or be blind to. Write {paste('features', rest)}"
+                )
+        for key in ("groups", "bins"):
+            self.of_attributes(key)
+        return self
+
+    def of_attributes(self, key: str) -> dict[str, Any]:
+        """`groups` or `bins`, checked, by attribute."""
+        given = getattr(self, key)
+        if given is None:
+            return {}
+        if len(self.sensitive) == 1:
+            given = {self.sensitive[0]: given}
+        elif not isinstance(given, Mapping) or not set(given) <= set(self.sensitive):
+            example = {self.sensitive[0]: [30, 60] if key == "bins" else ["a", "b"]}
+            raise ValueError(f"`{key}` needs the attribute's name where there are several: {paste(key, example)}, say")
+        for attribute, each in given.items():
+            if key == "groups":
+                _check_groups(attribute, each)
+            elif attribute in self.of_attributes("groups"):
+                raise ValueError(f"{attribute!r} has both `groups` and `bins`; one of them makes its groups")
+            elif not (
+                isinstance(each, list)
+                and each
+                and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in each)
+                and all(low < high for low, high in itertools.pairwise(each))
+            ):
+                raise ValueError(f"`bins` are rising numbers, such as [30, 60], got {each!r}")
+        return given
+
+
+def _check_groups(attribute: str, groups: Any) -> None:
+    lists = list(groups.values()) if isinstance(groups, Mapping) else [groups]
+    if any(isinstance(each, Mapping) for each in lists):
+        raise ValueError("`groups` are lists of values, by the name of their group: {f: [F, female], m: [M, male]}")
+    named = [each for some in lists for each in some]
+    if len(set(map(str, named))) < len(named):
+        raise ValueError(f"`groups` of {attribute!r} name a value twice")
+    if len(lists) < 2 and len(named) < 2:
+        raise ValueError(f"`groups` of {attribute!r} are fewer than two; fairness needs two")
