@@ -1,8 +1,9 @@
 """`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from fairgat import config as configuration
 from fairgat.cli.graphs import make_graph
@@ -11,7 +12,7 @@ from fairgat.data import download
 from fairgat.data.datasets import files_of
 from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
-from fairgat.data.statistics import counts
+from fairgat.data.statistics import counts, warnings
 from fairgat.errors import DataError, nearest
 
 
@@ -106,17 +107,48 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
 
 
 def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:
-    """Lines with the counts of each data set's whole graph (`fairgat.data.statistics.counts`), which is made in `out`.
+    """Lines on each data set: what to check first, then the counts of its whole graph, which is made in `out`.
 
     Raises:
         ConfigError: a data set's source or options are not valid.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
     for name in _wanted(config, names):
-        graph = Graph.load(make_graph(config, name, out, mirror))
+        graph, entry = Graph.load(make_graph(config, name, out, mirror)), config.datasets[name]
+        found = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
-        for key, value in counts(graph, config.searched("alpha_chi_max")).items():
-            yield f"  {key:<20}{_shown(value)}"
+        yield from (f"  {line}" for line in to_check(graph, found))
+        like, count = entry.splits_of or name, config.split_count(name)
+        for line in warnings(graph, like, entry.task, config.splits, config.seed, count):
+            yield f"  WARNING: {line}"
+        for key, value in found.items():
+            if key != "by_group":
+                yield f"  {key:<20}{_shown(value)}"
+
+
+def to_check(graph: Graph, found: Mapping[str, Any]) -> Iterator[str]:
+    """Lines on what people must check: how files were read, what was left out, the groups, and odd features."""
+    facts = dict(graph.facts)
+    for key, title in (("nodes_read_as", "nodes"), ("edges_read_as", "edges")):
+        if key in facts:
+            yield f"{title}: {facts[key]}"
+    if facts.get("left_out"):
+        yield "left out: " + ", ".join(f"{count} {what}" for what, count in facts["left_out"].items())
+    for name, group in found["by_group"].items():
+        share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
+        yield (
+            f"group {name}: {group['nodes']} nodes, label 1 for {group['label_1']} of {group['labelled']} ({share}), "
+            f"R_chi {group['r_chi']:.4f}, homophily {_shown(group['homophily'])}"
+        )
+    for key, title in (
+        ("one_hot", "a column of zeros and ones for each text of"),
+        ("units", "numbers read without the sign beside them in"),
+        ("filled", "empty cells filled in"),
+    ):
+        if facts.get(key):
+            yield f"{title}: " + ", ".join(f"{name} ({value})" for name, value in facts[key].items())
+    if facts.get("constant_features"):
+        yield "features that are the same for everyone: " + ", ".join(facts["constant_features"])
 
 
 def _shown(value: object) -> str:

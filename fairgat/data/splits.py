@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 from fairgat.config import TASKS, LinkTraining, NodeTraining, Splits, Task
-from fairgat.data.graph import Graph, load_npz, save_npz, symmetrise
+from fairgat.data.graph import UNLABELLED, Graph, load_npz, save_npz, symmetrise
 from fairgat.errors import DataError
 
 NODE_KEYS = ("train", "validation", "test")
@@ -68,13 +68,45 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     parts = node_split(len(labelled), settings, seed, dataset, split)
     parts = {key: labelled[places] for key, places in parts.items()}
     groups = np.unique(graph.sensitive)
+    if len(groups) > 2:  # of two groups, splits stay what they were
+        _spread(parts, cells(graph), _generator("cells", seed, dataset, split))
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):
             raise DataError(
-                f"{dataset}: none of the {len(nodes)} {key} nodes of split {split} is in group {group}; the data set "
-                "has too few of them for fairness to be learned and measured"
+                f"{dataset}: none of the {len(nodes)} {key} nodes of split {split} is in group {group} "
+                f"({graph.group_names[group]}); the data set has too few of them for fairness to be learned and "
+                "measured. Merge groups with `groups`, leave them out, or draw other splits with another `seed`"
             )
     return parts
+
+
+def cells(graph: Graph) -> np.ndarray:
+    """(N,) number each node's group and label: group x number of labels + label; -1 where the label is not known."""
+    width = max(int(graph.labels.max(initial=0)) + 1, 2)
+    return np.where(graph.labels == UNLABELLED, -1, graph.sensitive * width + graph.labels)
+
+
+def _spread(parts: dict[str, np.ndarray], cells: np.ndarray, rng: np.random.Generator) -> None:
+    """Exchange nodes until every group and label that has as many nodes as there are parts is in each part.
+
+    A node that is moved comes from the part that has the most of its kind; it changes places with one whose kind stays
+    in both.
+    """
+    for cell in np.unique(cells[cells >= 0]):
+        counts = {key: int((cells[nodes] == cell).sum()) for key, nodes in parts.items()}
+        if sum(counts.values()) < len(parts):
+            continue
+        for key in [key for key, count in counts.items() if not count]:
+            giver = max(counts, key=lambda each: counts[each])
+            own = cells[parts[key]]
+            spare = np.flatnonzero(np.bincount(own)[own] > 1)
+            if not len(spare):
+                continue
+            place, other = rng.choice(np.flatnonzero(cells[parts[giver]] == cell)), rng.choice(spare)
+            parts[giver][place], parts[key][other] = parts[key][other], parts[giver][place]
+            counts[giver], counts[key] = counts[giver] - 1, 1
+    for nodes in parts.values():
+        nodes.sort()
 
 
 def save(path: str | Path, parts: dict[str, np.ndarray]) -> None:

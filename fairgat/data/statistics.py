@@ -7,7 +7,8 @@ import numpy as np
 
 from fairgat.config import TASKS, Splits
 from fairgat.data.graph import UNLABELLED, Graph, alpha_chi, r_chi
-from fairgat.data.splits import edge_split
+from fairgat.data.splits import cells, edge_split, make
+from fairgat.errors import DataError
 
 
 def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
@@ -19,7 +20,9 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         `isolated_nodes`; `label_homophily`, `group_homophily`: the share of the edges (between labelled nodes) that
         join equal labels, or groups, None without edges; `without_other_group`: the share of the nodes that have no
         neighbour of another group; `label_gap`: the share of label 1 among a group's labelled nodes, the largest less
-        the smallest, None where labels are not 0 and 1; `r_chi`: per group, the share of its nodes with an inter-edge;
+        the smallest, None where labels are not 0 and 1; `by_group`: of each group, by its name, `nodes`, `labelled`,
+        `label_1` (how many of these have label 1), `r_chi` and `homophily` (the share of its edges that stay in it,
+        None without edges); `tau`: of the mean over neighbours and the node itself, see `mixing`; `r_chi`: per group, the share of its nodes with an inter-edge;
         `alpha_chi`: per alpha_chi_max, the paper's closed form, which only two groups have: with more groups there are
         no entries.
     """
@@ -45,9 +48,82 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "group_homophily": float(graph.intra_edges.mean()) if graph.num_edges else None,
         "without_other_group": without,
         "label_gap": float(np.ptp(positive)) if set(labels.tolist()) == {0, 1} else None,
+        "by_group": _by_group(graph, shares),
+        "tau": tau(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
         "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
     }
+
+
+def mixing(graph: Graph) -> np.ndarray:
+    """(S, S) the mean over a group's nodes of the share of each group among their neighbours and themselves.
+
+    So much attention a group's nodes pay to each group where everyone attends to all alike.
+    """
+    n, s = graph.num_nodes, graph.num_groups
+    source, target = graph.edge_index
+    seen = np.bincount(source * s + graph.sensitive[target], minlength=n * s).reshape(n, s).astype(np.float64)
+    seen[np.arange(n), graph.sensitive] += 1
+    seen /= seen.sum(axis=1, keepdims=True)
+    return np.stack([seen[graph.sensitive == group].mean(axis=0) for group in range(s)])
+
+
+def tau(shares: np.ndarray) -> float:
+    """Dobrushin's coefficient of (S, S) shares: half the largest distance in sum between two groups' rows.
+
+    For two groups, |a_0 + a_1 - 1| with a_s the share of a group's own: the factor of Theorem 1.
+    """
+    return float(np.abs(shares[:, None] - shares[None]).sum(axis=2).max() / 2)
+
+
+def warnings(graph: Graph, dataset: str, task: str, splits: Splits, seed: int, count: int) -> list[str]:
+    """Say in which of the splits a part has nobody of some group with some label; none for link prediction.
+
+    Args:
+        dataset: the one that the splits are drawn for; `count`: how many.
+    """
+    if TASKS[task].divides != "nodes":
+        return []
+    lacking: dict[tuple[str, int], list[int]] = {}
+    of, width = cells(graph), max(int(graph.labels.max(initial=0)) + 1, 2)
+    occurring = np.unique(of[of >= 0])
+    for split in range(count):
+        try:
+            parts = make(graph, task, splits, seed, dataset, split)
+        except DataError as error:
+            return [str(error)]
+        for part, nodes in parts.items():
+            for cell in np.setdiff1d(occurring, of[nodes]):
+                lacking.setdefault((part, int(cell)), []).append(split)
+    lines = [f"nobody of {graph.group_names[group]} has label 1" for group in _without(graph, occurring, width)]
+    for (part, cell), numbers in lacking.items():
+        group, label = divmod(cell, width)
+        what = {("test", 1): ": its rates there, and the gaps that need them, are missing"}.get((part, label), "")
+        lines.append(
+            f"nobody of {graph.group_names[group]} with label {label} is in the {part} part of {len(numbers)} of "
+            f"{count} splits ({', '.join(map(str, numbers[:10]))}{', ...' if len(numbers) > 10 else ''}){what}"
+        )
+    return lines
+
+
+def _without(graph: Graph, occurring: np.ndarray, width: int) -> list[int]:
+    return [group for group in range(graph.num_groups) if group * width + 1 not in occurring]
+
+
+def _by_group(graph: Graph, r_chi: Mapping[int, float]) -> dict[str, dict[str, Any]]:
+    found = {}
+    source, intra = graph.sensitive[graph.edge_index[0]], graph.intra_edges
+    for group, name in enumerate(graph.group_names):
+        labels = graph.labels[(graph.sensitive == group) & (graph.labels != UNLABELLED)]
+        edges = source == group
+        found[name] = {
+            "nodes": int((graph.sensitive == group).sum()),
+            "labelled": len(labels),
+            "label_1": int((labels == 1).sum()),
+            "r_chi": r_chi[group],
+            "homophily": float(intra[edges].mean()) if edges.any() else None,
+        }
+    return found
 
 
 def describe(

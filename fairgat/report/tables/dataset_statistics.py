@@ -44,6 +44,7 @@ def build(settings: Settings, files: Files) -> Table:
         _shares("Fair attention", social, stats, ["r_chi", "alpha_chi"]),
         _shares("Nodes with inter-edges", citation, stats, ["r_chi"]),
         _mixing(social + citation, stats),
+        _groups(social, stats),
     ]
     return Table(
         name="dataset_statistics",
@@ -54,7 +55,9 @@ def build(settings: Settings, files: Files) -> Table:
             "inter-edge, and the attention on inter-edges that follows from it for each of its upper limits; on "
             "citation networks the attention is the limit itself. Mixing, in the whole graph: the share of the edges "
             "that join equal labels (between labelled nodes) and equal groups, and of the nodes without a neighbour "
-            "of another group."
+            "of another group, and τ of the mean over neighbours: how much of the distance between two groups' means "
+            "is left by it, at most. Groups: of each, its nodes, the share of label 1 among the labelled ones, the "
+            "share of its nodes that have an inter-edge, and of its edges that stay in it."
         ),
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
@@ -115,6 +118,7 @@ def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Pane
         "label_homophily": "homophily by label",
         "group_homophily": "homophily by group",
         "without_other_group": "nodes without a neighbour of another group",
+        "tau": "τ of the mean over neighbours",
     }
     counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
     rows = []
@@ -122,3 +126,18 @@ def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Pane
         values = [counts.get(quantity) for quantity in quantities]
         rows.append(Row([Cell(title), *(Cell(DASH if value is None else f"{value:.4f}") for value in values)]))
     return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])
+
+
+def _groups(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+    """Every group of every data set, under the values that it stands for."""
+    blocks = []
+    for dataset in datasets:
+        rows = []
+        for name, group in stats.get(dataset["name"], {"counts": {}})["counts"].get("by_group", {}).items():
+            share = group["label_1"] / group["labelled"] if group["labelled"] else None
+            shares = (share, group["r_chi"], group["homophily"])
+            shown = (Cell(DASH if value is None else f"{value:.4f}") for value in shares)
+            rows.append(Row([Cell(name), Cell(str(group["nodes"])), *shown]))
+        blocks += [Block(dataset["title"], rows)] if rows else []
+    header: list[Text] = ["Groups", "", "nodes", "label 1", "R", "homophily by group"]
+    return Panel("multirow", header, blocks, align="llrrrr")

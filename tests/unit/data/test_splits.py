@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgat.config import Splits
-from fairgat.data import splits
+from fairgat.data import splits, statistics
 from fairgat.data.graph import Graph, save_npz, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.errors import DataError
@@ -111,3 +111,41 @@ def test_a_part_without_one_of_the_groups_is_refused():
     splits.make(
         graph.with_edges(symmetrise(np.arange(80).reshape(2, 40) % 39, 40)), "link_prediction", SHARES, 0, "x", 0
     )
+
+
+def three_groups(sizes, seed=0):
+    """A graph without edges whose groups have (label 0, label 1) nodes as given."""
+    cells = np.repeat(np.arange(2 * len(sizes)), np.ravel(sizes))
+    cells = np.random.default_rng(seed).permutation(cells)
+    return Graph(np.ones((len(cells), 1), np.float32), cells % 2, cells // 2, np.zeros((2, 0), int))
+
+
+def test_each_group_and_label_that_is_large_enough_is_in_each_part():
+    graph = three_groups([(100, 60), (30, 3), (4, 5)])
+    for split in range(20):
+        parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)
+        kinds = [np.unique(splits.cells(graph)[nodes]).tolist() for nodes in parts.values()]
+        assert kinds == [[0, 1, 2, 3, 4, 5]] * 3
+        drawn = splits.node_split(graph.num_nodes, SHARES, 0, "x", split)
+        assert [len(part) for part in parts.values()] == [len(part) for part in drawn.values()]
+        assert np.array_equal(np.sort(np.concatenate(list(parts.values()))), np.arange(graph.num_nodes))
+        assert all((np.diff(part) > 0).all() for part in parts.values())
+
+
+def test_what_some_part_lacks_is_said_once():
+    graph = three_groups([(100, 60), (30, 2), (4, 0)])
+    lines = statistics.warnings(graph, "x", "node_classification", SHARES, 0, 5)
+    assert lines[0] == "nobody of s=2 has label 1"
+    lacking = [line for line in lines if "nobody of s=1 with label 1 is in the test part" in line]
+    tests = [splits.make(graph, "node_classification", SHARES, 0, "x", split)["test"] for split in range(5)]
+    count = sum(3 not in splits.cells(graph)[nodes] for nodes in tests)
+    assert 0 < count < 5 and f"of {count} of 5 splits" in lacking[0] and "are missing" in lacking[0]
+    assert statistics.warnings(graph, "x", "link_prediction", SHARES, 0, 5) == []
+
+
+def test_splits_of_two_groups_stay_as_they_are():
+    graph = three_groups([(100, 60), (30, 3)])
+    for split in range(20):
+        parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)
+        drawn = splits.node_split(graph.num_nodes, SHARES, 0, "x", split)
+        assert all(np.array_equal(parts[key], drawn[key]) for key in drawn)

@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from obtain import obtain
 
-from fairgat.config import Splits
-from fairgat.data import statistics
+from fairgat.config import Dataset, Splits
+from fairgat.data import splits, statistics
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.data.splits import edge_split
@@ -32,9 +33,39 @@ def test_counts():
         "edges": 8, "inter_edges": 4, "intra_edges": 4, "isolated_nodes": 1,
         "label_homophily": 0.0, "group_homophily": 0.5, "without_other_group": pytest.approx(0.2),
         "label_gap": pytest.approx(1 / 6),
+        "by_group": {
+            "s=0": {"nodes": 2, "labelled": 2, "label_1": 1, "r_chi": 1.0, "homophily": 0.5},
+            "s=1": {"nodes": 3, "labelled": 3, "label_1": 2, "r_chi": pytest.approx(2 / 3), "homophily": 0.5},
+        },
+        "tau": pytest.approx(2 / 3 + 7 / 9 - 1),
         "r_chi": {"0": 1.0, "1": pytest.approx(2 / 3)},
         "alpha_chi": {"0.25": 0.25, "1.0": pytest.approx(0.6)},
     }  # fmt: skip
+
+
+@pytest.mark.real_data
+@pytest.mark.parametrize(
+    ("name", "attributes", "sizes", "expected"),
+    [
+        ("recidivism", ["WHITE"], [9317, 9559], 0.0833),
+        ("recidivism", ["WHITE", "MALE"], [625, 8692, 474, 9085], 0.1043),
+        ("income", ["race"], [10136, 4685], 0.7743),
+        ("income", ["race", "sex"], [3241, 6895, 2308, 2377], 0.8003),
+        ("credit", ["EducationLevel"], [468, 4917, 14030, 10585], None),
+        ("german", ["Gender", "Single"], [310, 142, 548], None),
+    ],
+)
+def test_groups_of_several_attributes_and_their_mixing(data_mirror, tmp_path, name, attributes, sizes, expected):
+    usual = obtain(name, Dataset(task="node_classification"), tmp_path, data_mirror)
+    settings = Dataset(task="node_classification", options={"sensitive": attributes})
+    graph = obtain(name, settings, tmp_path, data_mirror)
+    assert np.bincount(graph.sensitive).tolist() == sizes
+    assert graph.num_features == usual.num_features - (len(attributes) - 1 if name != "german" else 1)
+    if expected:
+        assert round(statistics.tau(statistics.mixing(graph)), 4) == expected
+    for split in range(3):
+        parts = splits.make(graph, "node_classification", Splits(), 0, name, split)
+        assert {len(np.unique(splits.cells(graph)[nodes])) for nodes in parts.values()} == {2 * len(sizes)}
 
 
 def test_the_label_gap_is_that_of_labelled_nodes_and_of_two_labels():
