@@ -16,6 +16,7 @@ from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import ConfigError, DataError, NotDefined, nearest
 from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import unpack
+from fairgat.tasks.metrics import counted
 from fairgat.tasks.parity import parity_parts
 from fairgat.theory.account import Account, compared, contrast
 from fairgat.theory.network import account
@@ -94,7 +95,7 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
             f"Test predictions are positive for {rates(predicted, everyone)}: they differ by "
             f"{100 * gaps[group]:+.1f} points{among}."
         )
-        parts = parity_parts(predicted, labels, sensitive, group)
+        parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
         if np.isnan(parts).any():
             yield "Labels' and errors' part are not defined: a group has one label only."
             return

@@ -15,7 +15,7 @@ from typing import Literal
 import numpy as np
 
 from fairgat.config import LinkTraining, NodeTraining, Task
-from fairgat.tasks import metrics
+from fairgat.tasks import metrics, parity
 from fairgat.tasks.metrics import Decisions
 
 Role = Literal["utility", "chosen", "audited", "shown", "explored"]
@@ -90,6 +90,8 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         ACCURACY,
         _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(metrics.positive_rates)),
         _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(metrics.true_positive_rates)),
+        Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", parity.of_labels),
+        Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", parity.of_errors),
         Measure("f1", "F1", "F1", metrics.f1, "higher"),
         AUC,
         Measure(

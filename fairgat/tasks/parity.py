@@ -4,11 +4,13 @@ import math
 
 import numpy as np
 
+from fairgat.tasks.metrics import Decisions, positive_rates
 
-def parity_parts(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, group: int) -> tuple[float, float]:
-    """Split the rate of positive predictions of a group, less that of all others, in two parts that add up to it.
 
-    With p(y|s) the shares of the labels in a side s and q_sy its rates of positive predictions among them, these are
+def parity_parts(counts: np.ndarray) -> tuple[float, float]:
+    """Split the rate of positive decisions of one side less that of another in two parts that add up to it.
+
+    With p(y|s) the shares of the labels in a side s and q_sy its rates of positive decisions among them, these are
 
         labels: sum_y (p(y|1) - p(y|0)) (q_0y + q_1y) / 2
         errors: sum_y (p(y|1) + p(y|0)) / 2 (q_1y - q_0y)
@@ -17,19 +19,30 @@ def parity_parts(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     decomposition of Kitagawa (1955), known in economics as Oaxaca's and Blinder's.
 
     Args:
-        predicted: (n,) 0/1 predictions.
-        labels: (n,) 0/1 labels.
-        sensitive: (n,) sensitive groups.
-        group: side 1; all other groups are side 0.
+        counts: (2, 2, 2) by side, label and decision (`fairgat.tasks.metrics.counted`).
 
     Returns:
         The parts of the labels and of the errors; NaN where a side has nobody of some label.
     """
-    labels, predicted = labels.astype(bool), predicted.astype(bool)
-    sides = [sensitive != group, sensitive == group]
-    cells = [[side & (labels == label) for label in (False, True)] for side in sides]
-    if not all(cell.any() for row in cells for cell in row):
+    sizes = counts.sum(axis=2)
+    if not sizes.all():
         return math.nan, math.nan
-    p = np.array([[cell.sum() / side.sum() for cell in row] for side, row in zip(sides, cells, strict=True)])
-    q = np.array([[predicted[cell].mean() for cell in row] for row in cells])
+    p, q = sizes / sizes.sum(axis=1, keepdims=True), counts[:, :, 1] / sizes
     return float(((p[1] - p[0]) * (q[0] + q[1])).sum() / 2), float(((p[0] + p[1]) * (q[1] - q[0])).sum() / 2)
+
+
+def of_labels(decisions: Decisions) -> float:
+    """The labels' part of ΔSP: of the group with the highest rate less the one with the lowest."""
+    return _of_extremes(decisions)[0]
+
+
+def of_errors(decisions: Decisions) -> float:
+    """The errors' part of ΔSP; together with the labels' part it is ΔSP."""
+    return _of_extremes(decisions)[1]
+
+
+def _of_extremes(decisions: Decisions) -> tuple[float, float]:
+    rates = positive_rates(decisions.counts)
+    if np.isfinite(rates).sum() < 2:
+        return math.nan, math.nan
+    return parity_parts(decisions.counts[[np.nanargmin(rates), np.nanargmax(rates)]])

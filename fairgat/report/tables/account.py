@@ -7,14 +7,15 @@ import numpy as np
 import pandas as pd
 
 from fairgat.errors import DataError
-from fairgat.report import inputs, labels
+from fairgat.report import inputs, labels, percent
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
 
-READS = ("account", "selection")
+READS = ("account", "selection", "winners")
 TASK = "node_classification"
 
 PARTS: dict[str, str] = {"mixing": "mixing", "label_selection": "label selection", "rest": "the rest", "gate": "gate"}
+DECISIONS = ("accuracy", "statistical_parity", "parity_labels", "parity_errors", "equal_opportunity")
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2"}
 _OTHERS: dict[str, Text] = {
     "spread": "spread",
@@ -46,8 +47,9 @@ def concatenated(paths: Sequence[str | Path]) -> pd.DataFrame:
 
 
 def build(settings: Settings, files: Files) -> Table:
-    """One panel of the logits' gaps, one of the layers' distances; means over the splits."""
+    """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
     accounts, notes = read(files), Notes()
+    decided = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
 
     def panel(title: str, layers: Mapping[str, str], over: Sequence[str], text: str) -> Panel:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
@@ -68,6 +70,17 @@ def build(settings: Settings, files: Files) -> Table:
             f"of two methods compare. Each method is represented by {labels.RULES[settings['rule']]}."
         ),
         panels=[
+            Panel(
+                "multirow",
+                ["Data set", "Method", *map(labels.metric, DECISIONS)],
+                [_decisions(each, settings, decided) for each in settings["datasets"]],
+                "The decisions",
+                (
+                    "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
+                    "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
+                ),
+                align="ll" + "r" * len(DECISIONS),
+            ),
             panel("The logits", {"logit": ""}, ["all", "label 1", "label 0"], "In units of the logits."),
             panel(
                 "Layer by layer",
@@ -79,6 +92,17 @@ def build(settings: Settings, files: Files) -> Table:
         notes=notes.all(),
         size="tiny",
     )
+
+
+def _decisions(dataset: Mapping, settings: Settings, decided: pd.DataFrame) -> Block:
+    if dataset["reason"]:
+        return Block(dataset["title"], reason=dataset["reason"])
+    rows = []
+    for number, method in enumerate(settings["methods"]):
+        keys = [(dataset["name"], method["name"], measure) for measure in DECISIONS]
+        cells = [percent.score(*decided.loc[key]) if key in decided.index else Cell(DASH) for key in keys]
+        rows.append(Row([Cell(method["title"]), *cells], number))
+    return Block(dataset["title"], rows)
 
 
 def _block(

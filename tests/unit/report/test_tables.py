@@ -264,7 +264,9 @@ def test_latex_compiles_with_every_character(latex, first):
 
 
 def test_the_account_is_that_of_the_selected_cell(plan, built):
-    logits, layers = (panel.blocks for panel in built["account"].panels)
+    decisions, logits, layers = (panel.blocks for panel in built["account"].panels)
+    (rows,) = [block.rows for block in decisions if block.title == "Recidivism"]
+    assert [str(cell.text) for cell in rows[0].cells] == ["GAT", "95.73", "10.00", "–", "–", "10.00"]
     (block,) = [block for block in logits if block.title == "Recidivism"]
     rows = [[f"{cell.text} ± {cell.std}".removesuffix(" ± ") for cell in row.cells] for row in block.rows]
     parts = ["-0.500 ± 0.000", "+0.010 ± 0.010", "-0.100 ± 0.000", "2.000", "0.500", "1.900"]
