@@ -3,29 +3,44 @@
 The ablations are this method with fewer `steps`.
 """
 
+from functools import cached_property
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import Field, model_validator
 from torch import Tensor, nn
 
 from fairgat.config import Model
 from fairgat.data.graph import alpha_chi
 from fairgat.methods.base import LinkMethod, Method, NodeMethod, attention_layer
-from fairgat.nn import FairGATConv
+from fairgat.nn import CSRGraph, FairGATConv, Shares, balanced_shares
 
 
 class Settings(Model):
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
+    shares: Literal["paper", "balanced"] | None = None
+    """What S1 gives each group: the paper's alpha_chi, one share for all other groups, or masses with which mixing
+    keeps the same part of the difference between any two groups. Where absent, balanced in node classification with
+    more than two groups, for which the paper has no alpha_chi, and otherwise the paper's."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """The most attention that inter-edges may get (Eq. optim). In link prediction, what they get."""
+    """The most attention that inter-edges may get (Eq. optim). In link prediction, and with more than two groups, what
+    they get."""
     cap: bool = True
-    """Node classification: whether the share is at most 1 / (R_0 + R_1), which makes Theorem 1's factor 0 (Eq. sol).
-    Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
+    """Node classification with two groups: whether the share is at most 1 / (R_0 + R_1), which makes Theorem 1's factor
+    0 (Eq. sol). Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
+    retention: Annotated[float, Field(ge=-1, le=1)] | None = None
+    """Balanced shares: the part of a difference that mixing keeps. Where absent it follows from `alpha_chi_max`, as it
+    would if all K groups were as large and everyone had neighbours of each: 1 - alpha_chi_max K / (K - 1)."""
     eta: Annotated[float, Field(gt=0)] = 1.0
     """S3's factor on features of unit variance."""
     center: bool = False
     """Whether S3 subtracts the mean as well; the paper does not say, its equations scale only."""
+
+    @model_validator(mode="after")
+    def _one_share(self) -> "Settings":
+        if self.retention is not None and (self.shares == "paper" or "alpha_chi_max" in self.model_fields_set):
+            raise ValueError("`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them")
+        return self
 
 
 class _FairGAT(Method):
@@ -34,6 +49,31 @@ class _FairGAT(Method):
     def alpha_chi(self) -> float:
         """Choose the attention given to inter-edges."""
         return self.settings.alpha_chi_max
+
+    def balances(self) -> bool:
+        """Whether shares are balanced where the settings do not say."""
+        return False
+
+    @cached_property
+    def shares(self) -> float | Shares | None:
+        """What S1 gives to each group; None without S1."""
+        settings, graph = self.settings, self.task.graph
+        if 1 not in settings.steps:
+            return None
+        if settings.shares == "paper" or not (settings.shares or settings.retention is not None or self.balances()):
+            return self.alpha_chi()
+        retention, groups = settings.retention, graph.num_groups
+        if retention is None:
+            retention = 1 - settings.alpha_chi_max * groups / (groups - 1)
+        return balanced_shares(self.task.sensitive, self.task.edge_index, retention)
+
+    @cached_property
+    def csr(self) -> CSRGraph:
+        """The training graph, cut as S1 needs it."""
+        if not isinstance(self.shares, Shares):
+            return self.task.plain_csr if self.shares is None else self.task.segmented_csr
+        task = self.task
+        return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, task.sensitive, shares=self.shares)
 
     def conv(self) -> type[FairGATConv]:
         """Choose the kind of layer; a variant may have its own."""
@@ -50,27 +90,27 @@ class _FairGAT(Method):
 
     def layer(self):
         """Make a factory of attention layers with the steps that are on."""
-        share = self.alpha_chi() if 1 in self.settings.steps else None
-        return attention_layer(self.conv(), self.task, alpha_chi=share, **self.options())
+        return attention_layer(self.conv(), self.task, alpha_chi=self.shares, **self.options())
 
     def build(self) -> nn.Module:
         return self.task.network(self.layer(), **self.options())
 
     def embed(self) -> Tensor:
-        fair = 1 in self.settings.steps
-        return self.model(self.task.features, self.task.segmented_csr if fair else self.task.plain_csr)
+        return self.model(self.task.features, self.csr)
 
 
 class NodeClassification(_FairGAT, NodeMethod):
     def alpha_chi(self) -> float:
         """Solve equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops.
 
-        Raises:
-            NotDefined: there are not exactly two groups, and the share is capped.
+        It is for two groups; of more, and without the cap, it is `alpha_chi_max`.
         """
-        if not self.settings.cap:
+        if self.balances() or not self.settings.cap:
             return self.settings.alpha_chi_max
         return alpha_chi(self.task.graph.r_chi(), self.settings.alpha_chi_max)
+
+    def balances(self) -> bool:
+        return self.task.graph.num_groups > 2
 
 
 class LinkPrediction(_FairGAT, LinkMethod):

@@ -23,6 +23,8 @@ from fairgat.nn.normalise import Features
 class Settings(original.Settings):
     """FairGAT's settings, and the decisions that may differ, one at a time; the defaults are FairGAT."""
 
+    shares: Literal["paper"] = "paper"
+    """What is varied is the paper's attention."""
     self_loops: bool = True
     """Whether a node attends to itself, as by an intra-edge."""
     one_sided: Literal["whole", "share"] = "whole"

@@ -6,6 +6,7 @@ from fairgat.tasks import measures
 PARAMETERS: dict[str, Text] = {
     "alpha_chi_max": Math("α_χ^max", r"$\alpha_{\max}^{\chi}$"),
     "alpha_chi": Math("α_χ", r"$\alpha^{\chi}$"),
+    "retention": Math("φ", r"$\varphi$"),
     "eta": Math("η", r"$\eta$"),
     "adversary_weight": Math("β", r"$\beta$"),
     "similarity_weight": Math("λ", r"$\lambda$"),

@@ -21,6 +21,7 @@ from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
 from fairgat.nn.normalise import EPS
+from fairgat.nn.shares import contraction
 
 LIPSCHITZ = {"identity": 1.0, "relu": 1.0, "sigmoid": 0.25}  # of the activations, element by element
 
@@ -113,14 +114,6 @@ class LayerTerms:
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
     """delta of (N, F) or (N,) values: the largest Euclidean distance between the means of two groups."""
     return max(float(np.linalg.norm(first - second)) for first, second in combinations(_means(values, sensitive), 2))
-
-
-def contraction(mixing: np.ndarray) -> float:
-    """tau of a row-stochastic (K, K) matrix: half the largest sum of absolute differences between two rows (Dobrushin).
-
-    0 where all groups attend alike, 1 where two of them attend to no group in common.
-    """
-    return max(float(np.abs(first - second).sum()) / 2 for first, second in combinations(mixing, 2))
 
 
 def attention_terms(

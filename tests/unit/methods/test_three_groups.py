@@ -9,7 +9,7 @@ from fairgat.errors import NotDefined
 from fairgat.training.loop import fit
 
 METHODS = [name for name in methods.names() if hasattr(methods.module(name), "NodeClassification")]
-FOR_TWO = {"fairgb": "FairGB", "edits": "EDITS", "fairgat": "alpha_chi", "fairgat_variants": "alpha_chi"}
+FOR_TWO = {"fairgb": "FairGB", "edits": "EDITS"}
 
 
 @pytest.mark.parametrize("module", METHODS)

@@ -12,6 +12,7 @@ from scipy.sparse import csr_matrix
 from fairgat import theory
 from fairgat.data.graph import symmetrise
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
+from fairgat.nn.shares import contraction
 
 SOON = settings(max_examples=60, deadline=None, derandomize=True)
 SEED = st.integers(0, 2**32 - 1)
@@ -74,9 +75,9 @@ def test_layers_compose(seed):
     """tau(AB) <= tau(A) tau(B) <= 1, and of two groups it is Theorem 1's factor."""
     rng = np.random.default_rng(seed)
     a, b = rng.dirichlet(np.full(size := int(rng.integers(2, 7)), rng.random() + 0.1), (2, size))
-    assert theory.contraction(a @ b) <= theory.contraction(a) * theory.contraction(b) + 1e-12 <= 1 + 2e-12
+    assert contraction(a @ b) <= contraction(a) * contraction(b) + 1e-12 <= 1 + 2e-12
     (stay, go), (back, remain) = rng.dirichlet([1, 1], 2)
-    assert theory.contraction(np.array([[stay, go], [back, remain]])) == pytest.approx(abs(go + back - 1))
+    assert contraction(np.array([[stay, go], [back, remain]])) == pytest.approx(abs(go + back - 1))
 
 
 @pytest.mark.parametrize("groups", [2, 3, 4])
@@ -84,7 +85,7 @@ def test_the_papers_assumption_means_an_equal_share_for_every_group(groups):
     """Everyone gives the others alpha, spread evenly: tau is 0 at alpha = (K - 1)/K alone, for 1/K to each group."""
     others = (1 - np.eye(groups)) / (groups - 1)
     for alpha in (0.25, 0.5, 0.75, 1.0):
-        tau = theory.contraction((1 - alpha) * np.eye(groups) + alpha * others)
+        tau = contraction((1 - alpha) * np.eye(groups) + alpha * others)
         assert tau == pytest.approx(abs(1 - alpha * groups / (groups - 1)))
 
 
@@ -93,7 +94,7 @@ def test_balanced_attention_keeps_its_retention_of_every_difference(retention):
     """B = phi I + (1 - phi) 1 pi': tau is |phi|, and the means of any two groups end phi times as far apart."""
     pi = np.array([0.3, 0.5, 0.2])
     mixing = retention * np.eye(3) + (1 - retention) * pi
-    assert theory.contraction(mixing) == pytest.approx(abs(retention))
+    assert contraction(mixing) == pytest.approx(abs(retention))
     means = np.array([[1.0, 2.0], [4.0, 0.5], [2.0, 7.0]])
     for s, t in combinations(range(3), 2):
         np.testing.assert_allclose((mixing @ means)[s] - (mixing @ means)[t], retention * (means[s] - means[t]))
