@@ -7,7 +7,7 @@ from dense import LINK, make, small_graph, three_groups
 from fairgat import methods, theory
 from fairgat.errors import ConfigError
 from fairgat.nn import Shares, balanced_shares
-from fairgat.training.loop import fit
+from fairgat.training.job import fit
 
 DENSE = {"nodes": 60, "edges": 900}  # everyone has neighbours of all groups
 

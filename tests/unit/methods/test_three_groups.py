@@ -6,10 +6,10 @@ from dense import NODE, make, three_groups
 
 from fairgat import methods
 from fairgat.errors import NotDefined
-from fairgat.training.loop import fit
+from fairgat.training.job import fit
 
 METHODS = [name for name in methods.names() if hasattr(methods.module(name), "NodeClassification")]
-FOR_TWO = {"fairgb": "FairGB", "edits": "EDITS"}
+FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "EDITS"}
 
 
 @pytest.mark.parametrize("module", METHODS)
