@@ -7,7 +7,7 @@ With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identitie
     c_j = D_c W h_j,    z_i = D_z sum_j alpha_ij c_j,    h'_i = sigma(z_i + b).
 
 What lies between h and z is linear once the data are given, so the proof holds for the effective weight
-W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "Normalisation", and "More than two groups" for the theorem.
+W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "The bounds" and "More than two groups".
 """
 
 from collections.abc import Iterator, Sequence
