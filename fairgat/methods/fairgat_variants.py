@@ -16,7 +16,7 @@ from torch.nn.utils.parametrizations import spectral_norm
 from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 from fairgat.methods import fairgat as original
-from fairgat.nn import CSRGraph, FairGATConv
+from fairgat.nn import CSRGraph, FairGATConv, Shares
 from fairgat.nn.normalise import Features
 
 
@@ -98,23 +98,22 @@ class _Variant:
                 spectral_norm(layer)
         return model
 
-    def embed(self) -> Tensor:
-        if self.settings.self_loops and self.settings.groups == "true":
-            return super().embed()
-        return self.model(self.task.features, self.own_csr)
-
     @cached_property
-    def own_csr(self) -> CSRGraph:
-        """The training graph, where S1 is taken cut into intra- and inter-edges, with this variant's self-loops and
-        groups. The job's seed shuffles the groups."""
-        sensitive = None
-        if 1 in self.settings.steps:
-            sensitive = self.task.sensitive
-            if self.settings.groups == "shuffled":
-                drawn = torch.Generator().manual_seed(torch.initial_seed())
-                sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
-        loops = self.settings.self_loops
-        return CSRGraph.from_edge_index(self.task.edge_index, self.task.graph.num_nodes, sensitive, loops)
+    def csr(self) -> CSRGraph:
+        """FairGAT's graph with this variant's self-loops and groups, which the job's seed shuffles."""
+        if self.settings.self_loops and self.settings.groups == "true":
+            return super().csr
+        sensitive = self.task.sensitive
+        if self.settings.groups == "shuffled":
+            drawn = torch.Generator().manual_seed(torch.initial_seed())
+            sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
+        return CSRGraph.from_edge_index(
+            self.task.edge_index,
+            self.task.graph.num_nodes,
+            None if self.shares is None else sensitive,
+            self.settings.self_loops,
+            self.shares if isinstance(self.shares, Shares) else None,
+        )
 
 
 class NodeClassification(_Variant, original.NodeClassification):
