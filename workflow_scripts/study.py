@@ -7,6 +7,7 @@ with logged(snakemake):
 
     from fairgat.files import read_json, write_text
     from fairgat.report import along, dose, inputs, study, style
+    from fairgat.report.render import render
     from fairgat.report.tables import account, theory
     from fairgat.scores import runs
 
@@ -15,8 +16,9 @@ with logged(snakemake):
     frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
     runs.write(output.differences, frame[list(study.COLUMNS)])
     runs.write(output.scores, study.scores(settings, shards, frame))
+    table = study.table(settings, frame)
     for path in output.table:
-        write_text(path, study.text(settings, frame, Path(path).suffix[1:]))
+        write_text(path, render(table, Path(path).suffix[1:]))
     figures = {}
     if settings["along"]:
         terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None

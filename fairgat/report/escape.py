@@ -1,25 +1,17 @@
 """Any text, safely, in LaTeX and in Markdown."""
 
 import re
-import unicodedata
 
-_ASCII = dict(zip("{}$&#%_", [rf"\{sign}" for sign in "{}$&#%_"], strict=True)) | {
-    "\\": r"\textbackslash{}",
-    "^": r"\textasciicircum{}",
-    "~": r"\textasciitilde{}",
-    '"': r"\char34{}",
-}
-_MATHS = {"<": "<", ">": ">", "|": "|", "±": r"\pm", "−": "-", "×": r"\times", "≤": r"\leq", "≥": r"\geq"}
-_GREEK = "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho sigma tau phi chi psi omega"
-_GREEK += " Gamma Delta Theta Lambda Xi Pi Sigma Phi Psi Omega"
-_MATHS |= dict(zip("αβγδεζηθικλμνξπρστφχψωΓΔΘΛΞΠΣΦΨΩ", (rf"\{name}" for name in _GREEK.split()), strict=True))
-_MATHS |= {"≠": r"\neq", "→": r"\rightarrow", "√": r"\surd", "✓": r"\surd", "✗": r"\times"}
-_WORDS = {"–": "--", "—": "---", "‘": "`", "’": "'", "“": "``", "”": "''", "…": r"\dots{}"}
-_WORDS |= dict(
-    zip("ßæÆœŒøØłŁ", (rf"\{name}{{}}" for name in ("ss", "ae", "AE", "oe", "OE", "o", "O", "l", "L")), strict=True)
+from pylatexenc.latexencode import RULE_DICT, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
+
+# LaTeX's old font encoding prints a dash for |; the other two need a package or are unknown to pylatexenc.
+_OWN = {ord("|"): r"\textbar{}", ord("✓"): r"\ensuremath{\surd}", ord("✗"): r"\ensuremath{\times}"}
+_ENCODER = UnicodeToLatexEncoder(
+    conversion_rules=[UnicodeToLatexConversionRule(RULE_DICT, _OWN), "defaults"],
+    replacement_latex_protection="braces-after-macro",
+    unknown_char_policy=lambda character: f"U+{ord(character):04X}",
+    unknown_char_warning=False,
 )
-# Combining character → LaTeX's accent, so that no input encoding is needed.
-_ACCENTS = dict(zip("\u0300\u0301\u0302\u0303\u0308\u030a\u030c\u0327", "`'^~\"rvc", strict=True))
 
 
 def tex(text: str) -> str:
@@ -27,21 +19,8 @@ def tex(text: str) -> str:
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
-    escaped = "".join(_tex_character(character) for character in " ".join(text.split()))
+    escaped = _ENCODER.unicode_to_latex(" ".join(text.split()))
     return "{}" + escaped if escaped[:1] in ("[", "*") else escaped  # else an argument of the \\ before it
-
-
-def _tex_character(character: str) -> str:
-    if known := (_ASCII | _WORDS).get(character):
-        return known
-    if character in _MATHS:
-        return rf"\ensuremath{{{_MATHS[character]}}}"
-    if character.isascii():
-        return character if character.isprintable() else ""
-    parts = unicodedata.normalize("NFD", character)
-    if len(parts) == 2 and parts[0].isascii() and parts[1] in _ACCENTS:
-        return rf"\{_ACCENTS[parts[1]]}{{{parts[0]}}}"
-    return f"U+{ord(character):04X}"
 
 
 def markdown(text: str) -> str:

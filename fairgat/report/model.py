@@ -89,7 +89,6 @@ class Table:
     explanation: str = ""
     source: str = ""
     size: str = "footnotesize"  # LaTeX's font size
-    continues: bool = False  # the part before it, under the same number
 
 
 _JSON = TypeAdapter(Table)

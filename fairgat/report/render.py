@@ -15,22 +15,20 @@ FORMATS = ("md", "tex", "html", "csv", "json")
 # In full, so that the rules see which files a table is rendered with.
 TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
 DOCUMENT = "templates/all_tables.tex.j2"
-_ROWS_OF_A_PAGE = {"footnotesize": 38, "scriptsize": 44, "tiny": 50}  # in LaTeX's article, with caption and notes
 _SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def render(table: Table, form: str) -> str:
     """The table as `md`, `tex`, `html`, `csv` or `json`.
 
-    The LaTeX needs booktabs and multirow, nothing else. It is one table environment, or several of a page at most.
+    The LaTeX needs booktabs, longtable and multirow, nothing else. A table goes on on the next page.
     """
     if form == "csv":
         return to_csv(table)
     if form == "json":
         return to_json(table)
-    parts = pages(with_asides_as_notes(table)) if form == "tex" else [table]
-    template = _environment(form).get_template(TEMPLATES[form])
-    return "\n".join(template.render(table=part, quoted=False) for part in parts)
+    shown = with_asides_as_notes(table) if form == "tex" else table
+    return _environment(form).get_template(TEMPLATES[form]).render(table=shown, quoted=False)
 
 
 def quoted(table: Table) -> str:
@@ -57,30 +55,6 @@ def with_asides_as_notes(table: Table) -> Table:
     return replace(table, panels=panels, notes=notes)
 
 
-def pages(table: Table) -> list[Table]:
-    """The table cut between its blocks into parts that fit on a page; the first explains, the last has the notes."""
-    parts: list[list[Panel]] = []
-    room = 0
-    for panel in table.panels:
-        for number, block in enumerate(panel.blocks):
-            rows = max(len(block.rows), 1)
-            if rows > room or not parts:
-                parts.append([])
-                room = _ROWS_OF_A_PAGE[table.size]
-            if number == 0 or not parts[-1]:
-                parts[-1].append(replace(panel, blocks=[]))
-            parts[-1][-1].blocks.append(block)
-            room -= rows
-    if len(parts) < 2:
-        return [table]
-    found = [replace(table, panels=panels, notes=[]) for panels in parts]
-    for number, part in enumerate(found[1:], start=2):
-        found[number - 1] = replace(
-            part, name=f"{table.name}-{number}", caption="Continued.", explanation="", continues=True
-        )
-    return [*found[:-1], replace(found[-1], notes=table.notes)]
-
-
 @cache
 def _environment(form: str) -> jinja2.Environment:
     # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
@@ -105,13 +79,19 @@ def _environment(form: str) -> jinja2.Environment:
         keep_trailing_newline=True,
         **delimiters,
     )
-    environment.filters.update(tex=tex, tex_cell=tex_cell, md=markdown, md_grid=markdown_grid, superscript=superscript)
+    environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
+    environment.filters.update(md=markdown, md_grid=markdown_grid, superscript=superscript)
     return environment
 
 
 def tex(text: Text) -> str:
     """LaTeX of a text; `Math` passes unescaped."""
     return text.tex if isinstance(text, Math) else escape.tex(text)
+
+
+def tex_header(panel: Panel) -> str:
+    """The header of a multirow panel; a stacked one repeats its header in every block."""
+    return " & ".join(map(tex, panel.header)) + r" \\" if panel.layout == "multirow" else ""
 
 
 def tex_cell(cell: Cell) -> str:

@@ -1,11 +1,11 @@
 """A study: variants against what they vary, run against run on the same splits.
 
-`compare` gives the numbers, `scores` those of each split behind them, `text` the table and `figure` a forest plot per
+`compare` gives the numbers, `scores` those of each split behind them, `table` the table and `figure` a forest plot per
 task. The paper's published test scores stand beside ours: for orientation in a study of validation scores, with their
 own differences in one of test scores.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -20,7 +20,6 @@ from fairgat.paper import means
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import of_selection
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
-from fairgat.report.render import render
 from fairgat.scores.paired import differences, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
@@ -134,18 +133,11 @@ def tasks(frame: pd.DataFrame) -> list[str]:
     return [task for task in TASKS if task in set(frame["task"])]
 
 
-def text(settings: Settings, frame: pd.DataFrame, form: str) -> str:
-    """The table in a format of `fairgat.report.render`; in LaTeX one per task, as both exceed a page."""
-    shown = [[task] for task in tasks(frame)] if form == "tex" else [tasks(frame)]
-    return "\n".join(render(table(settings, frame, each), form) for each in shown)
-
-
-def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Table:
+def table(settings: Settings, frame: pd.DataFrame) -> Table:
     """Make a panel of scores, with the published ones, one of differences and, of test scores, of splits per task.
 
     Args:
         settings, frame: as for `compare`, and as it gives it.
-        shown: the tasks.
     """
     notes, panels, test, base = Notes(), [], settings["part"] == "test", compared_with(settings)
     kinds = [
@@ -155,7 +147,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
     if test:
         kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
     needed = False
-    for task in shown:
+    for task in tasks(frame):
         mine = frame[frame["task"] == task]
         metrics = _metrics(settings, task)
         parts = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
@@ -185,7 +177,7 @@ def table(settings: Settings, frame: pd.DataFrame, shown: Sequence[str]) -> Tabl
         else ""
     )
     return Table(
-        name="_".join([settings["name"], *(shown if len(shown) == 1 else [])]),
+        name=settings["name"],
         caption=settings["title"],
         explanation=(
             f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "

@@ -109,10 +109,9 @@ def test_data_sets_and_methods_that_are_not_run_say_why(plan, built):
 def test_layout_of_the_papers_tables(built):
     tex = render.render(built["comparison"], "tex")
     lines = tex[tex.index("Recidivism &") :].splitlines()
-    assert lines[0] == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\"
-    assert lines[2] == r"GAT & $\mathbf{95.73} \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\"
-    assert lines[1] == lines[3] == lines[6] == r"\midrule"  # GAT, baselines and FairGAT stand apart
-    assert tex.count(r"\toprule") == tex.count(r"\bottomrule") == 1
+    assert lines[0] == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\*"
+    assert lines[2] == r"GAT & $\mathbf{95.73} \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
+    assert lines[1] == lines[3] == lines[6] == r"\keeprule{4}"  # GAT, baselines and FairGAT stand apart
     assert render.render(built["link_prediction"], "tex").count(r"\multirow{2}{*}{\textbf{Cora}}") == 1
 
 
@@ -197,17 +196,17 @@ def test_escaping():
         r"a\_b \& 50\% \$x\$ \#1 \{y\} \textbackslash{}z \textasciitilde{} \textasciicircum{}"
     )
     assert escape.tex("Žižek ± δ\n中") == r"\v{Z}i\v{z}ek \ensuremath{\pm} \ensuremath{\delta} U+4E2D"
-    assert escape.tex("Straße, Łódź") == r"Stra\ss{}e, \L{}\'{o}d\'{z}"
+    assert escape.tex("Straße, Łódź ✓") == r"Stra\ss{}e, \L{}\'od\'z \ensuremath{\surd}"
     assert [escape.tex(text) for text in ("[a] b", "*a", "a [b]")] == ["{}[a] b", "{}*a", "a [b]"]
     assert escape.markdown("a|b *c* `d` x~1/y~2 $5 a_b _e_ <i> R&D") == (
         r"a\|b \*c\* \`d\` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
     )
-    assert render.render(Table("t", Math("x²", "$x^{2}$"), [], []), "tex").count("$x^{2}$") == 1
+    assert render.render(Table("t", Math("x²", "$x^{2}$"), [Panel("stacked")], []), "tex").count("$x^{2}$") == 1
 
 
 @pytest.fixture(scope="module")
 def latex(tmp_path_factory):
-    """Compile a table alone in an article with booktabs and multirow; return TeX's log."""
+    """Compile a table alone in an article with booktabs, longtable and multirow; return TeX's log."""
     engine = shutil.which("tectonic") or shutil.which("pdflatex")
     if not engine:
         pytest.skip("neither pdflatex nor tectonic is installed")
@@ -216,12 +215,13 @@ def latex(tmp_path_factory):
     def compiled(tex):
         folder = tmp_path_factory.mktemp("latex")
         if "\\documentclass" not in tex:
-            packages = "\\usepackage{booktabs}\n\\usepackage{multirow}\n"
+            packages = "\\usepackage{booktabs,longtable,multirow}\n"
             tex = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{tex}\n\\end{{document}}\n"
         (folder / "main.tex").write_text(tex, encoding="utf-8")
-        done = subprocess.run(
-            [engine, *options, "main.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
-        )
+        for _ in range(2 if engine.endswith("pdflatex") else 1):  # longtable learns its widths in the first run
+            done = subprocess.run(
+                [engine, *options, "main.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
+            )
         if "File `multirow.sty' not found" in done.stdout:
             pytest.skip("TeX is installed without multirow")
         assert done.returncode == 0, done.stdout[-3000:]
@@ -230,11 +230,10 @@ def latex(tmp_path_factory):
     return compiled
 
 
-def test_all_tables_compile_with_booktabs_and_multirow_alone(built, latex):
+def test_all_tables_compile(built, latex):
     for table in built.values():
         assert "Overfull" not in latex(render.render(table, "tex"))
     tex = render.document(render.render(table, "tex") for table in built.values())
-    assert tex.count(r"\begin{table}") == len(TABLES)
     assert "Overfull" not in latex(tex)
 
 
@@ -243,21 +242,14 @@ def test_a_latex_table_of_many_rows_goes_on_on_the_next_page(latex, size):
     blocks = [Block(f"D{n}", [Row([Cell(f"{n}/{k}"), Cell("1.00", std="0.10")]) for k in range(19)]) for n in range(5)]
     panels = [Panel("multirow", ["", "", "A"], blocks[:4], align="lll"), Panel("multirow", ["", "", "B"], blocks[4:])]
     tex = render.render(Table("long", "Caption.", panels, [("1", "A note.")], "How to read it.", size=size), "tex")
-    assert tex.count(r"\begin{table}") == 3
-    assert [tex.count(text) for text in ("How to read it.", "A note.", "Continued.", r"\label{table:long}")] == [
-        1,
-        1,
-        2,
-        1,
-    ]
-    assert all(tex.count(f"{n}/{k} &") == 1 for n in range(5) for k in range(19))
-    assert "too large" not in latex(tex)
-    assert tex.count(r"\addtocounter{table}{-1}") == 2, "each part goes on under the first one's number"
+    said = latex(tex)
+    assert "too large" not in said and "Overfull" not in said
+    assert int(re.search(r"\((\d+) pages?,", said)[1]) > 1
 
 
 @pytest.mark.parametrize("first", ["", "[", "*"])
 def test_latex_compiles_with_every_character(latex, first):
-    title = first + "".join(map(chr, range(32, 127))) + "éñÅçŽ中文\u200b😀" + "".join(escape._MATHS | escape._WORDS)
+    title = first + "".join(map(chr, range(32, 127))) + "éñÅçŽ中文\u200b😀" + "–—‘’“”…ßæÆœŒøØłŁ±−×≤≥≠→√✓✗¹²αβχηδΔΩ"
     block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
     panel = Panel("stacked", ["", title[:20]], [block])
     latex(render.render(Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"))
