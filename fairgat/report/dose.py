@@ -144,11 +144,13 @@ def figure(settings: Settings, curve: pd.DataFrame, predicted: pd.DataFrame) -> 
             if optimum <= 1:
                 ax.axvline(optimum, color="#666666", linestyle=":", linewidth=1, zorder=1)
         panels[0].set_ylabel(style.plain(block["title"]), fontweight="bold")
-    names = [*map(style.label, METRICS), "logits, all nodes", "logits, label 1"]
+    names = [*map(style.label, METRICS), "gap, all nodes", "gap, label 1"]
     for ax, title in zip(axes[0], names, strict=True):
         ax.set_title(title, fontsize=8)
-    drawn.supxlabel("share of attention on neighbours in other groups", fontsize=8)
-    drawn.supylabel(f"difference to {compared_with(settings)}, in points; parts of the gap", fontsize=8)
+    for ax in axes[-1]:
+        ax.set_xticks([0.25, 0.5, 0.75], ["¼", "½", "¾"])
+    axes[-1][len(METRICS) // 2].set_xlabel(f"share on other groups; difference to {compared_with(settings)} in points")
+    axes[-1][len(METRICS)].set_xlabel("logits, in their spread")
     style.legend(drawn, [look for name, look in looks.items() if name not in compared])
     shown = {**PARTS, "gap": "gap"}
     lines = [Line2D([], [], color=COLOURS[key], label=text) for key, text in shown.items()]
