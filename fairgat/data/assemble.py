@@ -20,6 +20,7 @@ def assemble(
     where: str,
     written: EdgeList | None = None,
     features: np.ndarray | None = None,
+    labels: np.ndarray | None = None,
     facts: dict[str, Any] | None = None,
 ) -> Graph:
     """Make the graph.
@@ -29,6 +30,7 @@ def assemble(
         pairs: (m, 2) rows of the table, -1 for an unknown node; undirected.
         where: what messages call the list of edges; `written` tells how they stand there.
         features: (R, F) that are no columns of the table; in place of the columns unless the options name some.
+        labels: (R,) where the source made them; else those of the options' column.
         facts: what the source knows.
 
     Returns:
@@ -40,7 +42,8 @@ def assemble(
         DataError: naming the file, the line, and what to write instead.
     """
     groups, named = groups_of(table, options)
-    labels = columns.labels(table, options) if options.label is not None else None
+    if labels is None and options.label is not None:
+        labels = columns.labels(table, options)
     edge_index = edges_from_pairs(pairs, len(groups), where, options.drop, written)
     kept = groups >= 0
     left_out = {"nodes of none of the groups": int((~kept).sum())}

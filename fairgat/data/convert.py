@@ -1,5 +1,6 @@
 """Convert graphs to and from PyTorch Geometric and NetworkX, which are imported only when needed."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -35,32 +36,59 @@ def from_pyg(data: "Data", sensitive: str = "sensitive", label: str = "y") -> Gr
     Raises:
         DataError: an attribute is missing, is not a tensor or has the wrong shape.
     """
-    arrays = {}
-    for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), (label, "(N,)"), (sensitive, "(N,)")):
-        value = data.get(name)
-        if value is None:
-            raise DataError(f"the Data has no {name!r}; it needs one of shape {shape}")
-        try:
-            arrays[name] = value.detach().cpu().numpy()
-        except (AttributeError, TypeError):  # a list; a sparse tensor
-            kind = type(value).__name__
-            raise DataError(f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}") from None
-    edges, count = arrays["edge_index"], len(arrays["x"])
-    for name in (label, sensitive):
-        error = f"the Data's {name!r} must be {count} whole numbers, got shape {arrays[name].shape}"
-        arrays[name] = _whole(arrays[name], error)
-        if arrays[name].shape != (count,):
-            raise DataError(error)
-    if edges.ndim != 2 or len(edges) != 2:
-        raise DataError(f"the Data's 'edge_index' must have shape (2, E), got {edges.shape}")
+    x, edges, columns = arrays(data, [label, sensitive])
     graph = Graph(
-        features=np.array(arrays["x"], dtype=np.float32),
-        labels=arrays[label],
-        sensitive=arrays[sensitive],
-        edge_index=symmetrise(edges, count),
+        features=np.array(x, dtype=np.float32),
+        labels=columns[label],
+        sensitive=columns[sensitive],
+        edge_index=symmetrise(edges, len(x)),
     )
     graph.check()
     return graph
+
+
+def arrays(data: "Data", names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Take features (N, F), edges (2, E) and (N,) whole numbers out of a `Data`; without `x`, F is 0.
+
+    Args:
+        names: of the attributes of whole numbers.
+
+    Raises:
+        DataError: an attribute is missing, is not a dense tensor or has the wrong shape; it says what to do.
+    """
+    taken = {}
+    for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), *((name, "(N,)") for name in names)):
+        value = data.get(name)
+        if value is None and name == "x":
+            taken[name] = np.zeros((data.num_nodes, 0))
+            continue
+        if value is None:
+            raise DataError(f"the Data has no {name!r}; it needs one of shape {shape}")
+        try:
+            taken[name] = value.detach().cpu().numpy()
+        except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16, which NumPy lacks
+            kind, advice = type(value).__name__, "torch.tensor(...) makes one"
+            if hasattr(value, "layout"):
+                dense = str(value.layout) == "torch.strided"
+                kind, advice = str(value.dtype if dense else value.layout), ".float()" if dense else ".to_dense()"
+                advice += " helps"
+            raise DataError(
+                f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}: {advice}"
+            ) from None
+    x, edges = taken.pop("x"), taken.pop("edge_index")
+    if x.ndim != 2 or x.dtype.kind not in "fiub" or not np.isfinite(x).all():
+        raise DataError(f"features must be a finite (N, F) matrix; the Data's 'x' has shape {x.shape} of {x.dtype}")
+    if edges.ndim != 2 or len(edges) != 2:
+        raise DataError(f"the Data's 'edge_index' must have shape (2, E), got {edges.shape}")
+    edges = _whole(edges, "the Data's 'edge_index' must be whole numbers, the nodes that each edge joins")
+    if edges.size and (edges.min() < 0 or edges.max() >= len(x)):
+        raise DataError(f"an edge of the Data's 'edge_index' names a node outside 0 .. {len(x) - 1}")
+    for name, values in taken.items():
+        error = f"the Data's {name!r} must be {len(x)} whole numbers, got {values.dtype} of shape {values.shape}"
+        taken[name] = _whole(values, error)
+        if values.shape != (len(x),):
+            raise DataError(error)
+    return x, edges, taken
 
 
 def to_networkx(graph: Graph) -> "networkx.Graph":

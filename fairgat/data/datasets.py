@@ -50,7 +50,7 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
     if name not in declared:
         raise ConfigError(
             f"datasets.{name}: no module in {_FOLDER} declares this data set; {nearest(name, declared)} "
-            "For your own data set `source`: tables, pyg, or a module that you add."
+            "For your own data set `source`: tables, networkx, pyg, or a module that you add."
         )
     return declared[name]
 

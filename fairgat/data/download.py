@@ -131,7 +131,7 @@ def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], 
     if file.pin and identity != file.pin:
         what = "a web page" if is_page else f"{part.stat().st_size} bytes"
         raise _Unavailable(f"it gave {what} with {identity} instead of {file.pin.rsplit(maxsplit=1)[-1]}")
-    if is_page:
+    if is_page and not file.local:  # XML begins like one
         raise _Unavailable("it gave a web page instead of the file")
     checksum = sha256_of(part)
     os.replace(part, target)

@@ -22,9 +22,9 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         neighbour of another group; `label_gap`: the share of label 1 among a group's labelled nodes, the largest less
         the smallest, None where labels are not 0 and 1; `by_group`: of each group, by its name, `nodes`, `labelled`,
         `label_1` (how many of these have label 1), `r_chi` and `homophily` (the share of its edges that stay in it,
-        None without edges); `tau`: of the mean over neighbours and the node itself, see `mixing`; `r_chi`: per group, the share of its nodes with an inter-edge;
-        `alpha_chi`: per alpha_chi_max, the paper's closed form, which only two groups have: with more groups there are
-        no entries.
+        None without edges); `tau`: of the mean over neighbours and the node itself, see `mixing`; `r_chi`: per group,
+        the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form, which only
+        two groups have: with more groups there are no entries.
     """
     groups = np.bincount(graph.sensitive)
     shares = graph.r_chi()

@@ -8,23 +8,24 @@ my-network:
 
 import pickle
 from pathlib import Path
-from typing import Literal
 
-from fairgat.config import Model
-from fairgat.data.graph import Graph
-from fairgat.data.source import File, Scaling, edges_from_pairs, scaled
+import numpy as np
+
+from fairgat.data.graph import UNLABELLED, Graph
+from fairgat.data.options import Columns, Text, Texts
+from fairgat.data.source import File, Scaling
 from fairgat.errors import DataError
 
 
-class Options(Model):
+class Options(Columns):
+    """The attributes with a value for each node are the columns; `x` are the features."""
+
     path: str
     """The saved `Data`, relative to where Snakemake runs. `x` are the features, `edge_index` the edges."""
-    sensitive: str = "sensitive"
-    """Its attribute with the sensitive group of each node, numbered from 0."""
-    label: str = "y"
-    """Its attribute with the label of each node."""
-    drop: tuple[Literal["self_loops", "duplicates"], ...] = ()
-    """Kinds of bad edges to leave out instead of raising an error: self_loops, duplicates."""
+    sensitive: Texts = ("sensitive",)
+    """Its attribute with the sensitive group of each node; or several, of which the combinations are the groups."""
+    label: Text = "y"
+    """Its attribute with the label of each node; -1 beside 0 and 1 is unlabelled."""
     scaling: Scaling = "none"
     """How features are scaled."""
 
@@ -36,11 +37,22 @@ def files(name: str, options: Options) -> list[File]:
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
     from fairgat.data import convert
+    from fairgat.data.assemble import assemble
+    from fairgat.data.reading import table_of
 
-    data = _data(folder / "data.pt", options.path)
-    graph = convert.from_pyg(data, options.sensitive, options.label)
-    edges = edges_from_pairs(data.edge_index.numpy().T, graph.num_nodes, options.path, options.drop)
-    return Graph(scaled(graph.features, options.scaling), graph.labels, graph.sensitive, edges)
+    where, data = options.path, _data(folder / "data.pt", options.path)
+    named = {options.label, *options.sensitive, *(options.features or ())}
+    x, edges, columns = convert.arrays(data, sorted(named))
+    texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
+    table = table_of(texts, where, lambda node: f"{where}: node {node}", "a saved Data")
+    labels, declared = columns[options.label], options.positive or options.negative or options.unlabelled
+    if declared or set(np.unique(labels).tolist()) == {UNLABELLED, 1}:
+        labels = None  # made of the column, or refused with what to write
+    facts = {
+        "nodes_read_as": f"a saved Data; {len(x)} nodes",
+        "edges_read_as": f"{edges.shape[1]} columns of edge_index",
+    }
+    return assemble(options, table, edges.T, where, features=x, labels=labels, facts=facts)
 
 
 def _data(path: Path, where: str):
@@ -57,6 +69,11 @@ def _data(path: Path, where: str):
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
+        if "numpy" in str(error):
+            raise DataError(
+                f"{where} was not read: an attribute is a NumPy array. Make it a tensor, as in "
+                "data.y = torch.from_numpy(data.y), and save the Data again"
+            ) from None
         raise DataError(f"{where} was not read: {_first_line(error)}") from None
     except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         raise DataError(f"{where} is damaged, or was not written by torch.save: {_first_line(error)}") from None

@@ -11,7 +11,7 @@ import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import numpy as np
 from pydantic import BeforeValidator, field_validator
@@ -116,7 +116,7 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
     """
     from fairgat.data.assemble import assemble  # pandas
 
-    table = _nodes(nodes, options)
+    table = read_nodes(nodes, options)
     facts = {"nodes_read_as": f"{table.form}; {len(table)} rows"}
     if callable(edges):
         pairs, written = edges(table), None
@@ -126,14 +126,15 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
     return assemble(options, table, pairs, options.edges.file, written, facts=facts)
 
 
-def _read(path: Path, written: Written, options: Options, expected: np.ndarray | None = None):
+def _read(path: Path, written: Written, options: Any, expected: np.ndarray | None = None):
     from fairgat.data import reading
 
     form = [getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields]
     return reading.read(path, written.file, *form, expected=expected)
 
 
-def _nodes(path: Path, options: Options):
+def read_nodes(path: Path, options: Any) -> Any:
+    """Read the table of the nodes, its header as names where it has one."""
     written, table = options.nodes, _read(path, options.nodes, options)
     header = written.header
     if header is None:
@@ -159,7 +160,7 @@ def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, s
     edges = _read(path, options.edges, options, None if options.id is None else table.column(options.id).texts)
     if len(edges.names) < 2:
         raise DataError(f"{edges.place(0)}: an edge needs two cells, one for each end; there is one")
-    find = _row_finder(table, options.id)
+    find = row_finder(table, options.id)
     if _has_header(edges, options, find):
         edges = edges.with_header()
     ends = _ends(edges, options)
@@ -215,7 +216,7 @@ def _ends(edges, options: Options) -> tuple[int, int]:
     return 0, 1
 
 
-def _row_finder(table, name: str | None) -> Callable[[np.ndarray], np.ndarray]:
+def row_finder(table, name: str | None) -> Callable[[np.ndarray], np.ndarray]:
     """A function that finds the rows of ids (K,), -1 where there is none; without a column of ids, of row numbers.
 
     Ids are texts, so that numbers of any length are told apart; where no id is written as an edge has it, 12.0 is 12.

@@ -46,6 +46,15 @@ def test_a_saved_data_becomes_a_graph(prepare):
     assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
 
 
+def test_a_saved_data_may_lack_features_and_have_other_labels_and_several_attributes(prepare):
+    content = data(x=None, num_nodes=4, y=torch.tensor([-1, 1, -1, 1]), sex=torch.tensor([1, 1, 0, 1]))
+    graph = prepare(content, negative=-1, graph_features=["degree", "constant"], sensitive=["group", "sex"])
+    assert graph.features.tolist() == [[1, 1], [2, 1], [2, 1], [1, 1]]
+    assert graph.labels.tolist() == [0, 1, 0, 1]
+    assert graph.group_names == ["group=0, sex=1", "group=1, sex=0", "group=1, sex=1"]
+    assert prepare(data(y=torch.tensor([0, 1, -1, 1]))).labels.tolist() == [0, 1, -1, 1]
+
+
 class Hostile:
     def __init__(self, path):
         self.path = path
@@ -73,6 +82,11 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (data(group=None), "has no 'group'"),
         (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor of shape \(N,\), got a list"),
         (data(x=torch.eye(4).to_sparse()), r"'x' must be a dense tensor of shape \(N, F\)"),
+        (data(x=torch.ones(4, 2).bfloat16()), r"'x' must be a dense tensor .* got a torch.bfloat16: \.float\(\) helps"),
+        (data(edge_index=torch.tensor([[0, 1], [1.5, 0]])), "'edge_index' must be whole numbers"),
+        (data(y=np.array([0, 1, 0, 1])), "an attribute is a NumPy array. Make it a tensor"),
+        (data(y=torch.tensor([-1, 1, -1, 1])), r"node 0: column 'y' is '-1', .*`negative: \[-1\]`"),
+        (data(x=None, num_nodes=4), r"no column is left as a feature.*`graph_features: \[degree\]`"),
         (data(x=torch.ones(4)), "features must be"),
         (data(y=torch.tensor([0.0, 0.5, 1, 1])), "'y' must be 4 whole numbers"),
         (data(edge_index=torch.tensor([[0, 1], [1, 9]])), "names a node outside 0 .. 3"),

@@ -1,0 +1,124 @@
+"""Your own data set, from a file that NetworkX reads: GraphML, GML, GEXF, Pajek, or a list of edges or neighbours.
+
+my-network:
+  task: node_classification
+  source: networkx
+  options: {path: my/graph.graphml, label: employed, sensitive: gender}
+"""
+
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from fairgat.data.graph import Graph
+from fairgat.data.options import Columns, Text, paste
+from fairgat.data.source import EdgeList, File
+from fairgat.data.sources import tables
+from fairgat.errors import DataError
+
+_ENDINGS = {
+    ".graphml": "graphml",
+    ".gml": "gml",
+    ".gexf": "gexf",
+    ".net": "pajek",
+    ".paj": "pajek",
+    ".pajek": "pajek",
+    ".edgelist": "edgelist",
+    ".edges": "edgelist",
+    ".adjlist": "adjlist",
+}
+_DRAWING = {"pajek": ("id", "x", "y", "shape")}  # how a node is numbered and drawn
+
+
+class Options(Columns, tables.Form):
+    """The nodes' attributes are the columns."""
+
+    path: str
+    """The file, relative to where Snakemake runs; also packed by gzip or bzip2, where its name says so."""
+    format: Literal["graphml", "gml", "gexf", "pajek", "edgelist", "adjlist"] | None = None
+    """What it is; by default found by the ending of its name."""
+    nodes: tables.AtPath | None = None
+    """A table of the nodes, whose columns then take the place of attributes; see `source: tables`."""
+    id: Text | None = None
+    """The column of `nodes` by which the graph names them."""
+
+
+def files(name: str, options: Options) -> list[File]:
+    path = Path(options.path)
+    found = [File(f"{name}/graph{''.join(path.suffixes[-2:])}", local=path)]
+    return found + ([File(f"{name}/nodes.csv", local=Path(options.nodes.file))] if options.nodes else [])
+
+
+def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
+    """Make the graph, nodes in the file's order; directions and parallel edges are left out.
+
+    Raises:
+        DataError: naming the file, the node, and what to write instead.
+    """
+    from fairgat.data.assemble import assemble
+    from fairgat.data.reading import table_of
+
+    where = options.path
+    form, graph = _read(folder / files(name, options)[0].basename, options)
+    names, facts = list(graph), {"edges_read_as": f"{form}; {graph.number_of_edges()} edges"}
+    if options.nodes:
+        table = tables.read_nodes(folder / "nodes.csv", options)
+        texts = np.array([str(node) for node in names], dtype=object)
+        row = dict(zip(names, tables.row_finder(table, options.id)(texts).tolist(), strict=True))
+        facts["nodes_read_as"] = f"{table.form}; {len(table)} rows"
+    else:
+        columns, skipped = _attributes(graph, form)
+        table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", form)
+        row = {node: number for number, node in enumerate(names)}
+        facts["nodes_read_as"] = f"{form}; {len(names)} nodes"
+        if skipped:
+            facts["nodes_read_as"] += f"; no features: {', '.join(skipped)}"
+    ends = list(graph.edges())
+    pairs = np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
+    written = EdgeList(lambda edge: f"{where}: edge {ends[edge]}", lambda edge: tuple(map(str, ends[edge])))
+    return assemble(options, table, pairs, where, written, facts=facts)
+
+
+def _read(path: Path, options: Options):
+    """Read the file with NetworkX; returns what it is, too."""
+    import networkx
+
+    ending = next((each for each in reversed(path.suffixes) if each not in (".gz", ".bz2")), "")
+    form = options.format or _ENDINGS.get(ending.lower())
+    if form is None:
+        choices = ", ".join(sorted(_ENDINGS))
+        raise DataError(
+            f"{options.path}: what is it? Its name ends in none of {choices}; write {paste('format', 'graphml')}, say"
+        )
+    keys = (
+        {"comments": options.comment or "#", "delimiter": options.separator} if form in ("edgelist", "adjlist") else {}
+    )
+    if form == "edgelist":
+        keys["data"] = False
+    try:
+        try:
+            return form, getattr(networkx, f"read_{form}")(path, **keys)
+        except networkx.NetworkXError:
+            if form != "gml":
+                raise
+            return form, networkx.read_gml(path, label="id")  # nodes without a name, or two of one name
+    except FileNotFoundError:
+        raise DataError(f"{options.path} does not exist") from None
+    except Exception as error:  # each reader has its own
+        text = (str(error) or type(error).__name__).splitlines()[0]
+        raise DataError(f"{options.path} was not read as {form}: {text}. Is its `format` another?") from None
+
+
+def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:
+    """Each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
+    columns, skipped = {}, []
+    for name in dict.fromkeys(name for _, values in graph.nodes(data=True) for name in values):
+        values = [values.get(name, "") for _, values in graph.nodes(data=True)]
+        texts = ["" if value is None else str(value) for value in values]
+        structured = any(isinstance(value, dict | list | tuple | set) for value in values)
+        if structured or name in _DRAWING.get(form, ()) or texts == [str(node) for node in graph]:
+            skipped.append(name)
+        else:
+            columns[name] = texts
+    return columns or {"": [""] * len(graph)}, skipped

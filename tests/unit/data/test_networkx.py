@@ -1,0 +1,96 @@
+"""Graphs in the files that NetworkX reads, with attributes as columns."""
+
+import networkx
+import numpy as np
+import pytest
+from obtain import obtain
+
+from fairgat.config import Dataset
+from fairgat.errors import DataError
+
+WRITE = {
+    "graph.graphml": networkx.write_graphml,
+    "graph.gml": networkx.write_gml,
+    "graph.gexf": networkx.write_gexf,
+    "graph.graphml.gz": networkx.write_graphml,
+    "graph.gml.bz2": networkx.write_gml,
+}
+
+
+def club(**attributes):
+    """Eight people in a ring, with a chord that is listed in both directions."""
+    graph = networkx.DiGraph(networkx.cycle_graph([f"p{row}" for row in range(8)]).edges())
+    graph.add_edges_from([("p0", "p4"), ("p4", "p0")])
+    for row, node in enumerate(graph):
+        graph.nodes[node].update({"age": 20 + row, "sex": "fm"[row % 3 > 0], "won": row % 2 == 0, **attributes})
+    return graph
+
+
+@pytest.fixture
+def prepare(tmp_path):
+    def run(write, graph, name, nodes=None, task="node_classification", **options):
+        path = tmp_path / name
+        write(graph, str(path))
+        options = {"path": str(path), "label": "won", "positive": "True", "sensitive": "sex"} | options
+        if nodes:
+            (tmp_path / "nodes.csv").write_text(nodes)
+            options["nodes"] = str(tmp_path / "nodes.csv")
+        return obtain("mine", Dataset(task=task, source="networkx", options=options), tmp_path / "raw")
+
+    return run
+
+
+@pytest.mark.parametrize("name", WRITE)
+def test_attributes_are_columns(prepare, name):
+    won = {"positive": 1} if ".gml" in name else {"positive": "True"}
+    graph = prepare(WRITE[name], club(), name, scaling="none", **won)
+    assert graph.features.tolist() == [[20 + row] for row in range(8)]
+    assert graph.labels.tolist() == [1, 0] * 4 and graph.group_names == ["sex=f", "sex=m"]
+    assert graph.num_edges == 18
+
+
+def test_pajek_and_lists_take_their_columns_from_a_table(prepare):
+    nodes = "who,sex,won,age\n" + "".join(f"p{row},{'fm'[row % 3 > 0]},{row % 2},{row}\n" for row in range(8))
+    shared = {"nodes": nodes, "id": "who", "positive": 1}
+    pajek = prepare(networkx.write_pajek, networkx.MultiGraph(club()), "graph.net", **shared)
+    edges = prepare(networkx.write_edgelist, club(), "graph.edgelist", **shared)
+    lists = prepare(networkx.write_adjlist, club(), "graph.txt", format="adjlist", **shared)
+    for graph in (edges, lists):
+        np.testing.assert_array_equal(graph.edge_index, pajek.edge_index)
+    with pytest.raises(DataError, match="there is no one column 'sex'"):
+        prepare(networkx.write_edgelist, club(), "graph.edgelist")
+
+
+def test_nodes_of_a_gml_may_have_no_names(prepare):
+    def write(graph, path):
+        lines = [f'node [ id {row} sex "{"fm"[row % 2]}" won {row // 2 % 2} ]' for row in range(4)]
+        edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
+        with open(path, "w") as file:
+            file.write("graph [ " + "\n".join(lines + edges) + " ]")
+
+    graph = prepare(write, None, "graph.gml", positive=1, graph_features=["degree"])
+    assert graph.num_nodes == 4 and graph.num_edges == 8 and graph.num_features == 1
+    with pytest.raises(DataError, match=r"no column is left as a feature.*`graph_features: \[degree\]`"):
+        prepare(write, None, "graph.gml", positive=1)
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"name": "graph.xyz"}, r"Its name ends in none of .*`format: graphml`"),
+        ({"name": "graph.xyz", "format": "gexf"}, "graph.xyz was not read as gexf"),
+        ({"positive": []}, r"graph\.graphml: node 'p0': column 'won' is 'True', .*`positive: \['True'\]`"),
+    ],
+)
+def test_what_is_wrong_is_said(prepare, change, expected):
+    change = {"name": "graph.graphml", "features": ["age"]} | change
+    with pytest.raises(DataError, match=expected):
+        prepare(networkx.write_graphml, club(), **change)
+
+
+def test_a_self_loop_is_named_by_its_nodes(prepare):
+    graph = club()
+    graph.add_edge("p3", "p3")
+    with pytest.raises(DataError, match=r"edge \('p3', 'p3'\) joins a node to itself"):
+        prepare(networkx.write_graphml, graph, "graph.graphml")
+    assert prepare(networkx.write_graphml, graph, "graph.graphml", drop=["self_loops"]).num_edges == 18
