@@ -116,7 +116,10 @@ def attention(found: dict[str, Account]) -> Iterator[str]:
         else f"The mean logits of all nodes differ by {_sum(whole)}."
     )
     if np.isnan(whole.reach):
-        yield "Fair attention sets mixing only; for more than two groups no single share says what it becomes."
+        yield (
+            "Fair attention sets mixing only; for more than two groups, or where a node's attention does not sum to 1, "
+            "no single share says what it becomes."
+        )
         return
     without, optimum = whole.gap - whole.mixing, 1 / whole.reach if whole.reach else np.inf
     if optimum <= 1:

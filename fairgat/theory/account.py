@@ -50,14 +50,14 @@ class Account:
     """The part of the activation: what is left of the gap."""
     factor: float
     """Two groups: a group's attention to itself less the other group's to it, 1 - a_0 - a_1; the heads' mean.
-    NaN for more groups."""
+    This, `between` and `reach` are NaN for more groups, and where a node's attention does not sum to 1."""
     between: float
-    """Two groups: what mixing would be with a factor of 1, in which nobody attends to the other group. NaN for more."""
+    """Two groups: what mixing would be with a factor of 1, in which nobody attends to the other group."""
     spread: float
     """Standard deviation of what is read, over all nodes: the unit in which gaps of several models compare."""
     reach: float
     """Two groups: the shares of both groups' rows that have an inter-edge, R_0 + R_1, so that fair attention's factor
-    is 1 - reach * alpha_chi. NaN for more."""
+    is 1 - reach * alpha_chi."""
 
 
 def compared(groups: np.ndarray) -> list[int]:
@@ -125,6 +125,8 @@ def attention_account(
     Returns:
         One account for every set of rows in OVER and every group of `compared`.
     """
+    whole = all(np.allclose(np.asarray(alpha.sum(1)), 1, atol=1e-3) for alpha in attention)
+    two = whole and len(np.unique(groups)) == 2  # one factor says what mixing is
     accounts = []
     for over, label in OVER.items():
         rows = None if label is None else labels == label
@@ -137,7 +139,7 @@ def attention_account(
             gap = weights @ out
             along = direction if direction is not None else gap / (np.linalg.norm(gap) or 1)
             shown = out @ along if read is None else read
-            whole = float(weights @ shown)
+            total = float(weights @ shown)
             gated = along * (out[slice(None) if rows is None else rows] > 0).mean(0)
             split, factors, between = np.zeros(3), [], 0.0
             for alpha, values, slopes in zip(attention, _heads(c, attention), _heads(gated, attention), strict=True):
@@ -145,17 +147,16 @@ def attention_account(
                 split += parts(net, projected, groups, labels)
                 factors.append(net[groups == group].sum())
                 between += contrast(groups, group) @ projected
-            two = len(np.unique(groups)) == 2
             accounts.append(
                 Account(
                     layer=layer,
                     over=over,
                     group=group,
-                    gap=whole,
+                    gap=total,
                     mixing=float(split[0]),
                     label_selection=float(split[1]),
                     rest=float(split[2]),
-                    gate=float(whole - split.sum()),
+                    gate=float(total - split.sum()),
                     factor=float(np.mean(factors)) if two else np.nan,
                     between=float(between) if two else np.nan,
                     spread=float(shown.std()),

@@ -71,6 +71,12 @@ def test_mixing_of_two_groups_is_the_theorems_factor_times_what_lies_between_the
     assert whole.reach == pytest.approx(sum(has_inter), abs=EXACT)
 
 
+def test_attention_that_does_not_sum_to_one_has_parts_and_no_factor():
+    c, (dense,), sensitive, labels = drawn(8, 2)
+    whole, *_ = attention_account("x", c, dense @ c, [csr_matrix(dense * 0.7)], sensitive, labels, np.ones(3))
+    assert np.isnan([whole.factor, whole.between, whole.reach]).all() and np.isfinite(whole.mixing)
+
+
 def test_the_gap_of_a_layer_is_the_distance_between_the_groups():
     c, (dense,), sensitive, labels = drawn(5, 2)
     whole, *_ = attention_account("x", c, dense @ c, [csr_matrix(dense)], sensitive, labels)
