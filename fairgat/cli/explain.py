@@ -1,9 +1,10 @@
 """`fairgat explain`: where a finished run's gap comes from, and what fair attention can and cannot do about it."""
 
 import argparse
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -45,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
     data, dataset, number = data_folder(directory, written["dataset"]), written["dataset"], f"split-{written['split']}"
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     split = splits.load(data / "splits" / written["task"] / dataset / f"{number}.npz")
-    logits = _logits(directory, written["protocols"][written["protocol"]]["epoch"])
+    logits = _logits(directory, written)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
     title = f"{written['method']} on {dataset}, cell {written['cell']}, split {written['split']}"
@@ -62,14 +63,19 @@ def run(arguments: argparse.Namespace) -> None:
     except NotDefined as error:
         print(f"3. There is no account of its logits: {error}.")
         return
+    if abs(found["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01:
+        print("Of the network's logits, before its method changes them for decisions:")
     for place, line in enumerate(attention(found), start=3):
         print(f"{place}. {line}")
 
 
-def _logits(directory: Path, epoch: int) -> np.ndarray:
-    """The logits of all nodes at an epoch; none where the file has none."""
+def _logits(directory: Path, written: Mapping[str, Any]) -> np.ndarray:
+    """The (N,) logits that a run was judged by; none where its file has none."""
+    arrays = load_npz(directory / "predictions.npz")
     try:
-        return unpack(load_npz(directory / "predictions.npz"), epoch)["logits"]
+        if "protocol" not in written:  # as releases before 0.3 wrote them
+            return arrays["logits"]
+        return unpack(arrays, written["protocols"][written["protocol"]]["epoch"])["logits"]
     except KeyError:
         return np.zeros(0)
 

@@ -3,9 +3,11 @@
 import json
 import re
 
+import numpy as np
 import pytest
 
 from fairgat.cli import main as cli
+from fairgat.tasks.base import unpack
 
 CONFIG = """
 datasets:
@@ -22,6 +24,7 @@ training:
 methods:
   gat: {tasks: [node_classification, link_prediction]}
   mlp: {tasks: [node_classification]}
+  thresholds: {tasks: [node_classification]}
   other: {tasks: [node_classification], module: fairgat, settings: {eta: 0.5}}
   edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
 """
@@ -69,6 +72,11 @@ def test_a_network_without_attention_has_its_predictions_explained(explained):
     assert len(lines) == 4 and "no account" in lines[-1]
 
 
+def test_thresholds_are_told_from_the_logits(explained):
+    lines, _ = explained("demo-social", "thresholds")
+    assert len(lines) == 7 and "before its method changes them" in lines[3]
+
+
 def test_three_groups(explained, tmp_path):
     rows = [f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)]
     (tmp_path / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
@@ -82,7 +90,10 @@ def test_what_cannot_be_explained_is_said(explained, capsys):
     assert "this is a run of link_prediction" in error
     _, metrics = explained("demo-social", "other")
     content = json.loads(metrics.read_text())
-    del content["module"]  # as releases before 0.3 wrote it
+    epoch = content["protocols"][content["protocol"]]["epoch"]
+    predictions = metrics.with_name("predictions.npz")
+    np.savez(predictions, logits=unpack(np.load(predictions), epoch)["logits"])
+    del content["module"], content["protocol"]  # as releases before 0.3 wrote it
     metrics.write_text(json.dumps(content))
     assert cli.main(["explain", str(metrics.parent)]) == 0
     metrics.write_text(json.dumps(content | {"method": "otter"}))
