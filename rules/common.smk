@@ -160,14 +160,15 @@ def study_shards(name):
 
 
 def study_stats():
-    """The counts of the graphs that the figure `along` may show: those of tasks whose theory is measured."""
+    """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
     return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]
 
 
 def study_figures():
-    """The names of the study's figures: `along` or `dose`, or its tasks."""
+    """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
     asked = [name for name in ("along", "dose") if STUDY[name]]
-    return asked or list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
+    tasks = list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
+    return (asked or tasks) + ["attributes"] * STUDY["attributes"]
 
 
 def in_study(name):

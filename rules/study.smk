@@ -9,7 +9,7 @@ rule study:
     input:
         runs=lambda w: study_shards("runs.csv"),
         selections=lambda w: study_shards("selection.json"),
-        stats=study_stats() if STUDY["along"] else [],
+        stats=study_stats() if STUDY["along"] or STUDY["attributes"] else [],
         theory=PLAN.files("theory") if STUDY["along"] else [],
         account=PLAN.files("account") if STUDY["dose"] else [],
         code=code("study"),
@@ -17,6 +17,7 @@ rule study:
         differences=in_study("differences.csv"),
         scores=in_study("scores.csv"),
         dose=[in_study(f"{name}.csv") for name in ["curve", "predicted"] if STUDY["dose"]],
+        attributes=[in_study("attributes.csv")] if STUDY["attributes"] else [],
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv", "json"]],
         figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
     log:

@@ -6,7 +6,7 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat.files import read_json, write_text
-    from fairgat.report import along, dose, inputs, study, style
+    from fairgat.report import along, attributes, dose, inputs, study, style
     from fairgat.report.render import render
     from fairgat.report.tables import account, theory
     from fairgat.scores import runs
@@ -31,5 +31,9 @@ with logged(snakemake):
             runs.write(path, rows)
         figures["dose"] = dose.figure(settings, curve, predicted)
     figures = figures or {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
+    if settings["attributes"]:
+        rows = attributes.gaps(settings, shards, frame, inputs.by_dataset(snakemake.input.stats))
+        runs.write(output.attributes[0], rows)
+        figures["attributes"] = attributes.figure(settings, rows)
     for name, drawn in figures.items():
         style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

@@ -142,6 +142,9 @@ class Study(Model):
     """A hyperparameter that is a share of attention, such as `alpha_chi_max`: the figure `dose` shows every cell
     against it, with the accounts of the methods in `tables.account`; other methods stand at the share that they turn
     out to give."""
+    attributes: bool = False
+    """Whether to say, beside the forest plot, how each attribute's own gap compares with that over all groups where
+    these combine several attributes: attributes.csv and a figure of that name."""
 
     @model_validator(mode="after")
     def _drawn_is_compared(self) -> "Study":

@@ -1,5 +1,6 @@
 """Words of tables and figures: labels of measures and hyperparameters, selection rules, verdicts."""
 
+from fairgat.report import escape
 from fairgat.report.model import Math, Text
 from fairgat.tasks import measures
 
@@ -26,7 +27,8 @@ def metric(name: str) -> Text:
     """The label of a measure, with its unit; the name where nobody declared it."""
     measure = measures.find(name)
     sign, tex = (f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex))
-    return Math(f"{measure.label}{sign}", f"{measure.tex}{tex}")
+    label = measure.label.replace("{which}", measure.which)
+    return Math(label + sign, measure.tex.replace("{which}", escape.tex(measure.which)) + tex)
 
 
 def parameter(name: str) -> Text:

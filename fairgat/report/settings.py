@@ -61,7 +61,7 @@ def audit_settings(config: Config) -> dict[str, Any]:
 def study_settings(config: Config) -> dict[str, Any]:
     """The settings of the study: `name`, `title`, `part`, `metrics`, `figure_metrics`, `protocols`, `ddof`, `blocks`,
     one for each data set on which some variant is run, `along`, the data sets among them by the quantity that they
-    differ in, and `dose`, a hyperparameter to draw cells against.
+    differ in, `dose`, a hyperparameter to draw cells against, and `attributes`, whether their gaps are shown.
 
     A block has `name`, `title`, `task` and its `rows`: each method as it is, then its variants, which are another
     method or the same one on another form of the data set. A row has the `dataset` and `method` of its runs, `title`,
@@ -108,7 +108,7 @@ def study_settings(config: Config) -> dict[str, Any]:
     drawn = {block["name"] for block in blocks}
     kept = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
     computed["along"] = {key: names for key, names in kept.items() if names}
-    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "dose"})
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "dose", "attributes"})
     return asked | {"blocks": blocks} | computed
 
 

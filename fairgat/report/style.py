@@ -44,6 +44,7 @@ _KNOWN = {
     "placebo": (_PURPLE, "d"),
     "equal-weights": (_SKY, "*"),
     "balanced": (_YELLOW, "h"),
+    "fairgat-balanced": (_SKY, "P"),
     "fairgat-steps-12": (_SKY, "<"),
     "fairgat-steps-13": (_ORANGE, ">"),
     "fairgat-steps-23": (_GREEN, "X"),

@@ -52,26 +52,29 @@ class Measure:
 
     Attributes:
         name: in files.
-        label, tex: in text and in LaTeX, without the unit. "{group}" stands for the group's number.
-        of: computes it from decisions; NaN where it is missing. With `by_group`, an array with one for each group.
+        label, tex: in text and in LaTeX, without the unit. "{which}" stands for the group's number or the attribute.
+        of: computes it from decisions; NaN where it is missing. With `by`, an array with one for each group, or a
+            mapping with one for each attribute.
         better: which way is better; None where there is no better.
         roles: what it is used for.
-        by_group: whether there is one for each group, under the names `{name}_0`, `{name}_1`, ...
+        by: whether there is one for each group, under the names `{name}_0`, `{name}_1`, ..., or, where groups are
+            combinations of attributes, for each of these, such as `{name}_race`.
+        which: of one of these measures, the group or attribute.
     """
 
     name: str
     label: str
     tex: str
-    of: Callable[[Decisions], float | np.ndarray]
+    of: Callable[[Decisions], float | np.ndarray | Mapping[str, float]]
     better: Literal["higher", "lower"] | None = None
     roles: tuple[Role, ...] = ()
     unit: Unit = PERCENT
-    by_group: bool = False
+    by: Literal["group", "attribute"] | None = None
+    which: str = ""
 
-    def of_group(self, group: str) -> "Measure":
-        """The measure of one group."""
-        label, tex = self.label.replace("{group}", group), self.tex.replace("{group}", group)
-        return replace(self, name=f"{self.name}_{group}", label=label, tex=tex, by_group=False)
+    def of_one(self, which: str) -> "Measure":
+        """The measure of one group or attribute."""
+        return replace(self, name=f"{self.name}_{which}", which=which, by=None)
 
 
 def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> Measure:
@@ -95,16 +98,28 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         Measure("f1", "F1", "F1", metrics.f1, "higher"),
         AUC,
         Measure(
-            "accuracy", "Accuracy | s={group}", r"Accuracy $\mid s{=}{group}$",
-            lambda d: metrics.accuracies(d.counts), by_group=True,
+            "worst_group_accuracy", "Worst-group accuracy", "Worst-group accuracy",
+            lambda d: metrics.worst(metrics.accuracies(d.counts)), "higher", ("explored",),
         ),
         Measure(
-            "positive_rate", "ŷ=1 | s={group}", r"$\hat{y}{=}1 \mid s{=}{group}$",
-            lambda d: metrics.positive_rates(d.counts), by_group=True,
+            "statistical_parity", "ΔSP by {which}", r"$\Delta_{S P}$ by {which}",
+            metrics.gaps_of(metrics.positive_rates), "lower", by="attribute",
         ),
         Measure(
-            "true_positive_rate", "TPR | s={group}", r"TPR $\mid s{=}{group}$",
-            lambda d: metrics.true_positive_rates(d.counts), by_group=True,
+            "equal_opportunity", "ΔEO by {which}", r"$\Delta_{E O}$ by {which}",
+            metrics.gaps_of(metrics.true_positive_rates), "lower", by="attribute",
+        ),
+        Measure(
+            "accuracy", "Accuracy | s={which}", r"Accuracy $\mid s{=}{which}$",
+            lambda d: metrics.accuracies(d.counts), by="group",
+        ),
+        Measure(
+            "positive_rate", "ŷ=1 | s={which}", r"$\hat{y}{=}1 \mid s{=}{which}$",
+            lambda d: metrics.positive_rates(d.counts), by="group",
+        ),
+        Measure(
+            "true_positive_rate", "TPR | s={which}", r"TPR $\mid s{=}{which}$",
+            lambda d: metrics.true_positive_rates(d.counts), by="group",
         ),
     ),
     LinkTraining.task: (
@@ -141,21 +156,28 @@ def find(name: str) -> Measure:
     """The measure of this name; a number as it is, with no better, where nobody declared one."""
     known = [measure for measures in MEASURES.values() for measure in measures]
     for measure in known:
-        if measure.name == name and not measure.by_group:
+        if measure.name == name and not measure.by:
             return measure
-    start, _, group = name.rpartition("_")
     for measure in known:
-        if measure.by_group and measure.name == start:
-            return measure.of_group(group)
+        which = name.removeprefix(f"{measure.name}_")
+        if which != name and (measure.by == "attribute" or (measure.by == "group" and which.isdecimal())):
+            return measure.of_one(which)
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
 
-def compute(task: str, decisions: Decisions, by_group: bool = True) -> dict[str, float]:
-    """Compute every measure of a task by its name, those of single groups where asked; NaN where it is missing."""
+def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, float]:
+    """Compute every measure of a task by its name; NaN where it is missing.
+
+    Args:
+        apart: whether to compute those of single groups and attributes, too.
+    """
     found: dict[str, float] = {}
     for measure in MEASURES[task]:
-        if not measure.by_group:
-            found[measure.name] = measure.of(decisions)
-        elif by_group:
-            found |= {f"{measure.name}_{group}": float(rate) for group, rate in enumerate(measure.of(decisions))}
+        value = measure.of(decisions) if apart or not measure.by else {}
+        if measure.by == "group":
+            value = dict(enumerate(value))
+        if measure.by:
+            found |= {f"{measure.name}_{which}": float(rate) for which, rate in value.items()}
+        else:
+            found[measure.name] = value
     return found

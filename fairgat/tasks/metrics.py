@@ -9,8 +9,8 @@ as long, and importing it 1.7 s a run.
 """
 
 import math
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -27,6 +27,7 @@ class Decisions:
         labels: (n,) bool, what is so.
         groups: sensitive groups from 0: (n,) of the nodes, (2, n) of the pairs' ends.
         num_groups: of the whole data set; some may be absent here.
+        attributes: where the groups are combinations of several attributes, the value of each, (n,) from 0.
         nobody: the rate of a group that has members but nobody to count, and the gap without two rates: NaN for
             missing, or 0 as in FairDrop's notebook.
     """
@@ -38,6 +39,7 @@ class Decisions:
     groups: np.ndarray
     num_groups: int
     nobody: float = math.nan
+    attributes: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     @cached_property
     def counts(self) -> np.ndarray:
@@ -116,6 +118,25 @@ def f1(decisions: Decisions) -> float:
 def gap_of(rates: Callable[[np.ndarray, float], np.ndarray]) -> Callable[[Decisions], float]:
     """Make the measure of the gap between the groups' rates."""
     return lambda decisions: gap(rates(decisions.counts, decisions.nobody), decisions.nobody)
+
+
+def gaps_of(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], dict[str, float]]:
+    """Make the measure of the gap between the values of each attribute."""
+
+    def measure(decisions: Decisions) -> dict[str, float]:
+        positive, labels = decisions.positive, decisions.labels
+        return {
+            name: gap(rates(counted(positive, labels, values, int(values.max(initial=0)) + 1)))
+            for name, values in decisions.attributes.items()
+        }
+
+    return measure
+
+
+def worst(rates: np.ndarray) -> float:
+    """The smallest rate; NaN where no group has one."""
+    known = rates[~np.isnan(rates)]
+    return float(known.min()) if len(known) else math.nan
 
 
 def parity(dyad: str) -> Callable[[Decisions], float]:

@@ -34,6 +34,8 @@ class NodeTask(Task):
         self.split = {part: self.rank[nodes] for part, nodes in split.items()}
         self.train = torch.from_numpy(np.sort(self.split["train"]))  # (n,) nodes trained on
         self.labels = torch.from_numpy(self.graph.labels).float()  # (N,) 0/1
+        known = self.graph.attributes if len(self.graph.attributes) > 1 else {}
+        self.attributes = {name: values for name, (values, _) in known.items()}  # (N,) each
 
     def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.NodeClassifier:
         """Make two attention layers and a linear layer."""
@@ -47,7 +49,7 @@ class NodeTask(Task):
     def validate(self, output: Tensor) -> Score:
         """Measure (N,) logits on the validation nodes."""
         nodes = self.split["validation"]
-        scores = measures.compute(self.name, self._decisions(output.numpy(), "validation"), by_group=False)
+        scores = measures.compute(self.name, self._decisions(output.numpy(), "validation"), apart=False)
         scores["loss"] = float(binary_cross_entropy_with_logits(output[nodes], self.labels[nodes]))
         return self.score(scores)
 
@@ -69,4 +71,7 @@ class NodeTask(Task):
     def _decisions(self, logits: np.ndarray, part: str) -> Decisions:
         nodes, graph = self.split[part], self.graph
         values = logits[nodes]
-        return Decisions(values, 0.0, values > 0, graph.labels[nodes] == 1, graph.sensitive[nodes], self.num_groups)
+        groups, attributes = graph.sensitive[nodes], {name: each[nodes] for name, each in self.attributes.items()}
+        return Decisions(
+            values, 0.0, values > 0, graph.labels[nodes] == 1, groups, self.num_groups, attributes=attributes
+        )

@@ -80,14 +80,14 @@ def test_adding_a_measure(fresh):
     follow(section(fresh.folder / "docs/extending.md", "Add a measure"), fresh.folder)
     lines = [line for line in (fresh.results / "tables/comparison.md").read_text().splitlines() if "|" in line]
     header, *rows = [[cell.strip() for cell in line.split("|")] for line in lines]
-    place = header.index("Worst-group accuracy (%)")
+    place = header.index("Balanced accuracy (%)")
     values = {
         float(cell.strip("*").split()[0]): "**" in cell
         for cell in (row[place] for row in rows)
         if cell[0].isalnum() or cell[0] == "*"
     }
     assert len(values) == 2 and values[max(values)] and not values[min(values)]
-    assert "Worst-group accuracy (%), higher is better" in (fresh.results / "explore.html").read_text()
+    assert "Balanced accuracy (%), higher is better" in (fresh.results / "explore.html").read_text()
     (chosen, *_) = fresh.results.rglob("selection.json")
     assert json.loads(chosen.read_text())["fairness"] == ["statistical_parity", "equal_opportunity"]
 

@@ -6,10 +6,11 @@ public.yaml has an entry for each; docs/data.md has their cards.
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 import yaml
+from pydantic import ValidationInfo, model_validator
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
@@ -30,7 +31,7 @@ class _Entry:
         own = dict(self.columns)
         if changed.sensitive not in (None, (own["sensitive"],)):
             own |= {"sensitive": changed.sensitive, "groups": None}
-        own |= changed.model_dump(exclude_unset=True, exclude={"sensitive"})
+        own |= changed.model_dump(exclude_unset=True, exclude={"sensitive", "table"})
         own["exclude"] = (*self.columns.get("exclude", ()), *changed.exclude)
         own["exclude"] = [name for name in own["exclude"] if name not in (changed.sensitive or ())]
         nodes, edges = [*self.sha256, "edges"][:2]
@@ -44,6 +45,8 @@ _BLOCK = 250  # rows of the distance matrix at a time
 
 
 class Options(Model):
+    table: Literal[tuple(_ENTRIES)] | None = None
+    """Which of these tables it is; the one of the data set's name where absent."""
     sensitive: Texts | None = None
     """Another column than the usual one is the sensitive attribute, or several are: the combinations that occur are
     the groups."""
@@ -56,8 +59,16 @@ class Options(Model):
     scaling: Scaling = "min_max"
     """How features are scaled."""
 
+    @model_validator(mode="after")
+    def _known(self, info: ValidationInfo) -> "Options":
+        name = (info.context or {}).get("name")
+        if name is not None and self.table is None and name not in _ENTRIES:
+            raise ValueError(f"say which table it is: `table` is one of {', '.join(_ENTRIES)}")
+        return self
+
 
 def files(name: str, options: Options) -> list[File]:
+    name = options.table or name
     entry = _ENTRIES[name]
     return [
         File(f"{name}/{file}", urls=(github(*entry.repository, f"{entry.folder}/{file}"),), sha256=checksum)
@@ -66,7 +77,7 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    entry = _ENTRIES[name]
+    entry = _ENTRIES[options.table or name]
     nodes, *edges = (folder / file for file in entry.sha256)
     computed = partial(_similar, entry=entry)
     return tables.make(entry.options(options), nodes, edges[0] if edges else computed)

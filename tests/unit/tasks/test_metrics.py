@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
+from fairgat.tasks import measures, metrics
 from fairgat.tasks.metrics import area_under_roc, group_rates, link_metrics, node_metrics
 
 
@@ -128,3 +129,30 @@ def test_other_labels_and_probabilities_are_refused(predicted, labels, message):
             measure(np.array(predicted), np.array(labels), np.array([0, 1]))
     with pytest.raises(ValueError, match=message):
         link_metrics(np.array(predicted), np.array(labels), np.array([[0, 1], [1, 0]]), np.array([0, 1]))
+
+
+def test_each_attributes_gap_and_the_worst_group():
+    """Race and sex each favour nobody; of their combinations two are always right and two never."""
+    race, sex = np.repeat([0, 0, 1, 1], 5), np.repeat([0, 1, 0, 1], 5)
+    positive = race != sex
+    decisions = metrics.Decisions(
+        positive * 1.0, 0.5, positive, np.ones(20, bool), 2 * race + sex, 4, attributes={"race": race, "sex": sex}
+    )
+    found = measures.compute("node_classification", decisions)
+    assert found["statistical_parity"] == found["equal_opportunity"] == 1
+    assert found["statistical_parity_race"] == found["equal_opportunity_sex"] == 0
+    assert found["worst_group_accuracy"] == 0 < found["accuracy"]
+    assert "statistical_parity_race" not in measures.compute("node_classification", decisions, apart=False)
+    assert measures.find("statistical_parity_home_town").which == "home_town"
+    assert (
+        measures.find("positive_rate_11").better is None and measures.find("statistical_parity_race").better == "lower"
+    )
+
+
+def test_an_attribute_without_two_rates_has_no_gap():
+    labels = np.array([1, 1, 0, 0], dtype=bool)
+    decisions = metrics.Decisions(
+        labels * 1.0, 0.5, labels, labels, np.arange(4), 4, attributes={"a": np.array([0, 0, 1, 1])}
+    )
+    found = measures.compute("node_classification", decisions)
+    assert found["statistical_parity_a"] == 1 and np.isnan(found["equal_opportunity_a"])

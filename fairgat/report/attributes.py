@@ -1,0 +1,106 @@
+"""Fairness for one attribute and for several: each attribute's own gap beside that over their combinations.
+
+A method that is fair to either attribute may still treat a combination of them, a smaller group, unlike all others.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fairgat.report import percent, style
+from fairgat.report.study import by_rule
+from fairgat.scores.paired import differences
+from fairgat.tasks import measures
+
+GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positive_rate"}
+"""The gaps, and the rates of single groups that they are the largest differences of."""
+COMBINED = "all groups"
+_KEYS = ["dataset", "method", "measure", "over"]
+COLUMNS = (*_KEYS, "cell", "n_splits", "mean", "std", "difference", "low", "high", "lowest", "highest")
+_LOOKS = (("#0072B2", "o"), ("#E69F00", "^"), ("#009E73", "D"), ("#CC79A7", "v"))  # of attributes
+_ALL = ("#000000", "s")
+
+Settings = Mapping[str, Any]
+"""As `fairgat.report.settings.study_settings` gives them."""
+
+
+def gaps(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame, stats: Mapping[str, Any]) -> pd.DataFrame:
+    """Every method's gaps over all groups and, where these combine several attributes, over each of them.
+
+    Args:
+        settings: of the study.
+        runs: shards of scores, as `fairgat.scores.runs.read` gives them.
+        frame: the comparison, as `fairgat.report.study.compare` gives it; its cells are shown.
+        stats: the content of .stats.json, by data set.
+
+    Returns:
+        A row per data set, method, gap and what it is over, with COLUMNS; fractions. `difference` is that to the
+        method compared with, with the 95 % interval of the paired t. `lowest` and `highest` name the groups with the
+        smallest and largest mean rate, for gaps over all groups.
+    """
+    cells = frame[["run_on", "method", "of", "cell"]].dropna(subset="cell").drop_duplicates()
+    scored = by_rule(settings, runs).merge(cells).rename(columns={"run_on": "dataset"})
+    scored = scored[scored["epochs"] == "accuracy"]
+    parts = []
+    for gap in GAPS:
+        mine = scored[(scored["metric"] == gap) | scored["metric"].str.startswith(f"{gap}_")]
+        over = mine["metric"].str.removeprefix(gap).str.removeprefix("_").replace("", COMBINED)
+        parts.append(mine.assign(measure=gap, over=over))
+    found = pd.concat(parts)
+    summary = found.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
+    base = found.rename(columns={"value": "base"}).drop(columns="of").rename(columns={"method": "of"})
+    pairs = found[found["method"] != found["of"]].merge(base[["dataset", "of", "measure", "over", "split", "base"]])
+    paired = differences(pairs.dropna(subset=["value", "base"]), _KEYS).drop(columns=["n_splits", "spread"])
+    rows = summary.reset_index().merge(paired, how="left", on=_KEYS)
+    ends = [_ends(scored, row, stats) for row in rows.itertuples()]
+    return rows.assign(lowest=[low for low, _ in ends], highest=[high for _, high in ends])[list(COLUMNS)]
+
+
+def _ends(scored: pd.DataFrame, row: Any, stats: Mapping[str, Any]) -> tuple[str, str]:
+    """The names of the groups whose mean rates are the smallest and the largest."""
+    if row.over != COMBINED:
+        return "", ""
+    mine = scored[(scored["dataset"] == row.dataset) & (scored["method"] == row.method)]
+    names = list(stats[row.dataset]["counts"]["by_group"])
+    metrics = {f"{GAPS[row.measure]}_{group}": name for group, name in enumerate(names)}
+    rates = mine[mine["metric"].isin(metrics)].groupby("metric")["value"].mean().dropna()
+    return (metrics[rates.idxmin()], metrics[rates.idxmax()]) if np.ptp(rates) > 0 else ("", "")
+
+
+def figure(settings: Settings, rows: pd.DataFrame) -> Figure:
+    """Draw each data set with several attributes: a line per method, its gaps over all groups and over each attribute.
+
+    Means over the splits and their standard deviations, in points.
+    """
+    several = [block for block in settings["blocks"] if _attributes(rows, block["name"])]
+    blocks = several or settings["blocks"]
+    most = max(len(block["rows"]) for block in blocks)
+    drawn, axes = style.grid(len(blocks), len(GAPS), height=max(1.3, 0.5 + 0.22 * most), sharey="row")
+    for block, row in zip(blocks, axes, strict=True):
+        methods = {each["method"]: each["title"] for each in block["rows"]}
+        looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block["name"]), _LOOKS, strict=False))
+        for gap, ax in zip(GAPS, row, strict=True):
+            mine = rows[(rows["dataset"] == block["name"]) & (rows["measure"] == gap)].set_index(["over", "method"])
+            for step, (over, (colour, marker)) in enumerate(looks.items()):
+                lines = mine.loc[over].reindex(list(methods))
+                factor = measures.find(gap).unit.factor
+                places = [place + 0.2 * (step - len(looks) / 2) for place in range(len(lines))]
+                spread = None if lines["std"].map(percent.missing).all() else factor * lines["std"]
+                ax.errorbar(
+                    factor * lines["mean"], places, xerr=spread, fmt=marker, color=colour, markersize=4,
+                    elinewidth=0.8, label=style.plain(over),
+                )  # fmt: skip
+            ax.set_xlabel(style.label(gap))
+            style.rows(ax, list(methods.values()))
+        row[0].set_title(style.plain(block["title"]), loc="left", fontweight="bold")
+        row[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
+    return drawn
+
+
+def _attributes(rows: pd.DataFrame, dataset: str) -> list[str]:
+    """The attributes that a data set's groups combine; none for a single one."""
+    over = rows.loc[rows["dataset"] == dataset, "over"].drop_duplicates()
+    return [each for each in over if each != COMBINED]
