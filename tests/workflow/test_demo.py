@@ -51,7 +51,7 @@ def test_all_tables_are_rendered(demo):
         markdown = (demo.results / f"tables/{table}.md").read_text()
         latex = (demo.results / f"tables/{table}.tex").read_text()
         assert "Demo" in markdown
-        assert latex.count(r"\begin{table") == latex.count(r"\end{table") >= 1
+        assert latex.count(r"\begin{longtable") == latex.count(r"\end{longtable") >= 1
         assert not re.search(r"\bnan\b", markdown + latex, re.IGNORECASE)
 
 
