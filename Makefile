@@ -75,11 +75,12 @@ test: env lint .crate-validator ## Check style, then run the unit and workflow t
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
 	$(BIN)/pytest tests/cluster $(ARGS)
 
-lint: env ## Check style, the direction of imports and the workflow's form
+lint: env ## Check style, the direction of imports, types and the workflow's form
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/snakefmt --check Snakefile rules
 	$(BIN)/lint-imports
+	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
 # DGL is a peer of the benchmark alone: it stays out of .venv, in a folder that only its own process reads.

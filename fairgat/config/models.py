@@ -1,6 +1,6 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
@@ -197,7 +197,7 @@ class Config(Model):
         problems = []
         entries = self.datasets.items()
         rows, along = (self.study.rows, self.study.along) if self.study else ([], {})
-        for path, names, known in [
+        named: list[tuple[str, Iterable[str], Mapping[str, Any]]] = [
             ("only_datasets", self.only_datasets, self.datasets),
             ("skip", self.skip, self.datasets),
             ("only_methods", self.only_methods, self.methods),
@@ -211,7 +211,8 @@ class Config(Model):
             *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.without", method.without, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
-        ]:
+        ]
+        for path, names, known in named:
             kind = "data set" if known is self.datasets else "method"
             problems += [
                 f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known

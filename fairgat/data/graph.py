@@ -238,10 +238,10 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     return np.stack([codes // num_nodes, codes % num_nodes]) if num_nodes else np.zeros((2, 0), dtype=np.int64)
 
 
-def save_npz(path: str | Path, **arrays: np.ndarray) -> None:
+def save_npz(path: str | Path, **arrays: np.ndarray | np.generic) -> None:
     """Write arrays to a compressed `.npz`, whole or not at all."""
     with replacing(path) as file:
-        np.savez_compressed(file, **arrays)
+        np.savez_compressed(file, **arrays)  # type: ignore[arg-type]  # mypy takes them for allow_pickle
 
 
 def load_npz(path: str | Path) -> dict[str, np.ndarray]:

@@ -114,7 +114,7 @@ def _named(given: Any, texts: Iterable[str], key: Callable[[Value], Value]) -> b
 
 
 def _check_number_of_groups(
-    column: Column, attribute: str, numbers: list[float] | None, empty: np.ndarray, options: Columns
+    column: Column, attribute: str, numbers: list[str | float] | None, empty: np.ndarray, options: Columns
 ) -> None:
     """Refuse to make a group of every text where there are many, or where they differ in case alone."""
     texts, one = column.texts[~empty], len(options.sensitive) == 1

@@ -43,13 +43,11 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
     if any(each is None or isinstance(each, bool) for each in some):
         upper = all(each.isupper() for each in some if isinstance(each, str))
         words = {True: "YES", False: "NO", None: "NULL"}
-        fixed = [
-            each if isinstance(each, str | int) and not isinstance(each, bool) else words.get(each) for each in some
-        ]
-        fixed = [each if upper or each not in words.values() else each.lower() for each in fixed]
+        meant = [words[each] if each is None or isinstance(each, bool) else each for each in some]
+        fixed = [each.lower() if each in words.values() and not upper else each for each in meant]
         raise ValueError(
             "put yes, no, true and false between quotation marks, as the file writes them; YAML reads NO, no, off and "
-            f"false as false, and YES, yes, on and true as true: {paste(info.field_name, fixed)}, say"
+            f"false as false, and YES, yes, on and true as true: {paste(str(info.field_name), fixed)}, say"
         )
     return value
 
@@ -133,7 +131,7 @@ class Columns(Model):
     @field_validator("features", "exclude", "categories", "sensitive")
     @classmethod
     def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if twice := [name for name in dict.fromkeys(names or ()) if names.count(name) > 1]:
+        if names and (twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]):
             raise ValueError(f"{twice[0]!r} is listed twice")
         return names
 
@@ -141,9 +139,10 @@ class Columns(Model):
     def _roles(self) -> "Columns":
         taken = dict.fromkeys(self.sensitive, "sensitive")
         taken |= {name: role for role in ("label", "id") if (name := getattr(self, role, None)) is not None}
-        for name in self.features or ():
+        features = self.features or ()
+        for name in features:
             if name in taken:
-                rest = [other for other in self.features if other not in taken]
+                rest = [other for other in features if other not in taken]
                 raise ValueError(
                     f"`features` has {name!r}, which is the `{taken[name]}`: a method would be told what it should "
                     f"find out or be blind to. Write {paste('features', rest)}"

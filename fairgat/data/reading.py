@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,7 +26,11 @@ from fairgat.errors import DataError, nearest
 SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
 _CHUNK = 250_000  # rows parsed at a time, for memory
 _SAMPLE = 50  # rows by which the separator is found
-_PACKED = {b"\x1f\x8b": ("gzip", gzip.open), b"BZh": ("bzip2", bz2.open), b"\xfd7zXZ": ("xz", lzma.open)}
+_PACKED: dict[bytes, tuple[str, Callable[..., Any]]] = {
+    b"\x1f\x8b": ("gzip", gzip.open),
+    b"BZh": ("bzip2", bz2.open),
+    b"\xfd7zXZ": ("xz", lzma.open),
+}
 
 
 class Column(NamedTuple):
@@ -276,8 +280,8 @@ def _without_comments(text: str, where: str, comment: str | None, separator: str
             return text, "", 0
         separator = separator or _separator(rest, where)
         width = len(next(_rows(rest, separator))[1])
-        head = re.search(rf"^[ \t]*[^\s{begin}]", text, re.MULTILINE).start()
-        for found in line.finditer(text, head):
+        head = re.search(rf"^[ \t]*[^\s{begin}]", text, re.MULTILINE)  # there is one: `rest` is not empty
+        for found in line.finditer(text, head.start() if head else 0):
             if len(next(_rows(found[0], separator))[1]) == width:
                 raise DataError(
                     f"{where}, line {text.count(chr(10), 0, found.start()) + 1}: it begins with {begin!r}, as the "

@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.config import TASKS, Splits
+from fairgat.config import TASKS, Splits, Task
 from fairgat.data.graph import UNLABELLED, Graph, alpha_chi, r_chi
 from fairgat.data.splits import cells, edge_split, make
 from fairgat.errors import DataError
@@ -76,7 +76,7 @@ def tau(shares: np.ndarray) -> float:
     return float(np.abs(shares[:, None] - shares[None]).sum(axis=2).max() / 2)
 
 
-def warnings(graph: Graph, dataset: str, task: str, splits: Splits, seed: int, count: int) -> list[str]:
+def warnings(graph: Graph, dataset: str, task: Task, splits: Splits, seed: int, count: int) -> list[str]:
     """Say in which of the splits a part has nobody of some group with some label; none for link prediction.
 
     Args:
@@ -129,7 +129,7 @@ def _by_group(graph: Graph, r_chi: Mapping[int, float]) -> dict[str, dict[str, A
 def describe(
     graph: Graph,
     dataset: str,
-    task: str,
+    task: Task,
     published: Mapping[str, int],
     *,
     splits: Splits,
@@ -165,7 +165,7 @@ def describe(
         {"quantity": key, "ours": ours.get(key), "paper": value, "equal": ours.get(key) == value}
         for key, value in paper.items()
     ]
-    differ = {check["quantity"] for check in checks if not check["equal"]}
+    differ = {str(check["quantity"]) for check in checks if not check["equal"]}
     return {
         "dataset": dataset,
         "task": task,
@@ -190,7 +190,7 @@ def _training_graph(graph: Graph, splits: Splits, seed: int, dataset: str, whole
 
 
 def _notes(
-    task: str, ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str], stands_for: str | None
+    task: Task, ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str], stands_for: str | None
 ) -> list[str]:
     notes = []
     if stands_for:

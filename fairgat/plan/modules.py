@@ -164,7 +164,7 @@ def _followed(path: Path) -> tuple[Path, ...]:
     """The package's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
-    found = {}
+    found: dict[Path, None] = {}
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.Import | ast.ImportFrom):
             found |= dict.fromkeys(_imported(node, path))

@@ -3,6 +3,7 @@
 import pickle
 from collections import defaultdict
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import yaml
@@ -100,7 +101,7 @@ class _Unpickler(pickle.Unpickler):
             raise DataError(f"it asks for {module}.{name}, which Planetoid's files never do") from None
 
 
-def _unpickle(path: Path) -> object:
+def _unpickle(path: Path) -> Any:
     """Read one of Planetoid's pickles with an unpickler that makes arrays and lists, and runs no other code."""
     try:
         with open(path, "rb") as file:

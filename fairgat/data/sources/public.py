@@ -21,7 +21,7 @@ from fairgat.data.sources import tables
 
 @dataclass(frozen=True)
 class _Entry:
-    repository: list[str]
+    repository: tuple[str, str]
     folder: str
     sha256: dict[str, str]
     columns: dict[str, Any]
@@ -86,6 +86,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 def _similar(table, entry: _Entry) -> np.ndarray:
     left_out = (entry.columns["label"], *entry.columns["exclude"])
     columns = [table.column(name).rows().astype(np.float64) for name in table.names if name not in left_out]
+    assert entry.similarity is not None  # as there is no file of edges
     return similar_pairs(np.stack(columns, axis=1), entry.similarity)
 
 

@@ -129,8 +129,8 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
 def _read(path: Path, written: Written, options: Any, expected: np.ndarray | None = None):
     from fairgat.data import reading
 
-    form = [getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields]
-    return reading.read(path, written.file, *form, expected=expected)
+    form = {key: getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields}
+    return reading.read(path, written.file, **form, expected=expected)
 
 
 def read_nodes(path: Path, options: Any) -> Any:
@@ -138,8 +138,8 @@ def read_nodes(path: Path, options: Any) -> Any:
     written, table = options.nodes, _read(path, options.nodes, options)
     header = written.header
     if header is None:
-        named = [options.id, options.label, *options.sensitive, *(options.features or ())]
-        named = {name for name in (*named, *options.exclude, *options.categories) if name is not None}
+        roles = [options.id, options.label, *options.sensitive, *(options.features or ())]
+        named = {name for name in (*roles, *options.exclude, *options.categories) if name is not None}
         numbered, first = named <= set(table.names), named & set(table.row(0))
         if numbered and first == named:
             raise DataError(
