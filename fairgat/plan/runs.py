@@ -161,4 +161,5 @@ class Plan:
         return {kind: self.files(kind, declaration.task) for kind in declaration.reads}
 
     def _readable(self, folder: str, name: str) -> bool:
-        return any(self.sources(folder, name).values())
+        """Whether there are files of the first kind that a table or a figure reads: of what it shows."""
+        return bool(next(iter(self.sources(folder, name).values()), []))

@@ -76,7 +76,9 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
             facts["nodes_read_as"] += f"; no features: {', '.join(skipped)}"
     ends = list(graph.edges())
     pairs = np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
-    written = EdgeList(lambda edge: f"{where}: edge {ends[edge]}", lambda edge: tuple(map(str, ends[edge])))
+    written = EdgeList(
+        lambda edge: f"{where}: edge {ends[edge]}", lambda edge: (str(ends[edge][0]), str(ends[edge][1]))
+    )
     return assemble(options, table, pairs, where, written, facts=facts)
 
 
@@ -91,7 +93,7 @@ def _read(path: Path, options: Options):
         raise DataError(
             f"{options.path}: what is it? Its name ends in none of {choices}; write {paste('format', 'graphml')}, say"
         )
-    keys = (
+    keys: dict[str, Any] = (
         {"comments": options.comment or "#", "delimiter": options.separator} if form in ("edgelist", "adjlist") else {}
     )
     if form == "edgelist":

@@ -45,7 +45,7 @@ _BLOCK = 250  # rows of the distance matrix at a time
 
 
 class Options(Model):
-    table: Literal[tuple(_ENTRIES)] | None = None
+    table: Literal[tuple(_ENTRIES)] | None = None  # type: ignore[valid-type]
     """Which of these tables it is; the one of the data set's name where absent."""
     sensitive: Texts | None = None
     """Another column than the usual one is the sensitive attribute, or several are: the combinations that occur are

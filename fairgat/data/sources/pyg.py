@@ -45,8 +45,9 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     x, edges, columns = convert.arrays(data, sorted(named))
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
     table = table_of(texts, where, lambda node: f"{where}: node {node}", "a saved Data")
-    labels, declared = columns[options.label], options.positive or options.negative or options.unlabelled
-    if declared or set(np.unique(labels).tolist()) == {UNLABELLED, 1}:
+    declared = options.positive or options.negative or options.unlabelled
+    labels: np.ndarray | None = columns[options.label]
+    if declared or set(np.unique(columns[options.label]).tolist()) == {UNLABELLED, 1}:
         labels = None  # made of the column, or refused with what to write
     facts = {
         "nodes_read_as": f"a saved Data; {len(x)} nodes",
