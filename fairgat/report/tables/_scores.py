@@ -13,7 +13,7 @@ from fairgat.tasks import measures
 from fairgat.tasks.measures import Measure
 
 SUBJECT = "fairgat"
-_MISSING = "it is missing, as fewer than two groups have anybody to count"
+_MISSING = "it is missing, as a rate over nobody has no value"
 
 
 def build(name: str, caption: str, settings: Settings, files: Files, multirow: bool = False) -> Table:
@@ -29,7 +29,7 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     columns = measures.of_task(settings["task"], "shown")
     winners = inputs.winners(files, settings)
     selections, notes = inputs.selections(files), Notes()
-    printed = {(row.dataset, row.method, row.metric): _printed(row, selections, notes) for row in winners.itertuples()}
+    printed = {(row.dataset, row.method, row.metric): _printed(row, selections) for row in winners.itertuples()}
     blocks = [
         Block(dataset["title"], reason=dataset["reason"])
         if dataset["reason"]
@@ -66,14 +66,14 @@ def _block(
     dataset: Mapping[str, Any],
     methods: Sequence[Mapping[str, Any]],
     columns: Sequence[Measure],
-    printed: Mapping[tuple[str, str, str], Cell],
+    printed: Mapping[tuple[str, str, str], tuple[Cell, str]],
     selections: Selections,
     notes: Notes,
     grouped: bool,
 ) -> Block:
     found = {m["name"]: [printed.get((dataset["name"], m["name"], each.name)) for each in columns] for m in methods}
     best = [
-        _best([cell.text for cell in column if cell], measure)
+        _best([entry[0].text for entry in column if entry], measure)
         for measure, column in zip(columns, zip(*found.values(), strict=True), strict=True)
     ]
     rows = []
@@ -81,8 +81,10 @@ def _block(
         selection = selections.get((dataset["name"], method["name"]))
         winner = selection and selection["winner"]
         cells = [Cell(method["title"], mark=_mark(dataset, method, selection, notes))]
-        for cell, target in zip(found[method["name"]], best, strict=True):
-            cells.append(replace(cell, bold=cell.text == target) if cell else _absent(winner, notes))
+        for entry, target in zip(found[method["name"]], best, strict=True):
+            # Of a cell that was run, what has no mean is missing on every split.
+            cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
+            cells.append(replace(cell, bold=cell.text == target, mark=notes.mark(note) if note else ""))
         cells.append(Cell(in_words(winner) if winner else DASH))
         rows.append(Row(cells, group(method["name"]) if grouped else 0))
     return Block(dataset["title"], rows)
@@ -95,19 +97,13 @@ def _best(means: Sequence[str], measure: Measure) -> str | None:
     return (max if measure.better == "higher" else min)(means, key=float)
 
 
-def _printed(row: Any, selections: Selections, notes: Notes) -> Cell:
-    """A mean, with a note where it is over fewer splits than were run."""
+def _printed(row: Any, selections: Selections) -> tuple[Cell, str]:
+    """A mean, and a note where it is over fewer splits than were run."""
     cell = percent.score(row.mean, row.std, measures.find(row.metric).unit)
     cells = selections.get((row.dataset, row.method), {"cells": []})["cells"]
     run = next((each["n_splits"] for each in cells if each["cell"] == row.cell), row.n_splits)
-    if row.n_splits >= run:
-        return cell
-    return replace(cell, mark=notes.mark(f"Over {row.n_splits} of {run} splits: on the others {_MISSING}."))
-
-
-def _absent(winner: str | None, notes: Notes) -> Cell:
-    """A dash; of a cell that was run, it is a measure that is missing on every split."""
-    return Cell(DASH, mark=notes.mark(f"On every split {_MISSING}.") if winner else "")
+    few = row.n_splits < run
+    return cell, f"Over {row.n_splits} of {run} splits: on the others {_MISSING}." if few else ""
 
 
 def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapping | None, notes: Notes) -> str:

@@ -17,9 +17,10 @@ from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, score
 from fairgat import config as configuration
 from fairgat.files import write_json
 from fairgat.plan import Plan
-from fairgat.report import escape, render, settings
+from fairgat.report import escape, explorer, render, settings
 from fairgat.report.failures import failed_cells
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
+from fairgat.scores.runs import read
 from fairgat.tasks import measures
 
 
@@ -62,6 +63,25 @@ def test_bold_is_the_best_at_the_printed_precision(tmp_path, monkeypatch):
     declared = [replace(m, better=None) if m.name == "statistical_parity" else m for m in measures.MEASURES[NODE]]
     monkeypatch.setitem(measures.MEASURES, NODE, declared)  # nobody says which way it points
     assert scored(tmp_path, **same_when_printed) == both | {"fairgat": [True, False, True]}
+
+
+def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
+    methods = {name: {"tasks": [NODE]} for name in ("gat", "fairgat")}
+    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"comparison": [*methods]}}
+    plan = Plan(configuration.load(content | {"results_dir": str(tmp_path), "splits": {"count": 2}}))
+    gaps = [[None, 0.1], [None, None]]
+    made = [
+        metrics("recidivism", n, "default", k, scores(NODE, 0.9, gap)) for n in methods for k, gap in enumerate(gaps)
+    ]
+    finish(plan, made)
+    text = render.render(build(plan, "comparison"), "md")
+    row = next(line for line in text.splitlines() if line.startswith("| gat"))
+    assert [cell.strip() for cell in row.split("|")[2:5]] == ["**90.00** ± 0.00", "– ¹", "**10.00** ²"]
+    assert "² Over 1 of 2 splits: on the others it is missing" in text and "¹ On every split it is missing" in text
+    page = explorer.points(
+        settings.explorer_settings(plan.config), NODE, *(read(*plan.files(k)) for k in ("cells", "winners"))
+    )
+    assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
 
 
 def test_a_number_can_be_followed_to_its_runs(plan, built):

@@ -41,6 +41,13 @@ def test_differences_are_those_of_a_paired_t_test():
     assert (second.n_splits, second.low) == (4, pytest.approx(expected.low))
 
 
+def test_a_split_that_lacks_a_score_is_compared_with_nothing():
+    frames = [scores("gat", "default", [*GAT[:2], None]), scores("fairgat", "eta~1.0", [None, *BETTER[1:3]])]
+    chosen = [("fair", "recidivism", name, cell) for name, cell in (("gat", "default"), ("fairgat", "eta~1.0"))]
+    (row,) = compare(frames, *chosen).itertuples()
+    assert (row.n_splits, row.difference) == (1, pytest.approx(BETTER[1] - GAT[1]))
+
+
 def test_without_the_reference_nothing_is_compared():
     found = compare([scores("fairgat", "eta~1.0", GAT)], ("fair", "recidivism", "fairgat", "eta~1.0"))
     assert found.empty and list(found.columns) == list(paired.COLUMNS)

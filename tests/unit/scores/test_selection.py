@@ -68,6 +68,25 @@ def test_link_prediction_sums_all_six_measures(tmp_path):
     assert select(tmp_path, cells, task=LINK)["winner"] == "x~2"
 
 
+def test_a_mean_is_over_the_splits_of_its_rivals(tmp_path):
+    """A gap that is missing on a split counts on it for no cell, neither as 0 nor in one mean only."""
+    cells = {
+        "x~1": [(0.9, [0.1, 0.0]), (0.9, [0.1, 0.3])],
+        "x~2": [(0.9, [0.1, 0.1]), (0.9, [0.1, None])],  # as a mean of its own splits it would be the fairer
+    }
+    chosen = select(tmp_path, cells)
+    assert chosen["winner"] == "x~1" and [c["validation"]["equal_opportunity"] for c in chosen["cells"]] == [0.0, 0.1]
+    assert [cell["n_splits"] for cell in chosen["cells"]] == [2, 2] and not chosen["failed"]
+
+
+def test_a_gap_that_is_missing_on_every_split_is_left_out_of_the_sum(tmp_path):
+    chosen = select(tmp_path, {"x~1": [(0.9, [0.2, None])], "x~2": [(0.9, [0.1, None])]})
+    assert chosen["winner"] == "x~2" and chosen["cells"][0]["validation"]["equal_opportunity"] is None
+    assert "equal_opportunity missing" in chosen["winners"]["fair"]["reason"]
+    chosen = select(tmp_path, {"x~1": [(0.895, [None, None])], "x~2": [(0.9, [None, None])]})
+    assert chosen["winner"] == "x~2" and "are missing" in chosen["winners"]["fair"]["reason"]
+
+
 def test_a_failed_split_takes_its_cell_out_and_is_listed(tmp_path):
     failure = "the loss is not finite at epoch 7"
     cells = {"x~1": [(0.95, 0.0), failure], "x~2": [(0.9, 0.1), (0.9, 0.1)]}

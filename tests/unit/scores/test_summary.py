@@ -84,6 +84,19 @@ def test_every_cell_is_averaged_on_both_parts(found):
     assert value(table, "n_splits", cell="x~3", part="test", metric="accuracy") == 2  # the failed one is not counted
 
 
+def test_a_mean_says_over_how_many_splits_it_is(tmp_path):
+    gaps = [[0.1, 0.2], [0.1, None], [0.1, 0.4]]
+    shard = runs.collect(
+        write(tmp_path, [metrics("d", "m", "x~1", k, scores(NODE, 0.9, g)) for k, g in enumerate(gaps)])
+    )
+    runs.write(tmp_path / "runs.csv", shard)
+    assert ",equal_opportunity,," in (tmp_path / "runs.csv").read_text()  # an empty cell
+    table = summary.cells(runs.read(tmp_path / "runs.csv"), ddof=1)
+    which = {"part": "test", "metric": "equal_opportunity"}
+    assert (value(table, "n_splits", **which), value(table, **which)) == (2, pytest.approx(0.3))
+    assert value(table, "n_splits", part="test", metric="accuracy") == 3
+
+
 def test_published_numbers_stand_beside(found):
     table = winners(found, published={("d", "m", "accuracy"): (0.95, 0.01)})
     assert value(table, "paper_mean", rule="fair", metric="accuracy") == 0.95

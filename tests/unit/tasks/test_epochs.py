@@ -8,6 +8,7 @@ from dense import make, small_graph
 
 from fairgat.config import NodeTraining
 from fairgat.config.protocol import EpochRuleName
+from fairgat.data.graph import Graph
 from fairgat.tasks import epochs
 from fairgat.tasks.base import Score
 from fairgat.training.loop import fit
@@ -49,6 +50,23 @@ def test_rules_choose_what_their_definitions_say(seed):
 def test_without_a_qualified_epoch_qian_takes_the_last():
     given = scores([(1.0, 0.5, 0.5, 0, 0, 1), (0.5, 1.0, 0.5, 0, 0, 1), (0.5, 0.5, 1.0, 0, 0, 1)])
     assert epochs.qian(given) == 2
+
+
+def test_a_gap_that_is_missing_is_left_out_by_every_rule():
+    """Nobody with label 1 in one group of validation: there is no ΔEO in any epoch, and ΔSP alone decides."""
+    rows = [(0.9, 0.9, 0.9, 0.2, np.nan, 1), (0.9, 0.9, 0.9, 0.1, np.nan, 1), (0.8, 0.9, 0.9, 0.0, np.nan, 1)]
+    assert epochs.qian(scores(rows)) == 1 and epochs.accuracy_less_gaps(scores(rows)) in (1, 2)
+    graph = small_graph(nodes=90, edges=400)
+    labels = np.where(graph.sensitive == 1, 0, graph.labels)
+    method = make(
+        "gat", Graph(graph.features, labels, graph.sensitive, graph.edge_index), NodeTraining(epochs=6, hidden=8)
+    )
+    result = fit(method)
+    assert all(np.isnan(row["validation_equal_opportunity"]) for row in result.history)
+    keys = [(row["validation_accuracy"], -row["validation_statistical_parity"]) for row in result.history]
+    assert result.kept[""].epoch == 1 + keys.index(max(keys))
+    judged = method.task.evaluate(result.kept[""].output)["test"]
+    assert np.isnan(judged["equal_opportunity"]) and np.isnan(judged["true_positive_rate_1"])
 
 
 @pytest.mark.parametrize("method", ["gat", "nifty"])
