@@ -64,8 +64,9 @@ def assemble(
     values, read = columns.features(table, names, options)
     if features is not None:
         values = np.concatenate([features, values], axis=1)
+    count = edge_index.shape[1] // 2
     edges = induced(edge_index, kept) if not kept.all() else edge_index
-    unknown = (pairs < 0).any(axis=1)
+    unknown = pairs.min(axis=1, initial=0) < 0
     left_out["edges that name an unknown node"] = int(unknown.sum())
     left_out["edges that join a node to itself"] = int((~unknown & (pairs[:, 0] == pairs[:, 1])).sum())
     made = scaled(_with_degree(values[kept] if not kept.all() else values, edges, options), options.scaling)
@@ -92,7 +93,7 @@ def assemble(
             ]
         }
         | {"left_out_nodes": int((~kept).sum()), "left_out": {key: count for key, count in left_out.items() if count}}
-        | listing(pairs, np.where(kept, groups, -1)),
+        | listing(pairs, np.where(kept, groups, -1), count),
     )
 
 

@@ -25,6 +25,7 @@ from fairgat.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
 _CHUNK = 250_000  # rows parsed at a time, for memory
+_HEAD = 1_000_000  # bytes
 _SAMPLE = 50  # rows by which the separator is found
 _PACKED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\x1f\x8b": ("gzip", gzip.open),
@@ -149,11 +150,13 @@ def read(
     text, encoding = _decoded(raw, where, encoding)
     del raw
     text, comment, comments = _without_comments(text, where, comment, separator)
-    separator = separator or _separator(text, where)
+    content = text.encode()
+    del text
+    separator = separator or _separator(content, where)
     columns: list[_Growing] = []
     try:
         with pd.read_csv(
-            io.StringIO(text),
+            io.BytesIO(content),
             sep=r"\s+" if separator == " " else separator,
             header=None,
             dtype=object,
@@ -168,15 +171,15 @@ def read(
     except pd.errors.EmptyDataError:
         raise DataError(f"{where}, line 1: the file is empty") from None
     except pd.errors.ParserError as error:
-        _check_widths(text, where, separator)
-        *_, (line, _) = _rows(text, separator)
+        _check_widths(content, where, separator)
+        *_, (line, _) = _rows(content, separator)
         raise DataError(f"{where}, line {line}: {error}. Is a quotation mark left open?") from None
     if columns[-1].holds_blank():  # so does pandas fill up a row that is cut off
-        _check_widths(text, where, separator)
+        _check_widths(content, where, separator)
 
     def place(row: int) -> str:
         text = _decoded(_unpacked(path, where)[0], where, encoding)[0]
-        rows = _rows(_without_comments(text, where, comment)[0], separator)
+        rows = _rows(_without_comments(text, where, comment)[0].encode(), separator)
         return f"{where}, line {next(islice(rows, row, None))[0]}"
 
     form = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
@@ -211,16 +214,17 @@ class _Growing:
         return any(not text.strip() for text in self._others)
 
     def whole(self) -> tuple[np.ndarray, np.ndarray]:
-        return np.concatenate(self._codes), np.array([*self._expected, *self._others], dtype=object)
+        others = np.array(list(self._others), dtype=object)
+        return np.concatenate(self._codes), np.concatenate([self._expected.to_numpy(), others])
 
 
 def _column(codes: np.ndarray, texts: np.ndarray) -> Column:
     """Strip the texts, and leave out those that no row holds."""
-    place: dict[str, int] = {}
-    same = np.array([place.setdefault(text.strip(), len(place)) for text in texts], dtype=np.int64)
-    stripped = np.array(list(place), dtype=object)
-    if len(stripped) < len(texts):
-        codes = same[codes]
+    stripped = np.array([text.strip() for text in texts], dtype=object)
+    if (stripped != texts).any():
+        place: dict[str, int] = {}
+        codes = np.array([place.setdefault(text, len(place)) for text in stripped], dtype=np.int64)[codes]
+        stripped = np.array(list(place), dtype=object)
     occurs = np.bincount(codes, minlength=len(stripped)) > 0
     if not occurs.all():
         codes, stripped = (np.cumsum(occurs) - 1)[codes], stripped[occurs]
@@ -278,11 +282,11 @@ def _without_comments(text: str, where: str, comment: str | None, separator: str
     if comment is None:
         if not rest.strip():  # they are rows
             return text, "", 0
-        separator = separator or _separator(rest, where)
-        width = len(next(_rows(rest, separator))[1])
+        separator = separator or _separator(rest.encode(), where)
+        width = len(next(_rows(rest.encode(), separator))[1])
         head = re.search(rf"^[ \t]*[^\s{begin}]", text, re.MULTILINE)  # there is one: `rest` is not empty
         for found in line.finditer(text, head.start() if head else 0):
-            if len(next(_rows(found[0], separator))[1]) == width:
+            if len(next(_rows(found[0].encode(), separator))[1]) == width:
                 raise DataError(
                     f"{where}, line {text.count(chr(10), 0, found.start()) + 1}: it begins with {begin!r}, as the "
                     f"first line, and has as many cells as a row. Are such lines comments, {paste('comment', begin)}, "
@@ -291,9 +295,9 @@ def _without_comments(text: str, where: str, comment: str | None, separator: str
     return rest, begin, count
 
 
-def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
     """The line in which each row begins, and its cells."""
-    lines = io.StringIO(text, newline="")
+    lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline="")
     source = (line.replace("\t", " ").strip() for line in lines) if separator == " " else lines
     reader = csv.reader(source, delimiter=separator, skipinitialspace=True)
     start = 1
@@ -303,11 +307,11 @@ def _rows(text: str, separator: str) -> Iterator[tuple[int, list[str]]]:
         start = reader.line_num + 1
 
 
-def _check_widths(text: str, where: str, separator: str) -> None:
+def _check_widths(content: bytes, where: str, separator: str) -> None:
     """Refuse a row with fewer or more cells than the first."""
     width = None
     try:
-        for line, cells in _rows(text, separator):
+        for line, cells in _rows(content, separator):
             width = width or len(cells)
             if len(cells) != width:
                 hint = f" Or is it a comment, {paste('comment', cells[0][0])}?" if cells[0][:1] in ("#", "%") else ""
@@ -319,7 +323,7 @@ def _check_widths(text: str, where: str, separator: str) -> None:
         raise DataError(f"{where}, line 1: {error}. Is a quotation mark left open?") from None
 
 
-def _separator(text: str, where: str) -> str:
+def _separator(content: bytes, where: str) -> str:
     """Find the separator by which the most of the first rows have as many cells as the first, at least two.
 
     White space only where no other one divides all of them evenly.
@@ -327,7 +331,7 @@ def _separator(text: str, where: str) -> str:
     fits = {}
     for separator in SEPARATORS:
         try:
-            widths = [len(cells) for _, cells in islice(_rows(text, separator), _SAMPLE)]
+            widths = [len(cells) for _, cells in islice(_rows(content[:_HEAD], separator), _SAMPLE)]
         except csv.Error:
             continue
         if widths and widths[0] > 1:

@@ -7,7 +7,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from fairgat.data.graph import symmetrise
+from fairgat.data.graph import distinct, symmetrise
 from fairgat.errors import ConfigError, DataError
 from fairgat.files import git_blob_of, sha256_of
 
@@ -152,9 +152,10 @@ def edges_from_pairs(
     """
     pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
     unknown = (pairs < 0) | (pairs >= num_nodes)
-    loops = (pairs[:, 0] == pairs[:, 1]) & ~unknown.any(axis=1)
+    strangers = unknown[:, 0] | unknown[:, 1]
+    loops = (pairs[:, 0] == pairs[:, 1]) & ~strangers
     kinds = [
-        ("unknown_ids", "names a node that does not exist", unknown.any(axis=1)),
+        ("unknown_ids", "names a node that does not exist", strangers),
         ("self_loops", "joins a node to itself", loops),
     ]
     found = [kind for kind, _, bad in kinds if bad.any() and kind not in drop]
@@ -168,29 +169,33 @@ def edges_from_pairs(
             more = f" ({others} more do the same)" if others else ""
             leave = f"`drop: [{', '.join([*drop, *found])}]`"
             raise DataError(f"{place} {text}{names}{more}. Correct the file, or leave such edges out with {leave}.")
-    return symmetrise(pairs[~unknown.any(axis=1) & ~loops].T, num_nodes)
+    kept = ~strangers & ~loops
+    return symmetrise((pairs if kept.all() else pairs[kept]).T, num_nodes)
 
 
-def listing(pairs: np.ndarray, groups: np.ndarray) -> dict[str, int]:
+def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:
     """Count how a list (m, 2) of rows, -1 for an unknown one, names its edges.
 
     Args:
         groups: (R,) the group of each row, -1 for one that is not in the graph.
+        count: how many undirected edges it names.
 
     Returns:
         `listed_edges`: rows; `repeated_edges`: rows that are as an earlier one; `edges_listed_both_ways`: edges (u, v)
         that are listed as (v, u) as well; `listed_inter_edges` and `listed_intra_edges`: different rows in the graph,
         so that an edge counts once or, where both ways are listed, twice.
     """
-    source, target = pairs[(pairs >= 0).all(axis=1) & (pairs[:, 0] != pairs[:, 1])].T
-    different = np.unique(source * len(groups) + target)
-    low, high = np.sort(np.divmod(different, len(groups)), axis=0)
-    first, second = groups[low], groups[high]
+    source, target = pairs.T
+    proper = (source >= 0) & (target >= 0) & (source != target)
+    codes = (source * len(groups) + target)[proper]
+    different = distinct(codes)
+    small = groups.astype(np.int16)  # for memory
+    first, second = small[different // len(groups)], small[different % len(groups)]
     inside = (first >= 0) & (second >= 0)
     return {
         "listed_edges": len(pairs),
-        "repeated_edges": len(source) - len(different),
-        "edges_listed_both_ways": len(different) - len(np.unique(low * len(groups) + high)),
+        "repeated_edges": len(codes) - len(different),
+        "edges_listed_both_ways": len(different) - count,
         "listed_inter_edges": int((inside & (first != second)).sum()),
         "listed_intra_edges": int((inside & (first == second)).sum()),
     }
