@@ -71,9 +71,14 @@ def title_of(wildcards):
     return {kind: name.replace("_", " ").capitalize() for kind, name in wildcards.items()}
 
 
-def growing(amount):
-    """A resource that grows with every attempt: what died for want of it gets twice as much, then three times."""
-    return lambda wildcards, attempt: amount * attempt
+def growing(amount, per_mb=0):
+    """A resource that grows with every attempt: what died for want of it gets twice as much, then three times.
+
+    `per_mb` is added for each megabyte of input.
+    """
+    if not per_mb:
+        return lambda wildcards, attempt: amount * attempt
+    return lambda wildcards, input, attempt: int(amount + per_mb * input.size_mb) * attempt
 
 
 # ------------------------------------------------------------------------------ the code that is run, as inputs
@@ -113,6 +118,11 @@ def local_files(wildcards):
     """The user's own files that the data set is made of."""
     files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
     return [str(file.local) for file in files if file.local]
+
+
+def megabytes(paths):
+    """The size of those of the files that exist."""
+    return sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 10**6
 
 
 def task_of(wildcards):

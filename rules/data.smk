@@ -44,7 +44,7 @@ rule preprocess:
     conda:
         ENV
     resources:
-        mem_mb=growing(4000),
+        mem_mb=lambda w, attempt: (4000 + 10 * megabytes(local_files(w))) * attempt,  # 9 were measured
         runtime=growing(30),
     params:
         settings=dataset_settings,

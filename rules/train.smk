@@ -77,7 +77,8 @@ rule train:
         ENV
     threads: CONFIG.training.threads
     resources:
-        mem_mb=growing(2500),
+        # 1,000,000 nodes and 10,000,000 edges, a file of 52 MB, need 7 GB.
+        mem_mb=growing(2500, per_mb=100),
         runtime=growing(20),
     params:
         module=lambda w: CONFIG.module(w.method),
@@ -113,7 +114,7 @@ rule runtime:
         ENV
     threads: lambda wildcards: workflow.cores  # all, so that nothing runs beside it; see profiles/slurm for a cluster
     resources:
-        mem_mb=growing(6000),
+        mem_mb=growing(6000, per_mb=100),
         runtime=growing(60),
     params:
         # In the order to try: the first cell that trains is timed.
