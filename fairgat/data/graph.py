@@ -101,9 +101,9 @@ class Graph:
         Raises:
             NotDefined: there are more or fewer.
         """
-        groups = np.unique(self.sensitive).tolist()
-        if groups != [0, 1]:
-            raise NotDefined(f"{what} is defined for two sensitive groups, 0 and 1; this graph has {groups}")
+        if self.num_groups != 2:
+            found = "; ".join(self.group_names)
+            raise NotDefined(f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {found}")
 
     def permute(self, order: np.ndarray) -> "Graph":
         """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""

@@ -54,7 +54,15 @@ def test_link_prediction_has_the_papers_shares_unless_asked():
     assert np.isfinite(method.update(method.forward())["loss"])
 
 
-@pytest.mark.parametrize("given", [{"alpha_chi_max": 0.5}, {"shares": "paper"}])
-def test_a_retention_stands_alone(given):
-    with pytest.raises(ConfigError, match="in place of `alpha_chi_max`"):
-        methods.settings("fairgat", {"retention": 0.5} | given)
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"retention": 0.5, "alpha_chi_max": 0.5}, "in place of `alpha_chi_max`"),
+        ({"retention": 0.5, "shares": "paper"}, "in place of `alpha_chi_max`"),
+        ({"retention": 1.5}, "retention"),
+        ({"shares": "balanced", "cap": False}, "`cap` is about the paper's shares"),
+    ],
+)
+def test_settings_that_do_not_go_together(given, says):
+    with pytest.raises(ConfigError, match=says):
+        methods.settings("fairgat", given)
