@@ -10,8 +10,9 @@ from typing import Any
 import yaml
 
 from fairgat.config import TASKS, Config, Task
-from fairgat.errors import ConfigError
+from fairgat.errors import ConfigError, nearest
 from fairgat.plan import declared
+from fairgat.tasks import measures
 
 
 def table_settings(config: Config, name: str) -> dict[str, Any]:
@@ -75,6 +76,10 @@ def study_settings(config: Config) -> dict[str, Any]:
     study = config.study
     if study is None:
         raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
+    for name in study.metrics or ():
+        if not measures.is_declared(name):
+            known = [measure.name for each in TASKS for measure in measures.of_task(each) if not measure.by]
+            raise ConfigError(f"study.metrics: {name!r} is not a measure; {nearest(name, known)}")
     others = {row.method or row.dataset for row in study.rows}
     blocks = []
     for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):

@@ -165,6 +165,11 @@ def find(name: str) -> Measure:
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
 
+def is_declared(name: str) -> bool:
+    """Check that some task has a measure of this name."""
+    return any(find(name).of is measure.of for measures in MEASURES.values() for measure in measures)
+
+
 def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, float]:
     """Compute every measure of a task by its name; NaN where it is missing.
 

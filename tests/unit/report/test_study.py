@@ -90,6 +90,9 @@ def test_what_cannot_be_compared_is_refused():
     drawn = content["study"] | {"metrics": ["accuracy"], "figure_metrics": ["auc"]}
     with pytest.raises(ConfigError, match="`figure_metrics` has auc, which `metrics` does not list"):
         config.load(content | {"study": drawn})
+    wrong = content["study"] | {"metrics": ["acuracy"]}
+    with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
+        settings.study_settings(config.load(content | {"study": wrong}))
     with pytest.raises(ConfigError, match="there is no study"):
         settings.study_settings(SHIPPED)
 
