@@ -161,7 +161,7 @@ def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypa
     assert "test logits of epoch" in failed(job("a", protocol=LINK), tmp_path / "a")
 
 
-@pytest.mark.parametrize("module", ["fairgnn", "nifty", "fairgat", "edits"])
+@pytest.mark.parametrize("module", ["fairgb", "edits"])
 def test_a_method_for_two_groups_refuses_a_third_by_itself(graph, job, tmp_path, module):
     three = Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index)
     assert "two sensitive groups" in failed(job("a", module, graph=three), tmp_path / "a")
