@@ -84,6 +84,8 @@ class Training(Model):
     """In tables and figures."""
     divides: ClassVar[Divides]
     """What a split holds out."""
+    binary: ClassVar[bool] = False
+    """Whether it needs the labels 0 and 1."""
     measured: ClassVar[frozenset[str]] = frozenset()
     """What is measured on it beside the scores: `account`, `bias`, `runtime`, `theory`."""
     epoch_rules: ClassVar[tuple[str, ...]] = ()
@@ -120,6 +122,7 @@ class NodeTraining(Training):
     task = "node_classification"
     title = "Node classification"
     divides = "nodes"
+    binary = True
     measured = frozenset({"account", "bias", "runtime", "theory"})
     epoch_rules = get_args(EpochRuleName)[1:]
 

@@ -104,10 +104,10 @@ def _check_task(graph: Graph, task: Task) -> None:
     """Check what the task itself needs; a method defined for two groups alone checks that itself."""
     if graph.num_groups < 2:
         raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
-    if TASKS[task].divides == "nodes":
+    if TASKS[task].binary:
         labels = graph.labels[graph.labelled]
         classes = sorted(set(labels.tolist()))
         if classes != [0, 1]:
-            raise DataError(f"node classification needs the labels 0 and 1; found {classes[:10]}")
+            raise DataError(f"{TASKS[task].title.lower()} needs the labels 0 and 1; found {classes[:10]}")
         if (labels == graph.sensitive[graph.labelled]).all():
             raise DataError("the labels are the sensitive groups themselves; which column holds the labels?")

@@ -177,20 +177,6 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     }
 
 
-def group_rates(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
-    """Compute each group's accuracy and its shares of positive predictions, of all nodes and of those with label 1.
-
-    The arguments are those of `node_metrics`. ΔSP and ΔEO are the largest differences of these shares.
-    """
-    decisions = _of_nodes(predicted, labels, sensitive)
-    rates = {"accuracy": accuracies, "positive_rate": positive_rates, "true_positive_rate": true_positive_rates}
-    return {
-        f"{name}_{group}": float(rate)
-        for name, of in rates.items()
-        for group, rate in zip(np.unique(sensitive), of(decisions.counts), strict=True)
-    }
-
-
 def link_metrics(
     predicted: np.ndarray, labels: np.ndarray, edges: np.ndarray, sensitive: np.ndarray, nobody: float = math.nan
 ) -> dict[str, float]:
