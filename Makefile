@@ -10,20 +10,13 @@ MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
 SNAKEMAKE := $(BIN)/snakemake $(if $(MEMORY),--resources mem_mb=$(MEMORY)) --cores $(CORES)
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
-# Where this run writes: $(1), or what ARGS says.
-RESULTS = $(or $(patsubst results_dir=%,%,$(filter results_dir=%,$(ARGS))),$(1))
-# What runs nothing: it makes no report, and there is nothing to say at the end.
+# What runs nothing makes no report.
 DRY := $(filter -n% --dry-run --dryrun --unlock,$(ARGS))
-# The report is made when the run has ended.
-REPORT = $(if $(DRY),,--report $(1)/report.html --report-after-run)
-# What is said at the end.
-define SAY_WHERE
-@echo
-@echo "The report, one page with everything in it: $(1)/report.html"
-@echo "The tables (Markdown, LaTeX, HTML, CSV):    $(1)/tables/"
-@echo "Does the paper hold?                        $(BIN)/fairgat audit --results-dir $(1)"
+# Run the workflow with some arguments, and make the report when it has ended, where it wrote.
+define RUN
+results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
+    $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
-CLOSING = $(if $(DRY),,$(call SAY_WHERE,$(1)))
 
 .PHONY: help env demo paper evidence publish test test-cluster lint format bench schema lock clean
 
@@ -41,12 +34,10 @@ $(VENV)/.complete: requirements.lock pyproject.toml
 	touch $@
 
 demo: env ## Run the whole workflow on small generated data sets, in two and a half minutes
-	$(SNAKEMAKE) --configfile configs/demo.yaml $(call REPORT,$(call RESULTS,results/demo)) $(ARGS)
-	$(call CLOSING,$(call RESULTS,results/demo))
+	$(call RUN,--configfile configs/demo.yaml)
 
 paper: env ## Run the paper's whole experiment
-	$(SNAKEMAKE) $(call REPORT,$(call RESULTS,results)) $(ARGS)
-	$(call CLOSING,$(call RESULTS,results))
+	$(call RUN,)
 
 # The studies, each with the overlays that it is laid over.
 # Epochs before power, of which it is a part: the audit and the provenance that stay are those of the whole.
@@ -60,8 +51,8 @@ evidence: env ## Run the studies of docs/evidence.md one after the other; finish
 	done; test -z "$$failed" || { echo "Not finished:$$failed. Run it again to go on." >&2; exit 1; }
 
 publish: env ## Finish the run, copy it to results/reference and render what README.md and docs/ quote of it
-	$(SNAKEMAKE) $(ARGS)
-	$(if $(DRY),,$(BIN)/fairgat publish --results-dir $(call RESULTS,results))
+	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
+	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results")
 
 # Validates RO-Crates in a test; in an environment of its own, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env

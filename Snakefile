@@ -3,9 +3,6 @@ from snakemake.utils import min_version
 min_version("9.10")
 
 
-configfile: "config.yaml"
-
-
 report: "rules/report/workflow.rst"
 
 

@@ -38,8 +38,8 @@ def revision(folder: str | Path = Path(__file__).parent, paths: Sequence[str] = 
     """
 
     def git(*arguments: str) -> str | None:
-        # --no-optional-locks: jobs ask at the same time
-        command = ["git", "-C", str(folder), "--no-optional-locks", *arguments]
+        # --no-optional-locks: jobs ask at the same time. safe.directory: the checkout may be another user's.
+        command = ["git", "-c", "safe.directory=*", "-C", str(folder), "--no-optional-locks", *arguments]
         try:
             done = subprocess.run(command, capture_output=True, text=True, timeout=30)
         except (OSError, subprocess.TimeoutExpired):

@@ -6,14 +6,20 @@ import re
 import sys
 import time
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from snakemake.exceptions import WorkflowError
 
-BASE = Path(workflow.basedir)
-# Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
-sys.path.insert(0, str(BASE))
-os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
+# The checkout, also where another workflow uses this one as a module; None where Snakemake reads the rules out of a
+# repository: it fetches single files then, and the package must be installed.
+BASE = Path(workflow.current_basedir).parent if hasattr(workflow.current_basedir, "__fspath__") else None
+if BASE:
+    # Scripts and the Snakefile use the package beside them, whether or not (another copy of) it is installed.
+    sys.path.insert(0, str(BASE))
+    os.environ.update(PYTHONPATH=os.pathsep.join([str(BASE), *filter(None, [os.environ.get("PYTHONPATH")])]))
+elif not find_spec("fairgat"):
+    raise WorkflowError("Install the package of the same version first: pip install 'fairgat @ git+REPOSITORY@TAG'")
 
 import fairgat.cells
 import fairgat.config
@@ -22,7 +28,19 @@ import fairgat.errors
 import fairgat.plan
 import fairgat.report.settings
 
+
+def source(path):
+    """A file of the repository; where Snakemake fetches single files, a copy of it."""
+    return BASE / path if BASE else Path(workflow.source_path(f"../{path}"))
+
+
 try:
+    for path in workflow.configfiles:
+        fairgat.config.read_file(path)  # refuses what Snakemake passes over: a key that is there twice
+    # Not by `configfile:`, which looks in the working directory, and nowhere when a module is given a config.
+    DEFAULTS = fairgat.config.read_file(source("config.yaml"))
+    fairgat.config.merge(DEFAULTS, config)
+    config.update(DEFAULTS)
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
@@ -32,7 +50,7 @@ except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
-config["picture"] = base64.encodebytes((BASE / "docs/workflow.svg").read_bytes()).decode()
+config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
@@ -50,7 +68,8 @@ wildcard_constraints:
 
 
 # Relative to the working directory where it is the checkout or around it: moved with it, inputs are still the same.
-ROOT = BASE.resolve().relative_to(Path.cwd()) if BASE.resolve().is_relative_to(Path.cwd()) else BASE.resolve()
+ROOT = fairgat.plan.ROOT.resolve()
+ROOT = ROOT.relative_to(Path.cwd()) if ROOT.is_relative_to(Path.cwd()) else ROOT
 
 
 def results(path):
@@ -86,8 +105,17 @@ def growing(amount, per_mb=0):
 
 @cache
 def code(script, *more, without=()):
-    """The package's files that a script runs through: editing one of them runs it again. See `fairgat.plan.closure`."""
-    return [str(ROOT / path) for path in fairgat.plan.closure(script, *more, without=without)]
+    """A script and the package's files that it runs through: editing one of them runs it again.
+
+    As checksummed inputs: the times of a `script:`, which Snakemake compares instead, are others in a copied checkout.
+    See `fairgat.plan.closure`. They are read from the checkout even where all else is in a bucket.
+    """
+    file = source(f"workflow_scripts/{script}.py")
+    try:
+        paths = fairgat.plan.closure(file, *more, without=without)
+    except fairgat.errors.ConfigError as error:
+        raise WorkflowError(str(error)) from None
+    return [local(str(ROOT / path)) for path in [*([file.relative_to(BASE)] if BASE else []), *paths]]
 
 
 def method_module(wildcards):
@@ -95,15 +123,26 @@ def method_module(wildcards):
     return fairgat.plan.method_path(CONFIG.module(wildcards.method))
 
 
-def source_module(wildcards):
+def source_module(dataset):
     """The module of a data set's source, for `code`."""
-    source = fairgat.data.datasets.source_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
-    return f"data/sources/{source.__name__.rpartition('.')[-1]}"
+    found = fairgat.data.datasets.source_of(dataset, CONFIG.datasets[dataset])
+    return f"data/sources/{found.__name__.rpartition('.')[-1]}"
 
 
 def training_code(wildcards):
     """What training runs through: the theory's modules only where it measures their terms."""
     return code("train", method_module(wildcards), without=() if theory_every(wildcards) else ("theory",))
+
+
+if workflow.is_main_process:
+    # Now, so that an error in a file is said before anything else; in an input function it would read as nothing to do.
+    for name in CONFIG.methods:
+        code("train", fairgat.plan.method_path(CONFIG.module(name)))
+    for name in CONFIG.datasets:
+        code("preprocess", source_module(name))
+    for folder, names in {"tables": CONFIG.tables, "figures": CONFIG.figures}.items():
+        for name in names:
+            code(folder.removesuffix("s"), f"report/{folder}/{name}")
 
 
 # --------------------------------------------------------------------------------- what jobs read of the configuration
@@ -117,7 +156,7 @@ def dataset_settings(wildcards):
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
     files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
-    return [str(file.local) for file in files if file.local]
+    return [local(str(file.local)) for file in files if file.local]
 
 
 def megabytes(paths):
@@ -146,6 +185,12 @@ def debiased_cells(wildcards):
     return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
 
 
+def shards(*tasks):
+    """What the shards of some tasks hold: data set, method and the method's cells there."""
+    pairs = [pair for task in tasks for pair in PLAN.pairs(task)]
+    return [(dataset, method, CONFIG.cells(method, dataset)) for dataset, method in pairs]
+
+
 def theory_every(wildcards):
     """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
     return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
@@ -163,10 +208,20 @@ def shown():
     return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
 
 
-def study_shards(name):
-    """A file, such as the scores, of every row of the study."""
+def study_pairs():
+    """The task, data set and method of every row of the study."""
     rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
-    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in dict.fromkeys(rows)]
+    return list(dict.fromkeys(rows))
+
+
+def study_shards():
+    """What the shards of the study hold."""
+    return [(dataset, method, CONFIG.cells(method, dataset)) for _, dataset, method in study_pairs()]
+
+
+def study_files(name):
+    """A file, such as the scores, of every row of the study."""
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_pairs()]
 
 
 def study_stats():
@@ -206,5 +261,6 @@ def say_what_happened():
     """Say where the tables are and what failed, told from the files."""
     from fairgat.publish import outcome
 
-    if text := outcome.describe(PLAN, since=STARTED):
+    given = dict(zip(sys.argv, sys.argv[1:]))
+    if text := outcome.describe(PLAN, since=STARTED, report=given.get("--report")):
         print(text, file=sys.stderr)

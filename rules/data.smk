@@ -1,11 +1,5 @@
-# Files → graph → splits, which every method shares; and the graph's counts beside the paper's.
-
-
-# Compute nodes often have no internet; the rest are seconds of work.
-localrules:
-    download,
-    statistics,
-    split,
+# Files → graph → splits, which every method shares; and the graph's counts beside the paper's. `localrule`: compute nodes
+# often have no internet, and the others are seconds of work.
 
 
 # Only the manifest is declared: Snakemake deletes the declared outputs of a failed job, and files that were fetched
@@ -14,13 +8,14 @@ localrules:
 rule download:
     input:
         local=local_files,
-        code=lambda w: code(source_module(w)),
+        code=lambda w: code("download", source_module(w.dataset), without=("data/datasets", "data/download")),
     output:
         manifest=results("data/raw/{dataset}/manifest.json"),
     log:
         results("logs/download/{dataset}.log"),
     benchmark:
         results("benchmarks/download/{dataset}.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -34,7 +29,7 @@ rule download:
 rule preprocess:
     input:
         manifest=rules.download.output.manifest,
-        code=lambda w: code("preprocess", source_module(w), without=("data/download",)),
+        code=lambda w: code("preprocess", source_module(w.dataset), without=("data/download",)),
     output:
         graph=results("data/graphs/{dataset}.npz"),
     log:
@@ -58,13 +53,14 @@ rule preprocess:
 rule statistics:
     input:
         graph=rules.preprocess.output.graph,
-        code=lambda w: code("describe", source_module(w), without=("data/download",)),
+        code=lambda w: code("describe", source_module(w.dataset), without=("data/download",)),
     output:
         stats=results("data/graphs/{dataset}.stats.json"),
     log:
         results("logs/statistics/{dataset}.log"),
     benchmark:
         results("benchmarks/statistics/{dataset}.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -88,6 +84,7 @@ rule split:
         results("logs/split/{task}/{dataset}/split-{split}.log"),
     benchmark:
         results("benchmarks/split/{task}/{dataset}/split-{split}.tsv")
+    localrule: True
     conda:
         ENV
     params:

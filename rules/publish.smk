@@ -2,11 +2,6 @@
 
 import shlex
 
-
-localrules:
-    provenance,
-
-
 # In the environment and not in params: the same results from another command are still the same results.
 os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
 
@@ -27,10 +22,12 @@ rule provenance:
         results("logs/provenance.log"),
     benchmark:
         results("benchmarks/provenance.tsv")
+    localrule: True
     conda:
         ENV
     params:
         benchmarks=results("benchmarks"),
+        snakefile=lambda w: source("Snakefile").read_text(encoding="utf-8"),
         config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror"}),
     message:
         "Record where the results come from"

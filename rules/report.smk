@@ -1,15 +1,6 @@
 # What people read: tables and figures, one job each, the audit and the costs.
 
 
-localrules:
-    table,
-    all_tables,
-    figure,
-    explorer,
-    audit,
-    costs,
-
-
 rule table:
     input:
         unpack(lambda w: PLAN.sources("tables", w.table)),
@@ -24,6 +15,7 @@ rule table:
         results("logs/tables/{table}.log"),
     benchmark:
         results("benchmarks/tables/{table}.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -45,6 +37,7 @@ rule all_tables:
         results("logs/all_tables.log"),
     benchmark:
         results("benchmarks/all_tables.tsv")
+    localrule: True
     conda:
         ENV
     message:
@@ -65,6 +58,7 @@ rule figure:
         results("logs/figures/{figure}.log"),
     benchmark:
         results("benchmarks/figures/{figure}.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -89,6 +83,7 @@ rule explorer:
         results("logs/explorer.log"),
     benchmark:
         results("benchmarks/explorer.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -137,6 +132,7 @@ rule audit:
         results("logs/audit.log"),
     benchmark:
         results("benchmarks/audit.tsv")
+    localrule: True
     conda:
         ENV
     params:
@@ -162,9 +158,12 @@ rule costs:
         results("logs/costs.log"),
     benchmark:
         results("benchmarks/costs.tsv")
+    localrule: True
     conda:
         ENV
     params:
+        shards=shards(*TASKS),
+        splits=CONFIG.splits.count,
         titles=fairgat.report.settings.titles(CONFIG),
     message:
         "Add up what the training cost"

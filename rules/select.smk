@@ -1,10 +1,6 @@
 # From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
 
 
-localrules:
-    aggregate,
-
-
 rule collect:
     input:
         metrics=lambda w: PLAN.outputs("metrics.json", w.task, w.dataset, w.method),
@@ -46,9 +42,12 @@ rule aggregate:
         results("logs/aggregate/{task}.log"),
     benchmark:
         results("benchmarks/aggregate/{task}.tsv")
+    localrule: True
     conda:
         ENV
     params:
+        shards=lambda w: shards(w.task),
+        splits=CONFIG.splits.count,
         ddof=CONFIG.aggregation.ddof,
     message:
         "Average the scores of {wildcards.task} over the splits"

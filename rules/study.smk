@@ -1,14 +1,10 @@
 # A study, such as configs/sensitivity.yaml: variants beside what they vary. No part of `all`, made by asking for `study`.
 
 
-localrules:
-    study,
-
-
 rule study:
     input:
-        runs=lambda w: study_shards("runs.csv"),
-        selections=lambda w: study_shards("selection.json"),
+        runs=lambda w: study_files("runs.csv"),
+        selections=lambda w: study_files("selection.json"),
         stats=study_stats() if STUDY["along"] or STUDY["attributes"] else [],
         theory=PLAN.files("theory") if STUDY["along"] else [],
         account=PLAN.files("account") if STUDY["dose"] else [],
@@ -24,9 +20,12 @@ rule study:
         results(f"logs/study/{STUDY['name']}.log"),
     benchmark:
         results(f"benchmarks/study/{STUDY['name']}.tsv")
+    localrule: True
     conda:
         ENV
     params:
+        shards=study_shards(),
+        splits=CONFIG.splits.count,
         settings=STUDY,
     message:
         "Compare the variants of the study"

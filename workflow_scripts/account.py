@@ -1,6 +1,6 @@
 """Account for the gaps of every cell of one method, split by split."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     import torch

@@ -1,15 +1,18 @@
 """Average one task's scores over the splits: every cell's, and the winners'."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
+    from fairgat import frames
     from fairgat.files import read_json
     from fairgat.paper import means
     from fairgat.scores import runs, summary
 
-    scores = summary.scores_alone(runs.read(*snakemake.input.runs))
-    cells = summary.cells(scores, snakemake.params.ddof)
+    params = snakemake.params
+    shards = runs.read_shards(snakemake.input.runs, params.shards, params.splits)
+    scores = summary.scores_alone(shards)
+    cells = summary.cells(scores, params.ddof)
     winners = summary.winners(map(read_json, snakemake.input.selections), cells, means(snakemake.wildcards.task))
-    runs.write(snakemake.output.runs, scores)
-    runs.write(snakemake.output.cells, cells)
-    runs.write(snakemake.output.winners, winners)
+    frames.write(snakemake.output.runs, scores)
+    frames.write(snakemake.output.cells, cells)
+    frames.write(snakemake.output.winners, winners)

@@ -1,6 +1,6 @@
 """Put every LaTeX table in one document."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from pathlib import Path

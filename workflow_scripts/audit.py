@@ -1,6 +1,6 @@
 """Compare every published number and claim with ours."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from pathlib import Path

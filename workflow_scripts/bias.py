@@ -1,6 +1,6 @@
 """Report how biased one data set is before and after its debiasing, and what each threshold changes."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from fairgat import files, methods

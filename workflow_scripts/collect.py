@@ -1,14 +1,15 @@
 """Collect the scores of one method on one data set, and choose its cell."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
+    from fairgat import frames
     from fairgat.files import write_json
     from fairgat.scores import runs, selection
 
     metrics, params = snakemake.input.metrics, snakemake.params
     frame = runs.collect(metrics)
-    runs.write(snakemake.output.runs, frame)
+    frames.write(snakemake.output.runs, frame)
     chosen = selection.select(
         frame, snakemake.wildcards.task, params.protocol, params.rule, params.tolerance, params.published
     )

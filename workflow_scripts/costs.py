@@ -1,6 +1,6 @@
 """Add up what the training cost."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from pathlib import Path
@@ -9,11 +9,12 @@ with logged(snakemake):
     from fairgat.files import read_json, write_text
     from fairgat.report import costs
     from fairgat.report.render import render
-    from fairgat.scores.runs import read
+    from fairgat.scores.runs import read_shards
 
-    bias = map(read_json, snakemake.input.bias)
-    frame = costs.collect(read(*snakemake.input.runs), bias, paper.load()["runtime"])
-    texts = {form: render(costs.page(frame, snakemake.params.titles), form) for form in ("md", "html", "json")}
+    params = snakemake.params
+    runs = read_shards(snakemake.input.runs, params.shards, params.splits)
+    frame = costs.collect(runs, map(read_json, snakemake.input.bias), paper.load()["runtime"])
+    texts = {form: render(costs.page(frame, params.titles), form) for form in ("md", "html", "json")}
     texts["csv"] = frame.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     for path in snakemake.output:
         write_text(path, texts[Path(path).suffix[1:]])

@@ -2,7 +2,7 @@
 
 import time
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     import torch

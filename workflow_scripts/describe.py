@@ -1,12 +1,12 @@
 """Count one data set's graph and compare it with the paper's counts."""
 
-from _log import logged
 
 from fairgat import paper
 from fairgat.config import Dataset, Splits
 from fairgat.data import datasets, statistics
 from fairgat.data.graph import Graph
 from fairgat.files import write_json
+from fairgat.job_log import logged
 
 with logged(snakemake):
     name = snakemake.wildcards.dataset

@@ -1,6 +1,6 @@
 """Make explore.html from the summaries, the learning curves and the audit."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from fairgat.files import write_text

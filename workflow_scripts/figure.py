@@ -1,6 +1,6 @@
 """Draw one figure in every format."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from importlib import import_module

@@ -2,10 +2,9 @@
 
 from pathlib import Path
 
-from _log import logged
-
 from fairgat.config import Dataset
 from fairgat.data import datasets
+from fairgat.job_log import logged
 
 with logged(snakemake):
     settings = Dataset.model_validate(snakemake.params.settings)

@@ -1,20 +1,21 @@
 """Record where the results come from."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     import os
     from pathlib import Path
 
     from fairgat.files import write_json, write_text
+    from fairgat.plan import ROOT
     from fairgat.publish import crate, provenance
     from fairgat.report.render import render
 
     params, output, given = snakemake.params, snakemake.output, snakemake.input
-    source, results = Path(snakemake.scriptdir).parent, Path(output.json).parent
+    results = Path(output.json).parent
     content = provenance.collect(
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
-        source,
+        ROOT,
         params.config,
         params.benchmarks,
         given.selections,
@@ -22,5 +23,5 @@ with logged(snakemake):
     )
     write_json(output.json, content)
     write_text(output.html, render(provenance.page(content), "html"))
-    write_text(output.workflow, (source / "Snakefile").read_text(encoding="utf-8"))
+    write_text(output.workflow, params.snakefile)
     write_json(output.crate, crate.describe(results, content, agent=os.environ.get("USER", "unknown")))

@@ -1,6 +1,6 @@
 """Time every method's epoch on one data set."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from fairgat import files

@@ -1,10 +1,9 @@
 """Divide one data set's nodes or edges for one task."""
 
-from _log import logged
-
 from fairgat.config import Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph
+from fairgat.job_log import logged
 
 with logged(snakemake):
     graph = Graph.load(snakemake.input.graph)

@@ -1,10 +1,11 @@
 """Compare the variants of a study with what they vary: the numbers, the table, and figures."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from pathlib import Path
 
+    from fairgat import frames
     from fairgat.files import read_json, write_text
     from fairgat.report import along, attributes, dose, inputs, study, style
     from fairgat.report.render import render
@@ -12,10 +13,10 @@ with logged(snakemake):
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
-    shards = runs.read(*snakemake.input.runs)
+    shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards, snakemake.params.splits)
     frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
-    runs.write(output.differences, frame[list(study.COLUMNS)])
-    runs.write(output.scores, study.scores(settings, shards, frame))
+    frames.write(output.differences, frame[list(study.COLUMNS)])
+    frames.write(output.scores, study.scores(settings, shards, frame))
     table = study.table(settings, frame)
     for path in output.table:
         write_text(path, render(table, Path(path).suffix[1:]))

@@ -1,6 +1,6 @@
 """Measure the theory's terms on one method's trained models."""
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     import torch

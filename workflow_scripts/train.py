@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from _log import logged
+from fairgat.job_log import logged
 
 with logged(snakemake):
     from fairgat.plan import Run

@@ -3,8 +3,7 @@
 import argparse
 from pathlib import Path
 
-import pandas as pd
-
+from fairgat import frames
 from fairgat.errors import DataError
 
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
@@ -20,7 +19,7 @@ def run(arguments: argparse.Namespace) -> None:
     folder = arguments.results_dir / "audit"
     try:
         headline = (folder / "headline.txt").read_text(encoding="utf-8")
-        counts = pd.read_csv(folder / "counts.csv").set_index("about")
+        counts = frames.read(folder / "counts.csv", columns=("about", "rule", "outcome", "count")).set_index("about")
         tables = [counts.loc[about].pivot(columns="rule", index="outcome", values="count") for about in TITLES]
     except FileNotFoundError as error:
         raise DataError(

@@ -23,5 +23,6 @@ from fairgat.config.protocol import (
     Task,
     Tasks,
     Training,
+    normal_path,
 )
-from fairgat.config.reading import explain, load, load_files
+from fairgat.config.reading import explain, load, load_files, merge, read_file

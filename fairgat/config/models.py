@@ -158,7 +158,7 @@ class Config(Model):
 
     results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
     """Where everything is written."""
-    data_mirror: str | None = None
+    data_mirror: Annotated[str, BeforeValidator(normal_path)] | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Every random number follows from it."""

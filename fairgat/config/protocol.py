@@ -35,14 +35,31 @@ Names = Annotated[
 
 
 def normal_path(path: Any) -> Any:
-    """Without a slash at the end, and the like, which Snakemake would not match with the paths of its files."""
-    return os.path.normpath(path) if isinstance(path, str) and path else path
+    """A path as Snakemake spells it: `~` and `$NAME` expanded, no slash at the end.
+
+    Raises:
+        ValueError: YAML has read it as a number or a date, or its characters mean something else to Snakemake.
+    """
+    if not isinstance(path, str):
+        raise ValueError(f"expected a path, but YAML reads this as {path!r}; write ./ before the name")
+    if set(path) & set("{}"):
+        raise ValueError(f"a path must not hold {{ or }}, which are Snakemake's: {path}")
+    return os.path.normpath(os.path.expandvars(os.path.expanduser(path))) if path else path
 
 
 class Model(BaseModel):
     """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _nothing(cls, content: Any) -> Any:
+        """Read `grid: null` as no grid: an empty mapping would change nothing of what it is laid over."""
+        if not isinstance(content, dict):
+            return content
+        several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list)}
+        return {key: value for key, value in content.items() if value is not None or key not in several}
 
 
 class Splits(Model):

@@ -3,7 +3,7 @@
 import re
 import types
 import typing
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -11,6 +11,7 @@ import yaml
 from pydantic import BaseModel, ValidationError
 
 from fairgat.config.models import Config
+from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
 
 
@@ -40,29 +41,68 @@ def load_files(*paths: str | Path) -> Config:
     """
     merged: dict[str, Any] = {}
     for path in paths:
-        try:
-            content = yaml.safe_load(Path(path).read_text(encoding="utf-8"))
-        except FileNotFoundError:
-            raise ConfigError(f"{path} does not exist") from None
-        except OSError as error:  # a folder, no permission
-            raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file like config.yaml") from None
-        except UnicodeDecodeError as error:
-            raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
-        except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
-            raise ConfigError(f"{path} is not YAML: {error}") from None
-        if not isinstance(content, dict):
-            raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
-        merge(merged, content)
+        merge(merged, read_file(path))
     return load(merged, " + ".join(str(path) for path in paths))
 
 
-def merge(into: dict, new: Mapping) -> None:
-    """Lay one mapping over another, key by key, as Snakemake does with --configfile."""
+def read_file(path: str | Path) -> dict[str, Any]:
+    """The content of a config file.
+
+    Raises:
+        ConfigError: it is missing, cannot be read, is not YAML, has no keys, or has one twice.
+    """
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+        if (tree := yaml.compose(text, yaml.SafeLoader)) and (repeated := list(_repeated(tree))):
+            raise ConfigError("\n".join(f"{path}: {text}" for text in repeated))
+        content = yaml.safe_load(text)
+    except FileNotFoundError:
+        raise ConfigError(f"{path} does not exist") from None
+    except OSError as error:  # a folder, no permission
+        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file like config.yaml") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+    except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
+        raise ConfigError(f"{path} is not YAML: {error}") from None
+    if not isinstance(content, dict):
+        raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
+    return content
+
+
+def merge(into: dict, new: Mapping, path: str = "") -> None:
+    """Lay one mapping over another, key by key, as Snakemake does with --configfile.
+
+    Raises:
+        ConfigError: an empty mapping is laid over keys, which changes none of them.
+    """
     for key, value in new.items():
+        where = f"{path}{key}"
         if isinstance(value, Mapping) and isinstance(into.get(key), dict):
-            merge(into[key], value)
+            if into[key] and not value:
+                raise ConfigError(
+                    f"{where}: {{}} changes nothing, because settings are laid over each other key by key. "
+                    f"To take all keys of {where} away, write `{key}: null`."
+                )
+            merge(into[key], value, f"{where}.")
         else:
             into[key] = value
+
+
+def _repeated(node: yaml.Node, path: str = "") -> Iterator[str]:
+    """Say where a mapping has a key twice; YAML itself takes the last."""
+    if isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            yield from _repeated(item, path)
+    if not isinstance(node, yaml.MappingNode):
+        return
+    lines: dict[tuple[str, Any], int] = {}
+    for key, value in node.value:
+        name, line = f"{path}{key.value}", key.start_mark.line + 1
+        if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+            if (key.tag, key.value) in lines:
+                yield f"{name} stands on line {lines[key.tag, key.value]} and again on line {line}; keep one of them"
+            lines[key.tag, key.value] = line
+        yield from _repeated(value, f"{name}.")
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
@@ -75,6 +115,8 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
     if item["type"] == "value_error":
         text = str(item["ctx"]["error"])
         return text.replace("\n", "\n  ") if not (location or prefix) else f"{path}: {text}"
+    if item["type"] == "string_pattern_mismatch" and item["ctx"]["pattern"] == NAME:
+        return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
     text = f"{path}: expected {message}, got {item['input']!r}"
     if item["type"] == "literal_error":

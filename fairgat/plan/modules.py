@@ -90,21 +90,25 @@ _LEFT_OUT = (
     "fairgat.environment",
     "fairgat.errors",
     "fairgat.files",
+    "fairgat.job_log",
     "fairgat.plan",
 )
 
 
-def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> list[str]:
+def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     """The package's files that a script runs through, relative to the repository.
 
     Follows import statements, those within functions too, and files that a module names beside itself, such as
     `paper.yaml`; imports nothing. Left out are modules that only hold a docstring, and those that all others import.
 
     Args:
-        script_or_module: a script by its name in workflow_scripts/, or a module of the package, such as
+        script_or_module: a script, or its name in workflow_scripts/, or a module of the package, such as
             `methods/gat`.
         more: modules, files or folders of the package that are found by name at run time, such as a table's module.
         without: modules or folders not to follow.
+
+    Raises:
+        ConfigError: one of them is missing, or cannot be parsed.
     """
     pruned = (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without))
     found: set[Path] = set()
@@ -119,8 +123,10 @@ def closure(script_or_module: str, *more: str, without: Sequence[str] = ()) -> l
     return sorted(str(path.relative_to(ROOT)) for path in found if path.is_relative_to(PACKAGE) and not _is_bare(path))
 
 
-def _located(name: str) -> list[Path]:
+def _located(name: str | Path) -> list[Path]:
     """The files of a script, of a module with the folders around it, of another file or of a folder."""
+    if isinstance(name, Path):
+        return [name]
     modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
     candidates = (ROOT / "workflow_scripts" / f"{name}.py", *modules)
     for path in (*candidates, PACKAGE / name):
@@ -150,6 +156,8 @@ def _parsed(path: Path) -> ast.Module:
         return ast.parse(path.read_bytes())
     except SyntaxError as error:
         raise ConfigError(f"{path}, line {error.lineno}: {error.msg}") from None
+    except (OSError, ValueError) as error:  # no permission; a file of null bytes
+        raise ConfigError(f"{path} cannot be read: {error}") from None
 
 
 def _is_bare(path: Path) -> bool:
@@ -187,6 +195,10 @@ def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
         parts = name.split(".")
         if parts[0] != "fairgat":
             continue
-        for end in range(1, len(parts) + 1):
-            base = ROOT.joinpath(*parts[:end])
+        bases = [ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
+        # The last part of `from` may be a name in the module before it.
+        needed = bases if isinstance(node, ast.Import) else bases[:-1]
+        if missing := [base for base in needed if not (base.is_dir() or base.with_suffix(".py").is_file())]:
+            raise ConfigError(f"{path}, line {node.lineno}: there is no {missing[0].relative_to(ROOT)}.py")
+        for base in bases:
             yield from (file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file())

@@ -1,27 +1,33 @@
 """Say at the end of a run where the tables are and what failed, told from the files it left."""
 
-import csv
 from collections.abc import Iterator
 from pathlib import Path
 
+from fairgat import frames
 from fairgat.config import TASKS
+from fairgat.errors import DataError
 from fairgat.plan import Plan
 
 _SHOWN = 20  # failed runs
 
 
-def describe(plan: Plan, since: float) -> str:
+def describe(plan: Plan, since: float, report: str | None = None) -> str:
     """Describe what a run of the workflow has made and what it has not.
 
     Args:
         plan: the plan of that run.
         since: when it began, in seconds of the epoch.
+        report: the page that Snakemake makes next, if it does.
     """
     lines = []
     results = Path(plan.config.results_dir)
     tables = [path for path in _tables(results) if path.stat().st_mtime >= since]
     if tables:
         lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
+    audit = results / "audit/headline.txt"
+    if audit.exists() and audit.stat().st_mtime >= since:
+        lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
+    lines += [f"The report, one page with everything in it: {report}"] if report else []
     if without := list(_runs_without_result(plan)):
         lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
         lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
@@ -61,11 +67,14 @@ def _runs_without_result(plan: Plan) -> Iterator[str]:
     """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
     splits: dict[tuple[str, ...], list[str]] = {}
     for path in (path for task in TASKS for path in map(Path, plan.shards(task)) if path.exists()):
-        with open(path, encoding="utf-8", newline="") as file:
-            for row in csv.DictReader(file):
-                if row["metric"] == "failure":
-                    key = (row["method"], row["cell"], row["dataset"], row["reason"])
-                    splits.setdefault(key, []).append(row["split"])
+        try:
+            runs = frames.read(path, columns=("dataset", "method", "cell", "split", "metric", "reason"))
+        except DataError as error:
+            yield str(error)
+            continue
+        for row in runs[runs["metric"] == "failure"].itertuples():
+            key = (row.method, row.cell, row.dataset, row.reason)
+            splits.setdefault(key, []).append(str(row.split))
     for (method, cell, dataset, reason), found in splits.items():
         named = f"{'splits' if len(found) > 1 else 'split'} {', '.join(found)}"
         yield f"{method} ({cell}) on {dataset}, {named}: {reason}"

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
 from fairgat.publish.quotes import summary
@@ -73,7 +74,7 @@ def _listed(results: Path, provenance: dict[str, Any]) -> list[str]:
 def _audited(results: Path) -> bool:
     """Tell whether a run had any of the paper's results to compare with."""
     path = results / "audit/paper_vs_reproduced.csv"
-    return path.exists() and bool(pd.read_csv(path)["mean"].notna().any())
+    return path.exists() and bool(frames.read(path, columns=("mean",))["mean"].notna().any())
 
 
 def _replace(folder: Path, fresh: Path, aside: Path) -> None:

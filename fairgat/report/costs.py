@@ -30,6 +30,7 @@ def collect(
     keys = ["dataset", "method"]
     timed = runs[runs["metric"].isin(["epochs", "seconds_per_epoch"])]
     jobs = timed.pivot_table(index=[*keys, "cell", "split"], columns="metric", values="value", sort=False)
+    jobs = jobs.reindex(columns=["epochs", "seconds_per_epoch"])  # where no run was trained to its end, there is none
     jobs["hours"] = jobs["epochs"] * jobs["seconds_per_epoch"] / 3600
     frame = jobs.groupby(keys, sort=False).agg(
         jobs=("epochs", "size"), epochs=("epochs", "sum"), hours=("hours", "sum")
@@ -68,7 +69,8 @@ def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
         caption="What the training cost",
         panels=[Panel("stacked", _HEADER, blocks, align="lrrrrrr")],
         notes=[],
-        explanation=(
+        explanation=("" if blocks else "No run was trained to its end; the tables say why. ")
+        + (
             "Hours of all epochs one after the other, each job's at its own median, validation included, on the "
             "threads that the configuration gives it and beside the jobs that ran at the same time. EDITS's debiasing "
             "stands apart; start-up, FairGNN's estimator and writing are not counted. The paper's: the same number of "

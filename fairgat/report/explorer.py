@@ -15,6 +15,7 @@ import pandas as pd
 import vl_convert
 from matplotlib.markers import MarkerStyle
 
+from fairgat import frames
 from fairgat.config import TASKS, Task
 from fairgat.paper import means
 from fairgat.plan import cell_folder
@@ -136,7 +137,7 @@ def page(settings: Settings, files: Files) -> str:
         shown = points(settings, task, cells, winners)
         if len(shown):
             views[TASKS[task].title] = _scatter(settings, task, shown, curves(task, cells, files))
-    numbers = verdicts(settings, pd.concat([pd.read_csv(path) for path in files["audit"]]))
+    numbers = verdicts(settings, frames.read(*files["audit"]))
     if len(numbers):
         views["Published and reproduced"] = _verdicts(settings, numbers)
     with alt.data_transformers.disable_max_rows():

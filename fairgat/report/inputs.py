@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat import frames
 from fairgat.config import Task
 from fairgat.files import read_json
 from fairgat.plan import cell_folder
@@ -20,8 +21,19 @@ Selections = Mapping[tuple[str, str], Mapping[str, Any]]
 
 
 def winners(files: Files, settings: Settings) -> pd.DataFrame:
-    """The rows of winners.csv under the rule and the protocols that are shown."""
-    frame = under(read(*files["winners"]), *settings["protocols"])
+    """The rows of winners.csv under the rule and the protocols that are shown.
+
+    Raises:
+        DataError: it is cut off or damaged, or lacks a cell that a selection names.
+    """
+    frame = read(*files["winners"])
+    there = set(frame[["dataset", "method", "rule"]].itertuples(index=False, name=None))
+    for entry in map(read_json, files.get("selection", ())):
+        for rule, winner in entry["winners"].items():
+            if winner["cell"] is not None and (entry["dataset"], entry["method"], rule) not in there:
+                what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
+                raise frames.damaged(files["winners"][0], what)
+    frame = under(frame, *settings["protocols"])
     return frame[frame["rule"] == settings["rule"]]
 
 
@@ -33,7 +45,7 @@ def selections(files: Files) -> Selections:
 def histories(files: Files, task: Task, dataset: str, method: str, cell: str) -> list[pd.DataFrame]:
     """The history.csv of a cell's run on each split, of those that were given."""
     folder = f"/{cell_folder(task, dataset, method, cell)}/split-"
-    return [pd.read_csv(path) for path in files["histories"] if folder in str(path)]
+    return [frames.read(path, columns=("epoch",)) for path in files["histories"] if folder in str(path)]
 
 
 def by_dataset(paths: Sequence[str | Path]) -> dict[str, Any]:

@@ -9,23 +9,26 @@ why in `reason`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
+from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.errors import DataError
-from fairgat.files import read_json, write_text
+from fairgat.files import read_json
 from fairgat.tasks import measures
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
 FAILURE = "failure"
 CLOCK = ("seconds", "seconds_per_epoch")  # metrics that differ from run to run of the same code
 
-_TEXT = ("rule", "dataset", "method", "cell", "part", "protocol", "metric", "reason")
-_NUMBERS = ("value", "mean", "std", "paper_mean", "paper_std")
+_NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
+
+Shard = tuple[str, str, Sequence[str]]
+"""A data set, a method and the method's cells there."""
 
 
 def collect(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -83,33 +86,38 @@ def trained_at(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
     return [{"commit": code[0], "modified": code[1], "runs": int(runs)} for code, runs in counts.items()]
 
 
-def write(path: str | Path, frame: pd.DataFrame) -> None:
-    """Write CSV whose floats are read back exactly."""
-    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
-
-
 def read(*paths: str | Path) -> pd.DataFrame:
     """The rows of runs.csv, cells.csv or winners.csv files, one file after the other.
 
     Raises:
-        DataError: a file is missing or malformed.
+        DataError: a file is missing, cut off or damaged.
     """
-    if not paths:  # no data set of a task is run
-        return pd.DataFrame(columns=list(COLUMNS))
-    try:
-        frames = [
-            pd.read_csv(
-                path,
-                dtype=dict.fromkeys(_TEXT, str),
-                keep_default_na=False,  # a data set may be called NA
-                na_values={name: [""] for name in _NUMBERS},
-            )
-            for path in paths
-        ]
-        # A header without rows would make every column one of objects.
-        return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
-    except (OSError, ValueError) as error:
-        raise DataError(f"scores cannot be read: {error}") from None
+    needed = ("dataset", "method", "metric")
+    # There are no files where no data set of a task is run.
+    return frames.read(*paths, columns=needed, numbers=_NUMBERS) if paths else pd.DataFrame(columns=list(COLUMNS))
+
+
+def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard], splits: int) -> pd.DataFrame:
+    """The rows of the runs.csv of methods on data sets, one after the other.
+
+    Args:
+        paths: the file of each of `shards`.
+        shards: the data set, the method and its cells.
+        splits: how many there are.
+
+    Raises:
+        DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
+    """
+    for path, (dataset, method, cells) in zip(paths, shards, strict=True):
+        rows = read(path)
+        ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
+        found = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
+        wanted = {(dataset, method, cell, split) for cell in cells for split in range(splits)}
+        for what, runs in (("lacks the end of", wanted - found), ("has, besides its own runs,", found - wanted)):
+            if runs:
+                dataset, method, cell, split = min(runs)
+                raise frames.damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
+    return read(*paths)
 
 
 def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 import torch
 
-from fairgat import cells, files, methods
+from fairgat import cells, files, frames, methods
 from fairgat.config import Model, NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
@@ -142,4 +142,4 @@ def measure_selected(
 
 def write(path: str | Path, rows: Sequence[Mapping[str, Any]], columns: Sequence[str] = COLUMNS) -> None:
     """Write rows as CSV; absent terms are empty."""
-    files.write_text(path, pd.DataFrame(rows, columns=columns).to_csv(index=False, lineterminator="\n"))
+    frames.write(path, pd.DataFrame(rows, columns=columns))

@@ -3,6 +3,7 @@
 import json
 from pathlib import Path
 
+from fairgat import frames
 from fairgat.files import write_json
 from fairgat.scores import runs, selection, summary
 from fairgat.tasks import measures
@@ -62,12 +63,12 @@ def finish(plan, contents, published=None):
             paths = plan.outputs("metrics.json", task, dataset, method)
             frame, folder = runs.collect(paths), plan.path(f"runs/{task}/{dataset}/{method}")
             chosen = selection.select(frame, task, "validation", "fair", 0.01, None)
-            runs.write(f"{folder}/runs.csv", frame)
+            frames.write(f"{folder}/runs.csv", frame)
             write_json(f"{folder}/selection.json", chosen | {"trained_at": runs.trained_at(paths)})
         shards = runs.read(*plan.shards(task))
         averages = summary.cells(shards, 1)
         chosen = [json.loads(Path(path).read_text()) for path in plan.selections(task)]
         folder = plan.path(f"summary/{task}")
-        runs.write(f"{folder}/runs.csv", summary.scores_alone(shards))
-        runs.write(f"{folder}/cells.csv", averages)
-        runs.write(f"{folder}/winners.csv", summary.winners(chosen, averages, published or {}))
+        frames.write(f"{folder}/runs.csv", summary.scores_alone(shards))
+        frames.write(f"{folder}/cells.csv", averages)
+        frames.write(f"{folder}/winners.csv", summary.winners(chosen, averages, published or {}))

@@ -12,7 +12,7 @@ from fairgat.config import reading
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from tools import requirements as lock
-from tools import schema
+from tools import results_dir, schema
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -42,6 +42,11 @@ def test_it_is_the_papers_experiment():
     ("change", "expected"),
     [
         ({"results_dir": ""}, "results_dir: expected at least 1 character, got ''"),
+        ({"results_dir": 2024_11_25}, "results_dir: expected a path, but YAML reads this as 20241125; write ./ before"),
+        ({"results_dir": "/tmp/r{x}"}, "results_dir: a path must not hold { or }"),
+        ({"datasets": {"my data": {"task": "link_prediction"}}}, "datasets.my data: a name has letters, digits"),
+        ({"methods": {"fairgat": {"grid": {}}}}, "methods.fairgat.grid: {} changes nothing"),
+        ({"tables": {}}, "To take all keys of tables away, write `tables: null`"),
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
@@ -64,10 +69,30 @@ def test_it_is_the_papers_experiment():
 )
 def test_wrong_keys_and_values_are_explained(change, expected):
     content = shipped()
-    reading.merge(content, change)
     with pytest.raises(ConfigError) as error:
+        reading.merge(content, change)
         config.load(content)
     assert expected in str(error.value)
+
+
+def test_null_takes_away_what_an_empty_mapping_would_not():
+    content = shipped()
+    reading.merge(content, {"methods": {"fairgat": {"grid": None}}, "figures": None})
+    loaded = config.load(content)
+    assert loaded.cells("fairgat", "cora") == ["default"] and loaded.figures == []
+
+
+def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("seed: 1\nmethods:\n  gat: { title: A }\n  gat: { title: B }\nfigures: [{ a: 1 }]\nseed: 2\n")
+    with pytest.raises(ConfigError) as error:
+        config.load_files(path)
+    assert [line.partition(": ")[2].partition(";")[0] for line in str(error.value).splitlines()] == [
+        "methods.gat stands on line 3 and again on line 4",
+        "seed stands on line 1 and again on line 6",
+    ]
+    path.write_text("defaults: &all { a: 1 }\nb: { <<: *all, a: 2 }\n")
+    assert config.read_file(path)["b"] == {"a": 2}
 
 
 @pytest.mark.parametrize(
@@ -145,9 +170,19 @@ def test_rounds_of_one_data_set_are_no_setting_of_another():
     assert "epochs_of" in loaded.methods["edits"].settings["debias"]
 
 
-@pytest.mark.parametrize("path", ["results/x/", "./results//x", "results/x"])
-def test_the_results_folder_is_spelt_one_way(path):
+@pytest.mark.parametrize("path", ["results/x/", "./results//x", "results/x", "~/x", "$HOME/x/"])
+def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
+    monkeypatch.setenv("HOME", "results")
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
+
+
+def test_make_finds_where_a_command_writes(tmp_path, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    (tmp_path / "mine.yaml").write_text("results_dir: results/mine\n")
+    overlays = ["--configfile", "configs/demo.yaml", str(tmp_path / "mine.yaml")]
+    assert results_dir.find(["--cores", "2"]) == "results"
+    assert results_dir.find([*overlays, "--forcerun", "table"]) == "results/mine"
+    assert results_dir.find([*overlays, "-n", "--config", "seed=1", "results_dir=/tmp/a b/"]) == "/tmp/a b"
 
 
 def test_a_comma_separated_list_is_a_list():

@@ -70,14 +70,6 @@ def test_the_parts_of_every_cells_gaps_add_up(demo):
         assert parts == pytest.approx(float(row["gap"]), abs=1e-9)
 
 
-def test_a_second_run_finds_nothing_to_do_wherever_the_checkout_lies(finished):
-    with finished.edited("fairgat/methods/gat.py"):
-        pass  # Snakemake compares content, not only dates
-    run = finished.snakemake()
-    assert run.returncode == 0
-    assert "Nothing to be done" in run.stdout
-
-
 def test_editing_files_runs_what_runs_through_them_and_no_more(finished):
     paths = [f"fairgat/{name}.py" for name in ("methods/gat", "methods/edits/fit", "theory/layers")]
     silent = [f"fairgat/{name}.py" for name in ("data/__init__", "data/download")]
@@ -141,6 +133,7 @@ def test_the_papers_whole_experiment_is_planned(fresh):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
+        ("results_dir=2024_11_25", "results_dir: expected a path, but YAML reads this as 20241125"),
         ("only_method=gat", "only_method: unknown key; did you mean 'only_methods'?"),
         ("tables={'comparsion': ['gat']}", "did you mean 'comparison'?"),
         ("methods={'gat': {'settings': {'etta': 1}}}", "methods.gat.grid.etta: unknown key"),

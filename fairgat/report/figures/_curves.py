@@ -3,6 +3,7 @@
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat.errors import DataError
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.tasks import measures
@@ -20,7 +21,14 @@ def draw(settings: Settings, files: Files) -> Figure:
         for (dataset, method), selection in inputs.selections(files).items()
         if selection["winner"] is not None
     }
-    scored = {column for frames in found.values() for frame in frames for column in frame}
+    for (dataset, method), splits in found.items():
+        epochs = [len(history) for history in splits]
+        if len(set(epochs)) > 1:  # a cell is selected where it was trained to the end on every split
+            raise DataError(
+                f"the history.csv of {method} on {dataset} have {epochs} epochs on its splits: "
+                "the shorter ones were cut off. Delete them and run again."
+            )
+    scored = {column for splits in found.values() for history in splits for column in history}
     # Not every measure is computed in every epoch: in link prediction only what chooses the epoch is.
     shown, others = (measures.names(settings["task"], role) for role in ("shown", "utility"))
     known = [name for name in shown if f"validation_{name}" in scored]
@@ -28,10 +36,10 @@ def draw(settings: Settings, files: Files) -> Figure:
     figure, axes = style.panels(settings["datasets"], known, columns=3, height=1.9)
     for (dataset, metric), ax in axes.items():
         for method, look in looks.items():
-            frames = found.get((dataset, method), [])
-            if not frames:
+            histories = found.get((dataset, method), [])
+            if not histories:
                 continue
-            scores = pd.concat([frame.set_index("epoch")[f"validation_{metric}"] for frame in frames])
+            scores = pd.concat([history.set_index("epoch")[f"validation_{metric}"] for history in histories])
             scores *= measures.find(metric).unit.factor
             width = -(-scores.index.nunique() // POINTS)
             window = (scores.index - 1) // width

@@ -1,9 +1,9 @@
 """The paper's means against ours."""
 
-import pandas as pd
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.paper import TASK_OF_RESULTS
 from fairgat.report import labels, percent, style
@@ -23,7 +23,7 @@ _SIGNS = {  # of the verdicts, in the legend
 def draw(settings: Settings, files: Files) -> Figure:
     """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ."""
     looks = style.looks(settings["methods"])
-    frame = pd.read_csv(files["audit"][0])
+    frame = frames.read(*files["audit"])
     frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
     task_of = frame["table"].str.split("+").str[0].map(TASK_OF_RESULTS)
     panels = {

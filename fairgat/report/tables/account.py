@@ -1,12 +1,11 @@
 """Account: the gap between the groups on trained models, and the parts that add up to it."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
-from fairgat.errors import DataError
+from fairgat import frames
 from fairgat.report import inputs, labels, percent
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
@@ -28,22 +27,12 @@ def read(files: Files) -> pd.DataFrame:
     """The rows of results/account/{dataset}/{method}.csv of the cells that were selected.
 
     Raises:
-        DataError: a file is missing or malformed.
+        DataError: a file is missing, cut off or damaged.
     """
-    try:
-        frame = concatenated(files["account"])
-    except (OSError, ValueError) as error:
-        raise DataError(f"the account cannot be read: {error}") from None
+    frame = frames.read(*files["account"], columns=("dataset", "method", "cell", "layer"))
     chosen = {pair: entry["winner"] for pair, entry in inputs.selections(files).items()}
     kept = [chosen.get((row.dataset, row.method)) == row.cell for row in frame.itertuples()]
     return frame[kept]
-
-
-def concatenated(paths: Sequence[str | Path]) -> pd.DataFrame:
-    """All rows of the files; cells are text."""
-    frames = [pd.read_csv(path, dtype={"cell": str}) for path in paths]
-    # A header without rows would make every column one of objects.
-    return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
 
 
 def build(settings: Settings, files: Files) -> Table:

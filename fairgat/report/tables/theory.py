@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from fairgat.errors import DataError
+from fairgat import frames
 from fairgat.report import labels
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
@@ -45,14 +45,9 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
     """The rows of results/theory/{dataset}/{method}.csv.
 
     Raises:
-        DataError: a file is missing or malformed.
+        DataError: a file is missing, cut off or damaged.
     """
-    try:
-        frames = [pd.read_csv(path) for path in paths]
-        # A header without rows would make every column one of objects.
-        return pd.concat([frame for frame in frames if len(frame)] or frames, ignore_index=True)
-    except (OSError, ValueError) as error:
-        raise DataError(f"the theory's measures cannot be read: {error}") from None
+    return frames.read(*paths, columns=("dataset", "method", "layer"))
 
 
 def build(settings: Settings, files: Files) -> Table:

@@ -32,7 +32,7 @@ def test_headline_counts_and_paths_are_printed(tmp_path, capsys):
 
 def test_a_damaged_file_is_named(tmp_path, capsys):
     status, said = audit(tmp_path, capsys, counts="a,b\n1,2\n")
-    assert status == 1 and "counts.csv is damaged" in said.err
+    assert status == 1 and "counts.csv lacks the column about" in said.err
 
 
 @pytest.mark.parametrize(

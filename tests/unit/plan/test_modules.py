@@ -66,6 +66,24 @@ def test_what_is_not_there_is_said(package):
         closure("jobb")
 
 
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x = 1\ny = (\n", "two.py, line 2: '.' was never closed"),
+        ("\nfrom fairgat.a.three import x", "two.py, line 2: there is no fairgat/a/three.py"),
+        ("import fairgat.b.three", "two.py, line 1: there is no fairgat/b/three.py"),
+        ("from ..c import x", "two.py, line 1: there is no fairgat/c.py"),
+        ("\0", "two.py"),
+    ],
+)
+def test_an_error_in_a_file_that_is_run_through_has_its_place(package, text, expected):
+    package(
+        workflow_scripts__job="from fairgat.a import one", fairgat__a__one="from . import two", fairgat__a__two=text
+    )
+    with pytest.raises(ConfigError, match=expected):
+        closure("job")
+
+
 def test_a_training_job_runs_through_what_decides_its_scores():
     code = closure("train", "methods/gat", without=("theory",))
     assert {"fairgat/methods/gat.py", "fairgat/nn/conv.py", "fairgat/tasks/metrics.py"} <= set(code)

@@ -33,6 +33,13 @@ def test_hours_are_summed_and_held_against_the_papers(frame):
     assert pd.isna(rows["paper_hours"]["cora", "gat"])
 
 
+def test_where_every_run_failed_there_is_a_table_that_says_so():
+    rows = [("recidivism", "edits", "default", k, "training", "", "failure", None, "too dense") for k in range(2)]
+    empty = costs.collect(pd.DataFrame(rows, columns=list(COLUMNS)), [], {})
+    assert empty.empty and list(empty) == list(costs.COLUMNS)
+    assert "No run was trained to its end" in render(costs.page(empty, {}), "md")
+
+
 def test_the_ratio_of_a_sum_leaves_out_what_the_paper_did_not_time(frame):
     text = render(costs.page(frame, {"recidivism": "Recidivism", "gat": "GAT"}), "md")
     total = [line for line in text.splitlines() if line.startswith("| all")][-1].strip("| ").split("|")

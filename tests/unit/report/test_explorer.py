@@ -46,7 +46,7 @@ def test_curves_are_means_over_the_splits_in_few_points(plan, files, tmp_path):
     paths = [tmp_path / f"runs/node_classification/x/gat/default/split-{k}/history.csv" for k in range(2)]
     for k, path in enumerate(paths):
         lines = [f"{epoch},{0.1 * k + 0.001 * epoch}" for epoch in range(1, 201)]
-        write_text(path, "\n".join(["epoch,validation_accuracy", *lines]))
+        write_text(path, "\n".join(["epoch,validation_accuracy", *lines, ""]))
     cells = pd.DataFrame({"dataset": "x", "method": "gat", "cell": ["default", "failed"]})
     curves = explorer.curves(NODE, cells, {"histories": paths})
     (curve,) = curves.to_dict("records")

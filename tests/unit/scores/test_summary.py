@@ -6,6 +6,7 @@ import pandas as pd
 import pytest
 from small_results import LINK, NODE, metrics, scores, write
 
+from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.scores import runs, selection, summary
 
@@ -44,12 +45,12 @@ def test_a_shard_has_every_score_and_every_failure(found):
 
 def test_what_is_written_is_read_back_exactly(found, tmp_path):
     found.loc[found.index[0], "dataset"] = "NA"  # no missing value, but a name
-    runs.write(tmp_path / "a.csv", found.iloc[:20])
-    runs.write(tmp_path / "b.csv", found.iloc[20:])
-    runs.write(tmp_path / "none.csv", found.iloc[:0])
+    frames.write(tmp_path / "a.csv", found.iloc[:20])
+    frames.write(tmp_path / "b.csv", found.iloc[20:])
+    frames.write(tmp_path / "none.csv", found.iloc[:0])
     again = runs.read(tmp_path / "a.csv", tmp_path / "none.csv", tmp_path / "b.csv")
     assert again.astype(object).fillna("").values.tolist() == found.astype(object).fillna("").values.tolist()
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="does not exist"):
         runs.read(tmp_path / "absent.csv")
 
 

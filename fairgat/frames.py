@@ -1,0 +1,78 @@
+"""CSV files between jobs: written whole, and read strictly, because a file that is cut off still looks like one.
+
+pandas takes a row that ends early for one with missing values, and a file that ends early for a shorter one.
+"""
+
+import csv
+import io
+from collections.abc import Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from fairgat.errors import DataError
+from fairgat.files import write_text
+
+# Columns that are text whatever they hold: a data set may be called NA, and a cell 0.5.
+TEXT = ("dataset", "method", "cell", "part", "protocol", "metric", "reason", "rule")
+
+
+def write(path: str | Path, frame: pd.DataFrame) -> None:
+    """Write CSV whose floats are read back exactly."""
+    write_text(path, frame.to_csv(index=False, lineterminator="\n"))
+
+
+def read(*paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str] = ()) -> pd.DataFrame:
+    """The rows of CSV files, one file after the other.
+
+    Args:
+        paths: files with the same columns.
+        columns: those that a file must have; those of the frame where there is no file.
+        numbers: columns that have numbers or missing values where a file has them.
+
+    Raises:
+        DataError: naming the file that is missing, empty, cut off or damaged.
+    """
+    frames = [_read(path, columns, numbers) for path in paths]
+    # A header without rows would make every column one of objects.
+    frames = [frame for frame in frames if len(frame)] or frames
+    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(columns))
+
+
+def damaged(path: str | Path, what: str) -> DataError:
+    """The error that names a file of an earlier job, what is wrong with it, and what to do."""
+    return DataError(f"{path} {what}. Delete it and run again: it will be made anew.")
+
+
+def _read(path: str | Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
+    try:
+        text = Path(path).read_bytes().decode("utf-8")
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except OSError as error:
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"is not UTF-8 text ({error.reason} at byte {error.start})") from None
+    if not text.strip():
+        raise damaged(path, "is empty")
+    if not text.endswith("\n"):
+        raise damaged(path, "was cut off: its last line has no end")
+    try:
+        header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
+    except csv.Error as error:
+        raise damaged(path, f"is not CSV ({error})") from None
+    if lacking := [name for name in columns if name not in header]:
+        raise damaged(path, f"lacks the column {lacking[0]}")
+    for number, row in enumerate(rows, start=2):
+        if len(row) != len(header):
+            raise damaged(path, f"has {len(row)} values instead of {len(header)} in row {number}")
+    frame = pd.read_csv(
+        io.StringIO(text),
+        dtype={name: str for name in header if name in TEXT},
+        keep_default_na=False,
+        na_values={name: [""] for name in header if name not in TEXT},
+    )
+    for name in set(numbers) & set(header):
+        if len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
+            raise damaged(path, f"has a {name} that is not a number")
+    return frame

@@ -1,0 +1,54 @@
+"""Send what a workflow's job says to its log, and what its user can mend to the terminal as well."""
+
+import contextlib
+import errno
+import sys
+import traceback
+from collections.abc import Iterator
+from typing import IO, Any
+
+from fairgat.errors import FairGATError
+
+_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+
+
+@contextlib.contextmanager
+def logged(snakemake: Any) -> Iterator[None]:
+    """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
+    path = snakemake.log[0]
+    try:
+        with _opened(path) as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+            yield
+    except KeyboardInterrupt:
+        _end("Interrupted.", path, 130)
+    except FairGATError as error:
+        print(error, file=sys.__stderr__)  # first, as the log may be on a full disk
+        _end(error, path, 1)
+    except OSError as error:
+        if error.errno not in _FULL:
+            raise
+        said = f"{error.filename or path} cannot be written: {error.strerror}. Make room, then give the same command."
+        print(said, file=sys.__stderr__)
+        _end(said, path, 1)
+
+
+@contextlib.contextmanager
+def _opened(path: str) -> Iterator[IO[str]]:
+    """A log to write to, line by line; it gets the traceback of an error of ours."""
+    log = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115, whose end may fail: the disk is full
+    try:
+        yield log
+    except Exception as error:
+        if not isinstance(error, FairGATError):
+            with contextlib.suppress(OSError):
+                traceback.print_exc(file=log)
+        raise
+    finally:
+        with contextlib.suppress(OSError):
+            log.close()
+
+
+def _end(said: object, path: str, status: int) -> None:
+    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as log:
+        print(said, file=log)
+    sys.exit(status)

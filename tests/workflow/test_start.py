@@ -1,0 +1,130 @@
+"""However and wherever a run is started: copied, from another folder, as a module of another workflow."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.workflow.conftest import DEMO, RESULTS
+
+OTHER = """
+configfile: "mine.yaml"
+module fairgat:
+    snakefile: {snakefile}
+    config: config["fairgat"]
+use rule * from fairgat as fairgat_*
+rule all:
+    default_target: True
+    input: "fair/data/graphs/demo-social.stats.json"
+    output: "counts.json"
+    shell: "cp {{input}} {{output}}"
+"""
+SETTINGS = """
+fairgat:
+  results_dir: fair
+  only_datasets: [demo-social]
+  datasets: { demo-social: { task: node_classification, options: { nodes: 300 } } }
+"""
+
+
+def snakemake(folder, *arguments, **environment):
+    """Run Snakemake in any folder; stdout holds everything that it says."""
+    return subprocess.run(
+        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
+        cwd=folder,
+        env=os.environ | environment,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+
+
+def test_a_copied_checkout_has_nothing_to_do(demo, tmp_path):
+    """Copied as `cp -r` does it, with new times for everything."""
+    folder = shutil.copytree(demo.folder, tmp_path / "copy", copy_function=shutil.copyfile)
+    (folder / "workflow_scripts/train.py").touch()
+    run = snakemake(folder, "--configfile", DEMO, "-n")
+    assert run.returncode == 0
+    assert "Nothing to be done" in run.stdout
+
+
+def test_editing_a_script_runs_what_it_does(finished):
+    with finished.edited("workflow_scripts/costs.py"):
+        planned = finished.planned()
+    assert planned[0] == "Add up what the training cost"
+    assert not any(line.startswith(("Train", "Render")) for line in planned)
+
+
+@pytest.mark.parametrize(
+    "path", ["methods/gat.py", "data/sources/synthetic.py", "report/tables/theory.py", "nn/kernels.py"]
+)
+def test_an_error_in_the_code_of_a_finished_run_is_said_in_a_dry_run(finished, path):
+    module = finished.folder / "fairgat" / path
+    module.write_text(module.read_text() + "\nx = (\n")
+    run = finished.snakemake("-n")
+    assert run.returncode != 0
+    assert f"{module.name}" in run.stdout and f"line {len(module.read_text().splitlines())}" in run.stdout
+    assert "Nothing to be done" not in run.stdout and "Traceback" not in run.stdout
+
+
+def test_scores_that_were_cut_off_make_no_table(finished):
+    shard = finished.results / "runs/node_classification/demo-social/gat/runs.csv"
+    lines = shard.read_text().splitlines(keepends=True)
+    shard.write_text("".join(lines[: len(lines) // 2]))
+    run = finished.snakemake()
+    assert run.returncode != 0
+    assert f"{RESULTS}/runs/node_classification/demo-social/gat/runs.csv lacks the end of gat" in run.stdout
+    shard.unlink()
+    assert finished.snakemake().returncode == 0
+
+
+def test_from_another_folder_with_the_report(finished, tmp_path):
+    folder = tmp_path / "elsewhere"
+    start = ("-s", str(finished.folder / "Snakefile"), "--configfile", str(finished.folder / DEMO))
+    folder.mkdir()
+    run = snakemake(folder, *start, "-n", "-q", "rules")
+    assert run.returncode == 0, run.stdout
+    for name in (".snakemake", "results"):
+        (finished.folder / name).rename(folder / name)
+    run = snakemake(folder, *start, "--report", "report.html")
+    assert run.returncode == 0, run.stdout
+    assert (folder / "report.html").stat().st_size > 1e6
+
+
+def test_as_a_module_of_another_workflow(fresh, tmp_path):
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(SETTINGS)
+    (folder / "Snakefile").write_text(OTHER.format(snakefile=f'"{fresh.folder / "Snakefile"}"'))
+    run = snakemake(folder)
+    assert run.returncode == 0, run.stdout
+    assert (folder / "counts.json").exists()
+    run = snakemake(folder, "-n", "fairgat_all")
+    assert run.returncode == 0, run.stdout
+    assert "fair/tables/comparison.md" in run.stdout
+
+
+def test_as_a_module_out_of_a_repository(fresh, tmp_path):
+    """Git takes a folder of this machine for GitHub."""
+    hub = tmp_path / "hub/someone/fairgat"
+    shutil.copytree(fresh.folder, hub)
+    git = ["git", "-C", str(hub), "-c", "user.name=someone", "-c", "user.email=someone@example.org"]
+    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Everything"], ["tag", "v1"]):
+        subprocess.run([*git, *command], check=True, capture_output=True)
+    folder = tmp_path / "other"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(SETTINGS)
+    (folder / "Snakefile").write_text(OTHER.format(snakefile='github("someone/fairgat", path="Snakefile", tag="v1")'))
+    run = snakemake(
+        folder,
+        GIT_CONFIG_COUNT="1",
+        GIT_CONFIG_KEY_0=f"url.file://{tmp_path}/hub/.insteadOf",
+        GIT_CONFIG_VALUE_0="https://github.com/",
+        XDG_CACHE_HOME=str(tmp_path / "cache"),
+        PYTHONPATH=str(hub),  # as if it were installed
+    )
+    assert run.returncode == 0, run.stdout
+    assert (folder / "counts.json").exists()
