@@ -185,60 +185,9 @@ def debiased_cells(wildcards):
     return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
 
 
-def shards(*tasks):
-    """What the shards of some tasks hold: data set, method and the method's cells there."""
-    pairs = [pair for task in tasks for pair in PLAN.pairs(task)]
-    return [(dataset, method, CONFIG.cells(method, dataset)) for dataset, method in pairs]
-
-
 def theory_every(wildcards):
     """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
     return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
-
-
-# --------------------------------------------------------------------------------------------- what people read
-
-
-def shown():
-    """Everything that a run makes for people to read."""
-    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
-    figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
-    document = rules.all_tables.output if tables else []
-    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
-    return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
-
-
-def study_pairs():
-    """The task, data set and method of every row of the study."""
-    rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
-    return list(dict.fromkeys(rows))
-
-
-def study_shards():
-    """What the shards of the study hold."""
-    return [(dataset, method, CONFIG.cells(method, dataset)) for _, dataset, method in study_pairs()]
-
-
-def study_files(name):
-    """A file, such as the scores, of every row of the study."""
-    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_pairs()]
-
-
-def study_stats():
-    """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
-    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]
-
-
-def study_figures():
-    """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
-    asked = [name for name in ("along", "dose") if STUDY[name]]
-    tasks = list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
-    return (asked or tasks) + ["attributes"] * STUDY["attributes"]
-
-
-def in_study(name):
-    """A file of the study."""
-    return reported(f"studies/{STUDY['name']}/{name}", "study", "Studies", {"study": STUDY["name"], "file": name})
 
 
 # --------------------------------------------------------------------------------- at the start and at the end

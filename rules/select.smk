@@ -1,6 +1,12 @@
 # From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
 
 
+def shards(*tasks):
+    """What the shards of some tasks hold: data set, method and the method's cells there."""
+    pairs = [pair for task in tasks for pair in PLAN.pairs(task)]
+    return [(dataset, method, CONFIG.cells(method, dataset)) for dataset, method in pairs]
+
+
 rule collect:
     input:
         metrics=lambda w: PLAN.outputs("metrics.json", w.task, w.dataset, w.method),
