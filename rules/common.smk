@@ -179,12 +179,6 @@ def split_shares(wildcards):
     return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
 
 
-def debiased_cells(wildcards):
-    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
-    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
-    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
-
-
 def theory_every(wildcards):
     """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
     return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
