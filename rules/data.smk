@@ -2,15 +2,16 @@
 # often have no internet, and the others are seconds of work.
 
 
-# Only the manifest is declared: Snakemake deletes the declared outputs of a failed job, and files that were fetched
-# already must survive it. Where the bytes come from (data_mirror) is no parameter: the checksums are the same from
-# everywhere, so another mirror must not run everything again. For the same reason the downloader is no input.
+# Files are fetched to data/raw/, which is no output: Snakemake deletes the outputs of a failed job, and files that are
+# there already must survive it. The output is a folder of hard links to them, which goes wherever the next job runs.
+# Where the bytes come from (data_mirror) is no parameter: the checksums are the same from everywhere, so another mirror
+# must not run everything again. For the same reason the downloader is no input.
 rule download:
     input:
         local=local_files,
         code=lambda w: code("download", source_module(w.dataset), without=("data/datasets", "data/download")),
     output:
-        manifest=results("data/raw/{dataset}/manifest.json"),
+        raw=directory(results("data/inputs/{dataset}")),
     log:
         results("logs/download/{dataset}.log"),
     benchmark:
@@ -19,6 +20,7 @@ rule download:
     conda:
         ENV
     params:
+        folder=results("data/raw/{dataset}"),
         settings=dataset_settings,
     message:
         "Obtain the raw files of {wildcards.dataset} and verify them"
@@ -28,7 +30,7 @@ rule download:
 
 rule preprocess:
     input:
-        manifest=rules.download.output.manifest,
+        raw=rules.download.output.raw,
         code=lambda w: code("preprocess", source_module(w.dataset), without=("data/download",)),
     output:
         graph=results("data/graphs/{dataset}.npz"),

@@ -26,7 +26,7 @@ rule provenance:
     conda:
         ENV
     params:
-        benchmarks=results("benchmarks"),
+        raw=results("data/raw"),
         snakefile=lambda w: source("Snakefile").read_text(encoding="utf-8"),
         config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror"}),
     message:

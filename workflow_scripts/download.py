@@ -1,4 +1,4 @@
-"""Bring one data set's raw files to results/data/raw/{dataset}/."""
+"""Bring one data set's raw files to results/data/raw/{dataset}/, and hand them on."""
 
 from pathlib import Path
 
@@ -11,4 +11,6 @@ with logged(snakemake):
     files = datasets.files_of(name, Dataset.model_validate(snakemake.params.settings))
     # Read here and not a parameter: where verified bytes come from changes nothing made from them.
     mirror = snakemake.config.get("data_mirror")
-    download.acquire(name, files, Path(snakemake.output.manifest).parent, Path(mirror) if mirror else None)
+    folder = Path(snakemake.params.folder)
+    download.acquire(name, files, folder, Path(mirror) if mirror else None)
+    download.hand_on(folder, Path(snakemake.output.raw))

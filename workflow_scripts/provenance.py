@@ -17,11 +17,12 @@ with logged(snakemake):
         os.environ.get("FAIRGAT_COMMAND", "unknown"),
         ROOT,
         params.config,
-        params.benchmarks,
+        results / "benchmarks",
         given.selections,
         [Path(path).relative_to(results).as_posix() for path in [*given.results, *given.summaries]],
     )
     write_json(output.json, content)
     write_text(output.html, render(provenance.page(content), "html"))
     write_text(output.workflow, params.snakefile)
-    write_json(output.crate, crate.describe(results, content, agent=os.environ.get("USER", "unknown")))
+    agent = os.environ.get("USER", "unknown")
+    write_json(output.crate, crate.describe(results, content, agent, params.raw))

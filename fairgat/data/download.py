@@ -60,6 +60,21 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         write_json(folder / MANIFEST, {"dataset": name, "files": entries})
 
 
+def hand_on(folder: Path, to: Path) -> None:
+    """Fill a folder with hard links to the files of another, or copies where the file system has no links.
+
+    Raises:
+        DataError: the disk refused.
+    """
+    with writing(to):
+        to.mkdir(parents=True, exist_ok=True)
+        for path in (path for path in folder.iterdir() if path.is_file()):
+            try:
+                os.link(path, to / path.name)
+            except OSError:
+                shutil.copyfile(path, to / path.name)
+
+
 def place(file: File, origin: Path, folder: Path) -> str:
     """Copy `origin` to its place in `folder`, whole and verified or not at all; return its SHA-256.
 

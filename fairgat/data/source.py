@@ -89,7 +89,7 @@ class File:
         Raises:
             DataError: the file is missing or altered.
         """
-        path, again = folder / self.basename, f"Delete {folder / MANIFEST} and run again to fetch it anew."
+        path, again = folder / self.basename, f"Delete {folder} and run again to fetch it anew."
         if not path.exists():
             raise DataError(f"{path} is missing. {again}")
         expected = self.pin or f"{_SHA256}{self.recorded_checksum(folder)}"

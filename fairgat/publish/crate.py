@@ -45,13 +45,14 @@ STEPS = {
 }
 
 
-def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> dict[str, Any]:
+def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw: str | Path) -> dict[str, Any]:
     """Make the content of ro-crate-metadata.json.
 
     Args:
         results: the results directory, which becomes the crate's root; only what is there is described.
         provenance: the content of provenance.json.
         agent: who ran it.
+        raw: the folder of the raw files.
     """
     results, crate = Path(results), ROCrate(version="1.1")
 
@@ -69,7 +70,7 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> 
     kinds = {"@type": ["File", "SoftwareSourceCode", "ComputationalWorkflow", "HowTo"]}
     workflow = crate.add_workflow(dest_path="workflow/Snakefile", main=True, lang="snakemake", properties=kinds)
     workflow["name"], workflow["version"] = "FairGAT, reproduced", provenance["commit"] or "unknown"
-    raw = _raw_files(crate, results)
+    originals = _raw_files(crate, Path(raw))
     values = [
         (
             add(f"#parameter-{name}", "FormalParameter", name=name, additionalType="Text", valueRequired=False,
@@ -85,7 +86,7 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> 
 
     def place(path: str) -> list[Entity]:
         if path == "data/raw/":
-            return raw
+            return originals
         if path not in places and (results / path).exists():
             made = crate.add_dataset if path.endswith("/") else crate.add_file
             places[path] = made(dest_path=path, properties={"name": path.rstrip("/")})
@@ -117,7 +118,7 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> 
     times = {"startTime": min(s for s, _ in ended), "endTime": max(e for _, e in ended)} if ended else {}
     run = add(
         "#run", "CreateAction", name=provenance["command"], instrument=workflow, agent=person,
-        object=[*raw, *(value for _, value in values)], result=list(places.values()),
+        object=[*originals, *(value for _, value in values)], result=list(places.values()),
         description=", ".join(f"{name} {version}" for name, version in provenance["versions"].items()),
         **times,
     )  # fmt: skip
@@ -135,10 +136,10 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str) -> 
     return crate.metadata.generate()
 
 
-def _raw_files(crate: ROCrate, results: Path) -> list[Entity]:
+def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
     """The raw files, named by where they came from, with their checksums; they are no part of what is deposited."""
     found = []
-    for manifest in sorted(results.glob("data/raw/*/manifest.json")):
+    for manifest in sorted(folder.glob("*/manifest.json")):
         for file in read_json(manifest)["files"]:
             entity = ContextEntity(crate, f"#{file['name']}", {"@type": "CreativeWork", "name": file["name"]})
             entity["identifier"], entity["url"] = f"sha256:{file['sha256']}", file.get("source", "unknown")

