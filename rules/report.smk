@@ -171,8 +171,7 @@ rule costs:
     conda:
         ENV
     params:
-        shards=shards(*TASKS),
-        splits=CONFIG.splits.count,
+        shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
         titles=fairgat.report.settings.titles(CONFIG),
     message:
         "Add up what the training cost"

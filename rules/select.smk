@@ -1,10 +1,9 @@
 # From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
 
 
-def shards(*tasks):
-    """What the shards of some tasks hold: data set, method and the method's cells there."""
-    pairs = [pair for task in tasks for pair in PLAN.pairs(task)]
-    return [(dataset, method, CONFIG.cells(method, dataset)) for dataset, method in pairs]
+def shards(pairs):
+    """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
+    return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
 
 
 rule collect:
@@ -52,8 +51,7 @@ rule aggregate:
     conda:
         ENV
     params:
-        shards=lambda w: shards(w.task),
-        splits=CONFIG.splits.count,
+        shards=lambda w: shards(PLAN.pairs(w.task)),
         ddof=CONFIG.aggregation.ddof,
     message:
         "Average the scores of {wildcards.task} over the splits"

@@ -1,20 +1,15 @@
 # A study, such as configs/sensitivity.yaml: variants beside what they vary. No part of `all`, made by asking for `study`.
 
 
-def study_pairs():
+def study_runs():
     """The task, data set and method of every row of the study."""
     rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
     return list(dict.fromkeys(rows))
 
 
-def study_shards():
-    """What the shards of the study hold."""
-    return [(dataset, method, CONFIG.cells(method, dataset)) for _, dataset, method in study_pairs()]
-
-
 def study_files(name):
     """A file, such as the scores, of every row of the study."""
-    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_pairs()]
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_runs()]
 
 
 def study_stats():
@@ -57,8 +52,7 @@ rule study:
     conda:
         ENV
     params:
-        shards=study_shards(),
-        splits=CONFIG.splits.count,
+        shards=shards((dataset, method) for _, dataset, method in study_runs()),
         settings=STUDY,
     message:
         "Compare the variants of the study"

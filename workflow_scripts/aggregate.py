@@ -9,7 +9,7 @@ with logged(snakemake):
     from fairgat.scores import runs, summary
 
     params = snakemake.params
-    shards = runs.read_shards(snakemake.input.runs, params.shards, params.splits)
+    shards = runs.read_shards(snakemake.input.runs, params.shards)
     scores = summary.scores_alone(shards)
     cells = summary.cells(scores, params.ddof)
     winners = summary.winners(map(read_json, snakemake.input.selections), cells, means(snakemake.wildcards.task))

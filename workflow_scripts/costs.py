@@ -12,7 +12,7 @@ with logged(snakemake):
     from fairgat.scores.runs import read_shards
 
     params = snakemake.params
-    runs = read_shards(snakemake.input.runs, params.shards, params.splits)
+    runs = read_shards(snakemake.input.runs, params.shards)
     frame = costs.collect(runs, map(read_json, snakemake.input.bias), paper.load()["runtime"])
     texts = {form: render(costs.page(frame, params.titles), form) for form in ("md", "html", "json")}
     texts["csv"] = frame.to_csv(index=False, float_format="%.4g", lineterminator="\n")

@@ -1,6 +1,5 @@
 """Count one data set's graph and compare it with the paper's counts."""
 
-
 from fairgat import paper
 from fairgat.config import Dataset, Splits
 from fairgat.data import datasets, statistics

@@ -13,7 +13,7 @@ with logged(snakemake):
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
-    shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards, snakemake.params.splits)
+    shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
     frames.write(output.differences, frame[list(study.COLUMNS)])
     frames.write(output.scores, study.scores(settings, shards, frame))

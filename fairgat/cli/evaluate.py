@@ -5,9 +5,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
-
-from fairgat import files
+from fairgat import files, frames
 from fairgat.config import TASKS
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
@@ -81,10 +79,7 @@ def evaluate(directory: Path, written: Mapping[str, Any]) -> dict[str, dict[str,
 
 def _epochs(task: Task, path: Path) -> dict[str, int]:
     """Apply the rules of every protocol to the validation scores of a history."""
-    try:
-        history = pd.read_csv(path)
-    except (OSError, ValueError) as error:
-        raise DataError(f"{path} cannot be read: {error}") from None
+    history = frames.read(path, columns=("epoch",))
     columns = [name for name in history if name.startswith("validation_")]
     rows = history[columns].rename(columns=lambda name: name.removeprefix("validation_")).to_dict("records")
     scores = [task.score(row) for row in rows]

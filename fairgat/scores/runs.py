@@ -27,8 +27,8 @@ CLOCK = ("seconds", "seconds_per_epoch")  # metrics that differ from run to run 
 
 _NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
 
-Shard = tuple[str, str, Sequence[str]]
-"""A data set, a method and the method's cells there."""
+Shard = tuple[str, str, Sequence[str], int]
+"""A data set, a method, the method's cells there, and the number of splits."""
 
 
 def collect(paths: Iterable[str | Path]) -> pd.DataFrame:
@@ -97,18 +97,17 @@ def read(*paths: str | Path) -> pd.DataFrame:
     return frames.read(*paths, columns=needed, numbers=_NUMBERS) if paths else pd.DataFrame(columns=list(COLUMNS))
 
 
-def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard], splits: int) -> pd.DataFrame:
+def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.DataFrame:
     """The rows of the runs.csv of methods on data sets, one after the other.
 
     Args:
         paths: the file of each of `shards`.
-        shards: the data set, the method and its cells.
-        splits: how many there are.
+        shards: the data set, the method, its cells, and the number of splits.
 
     Raises:
         DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
     """
-    for path, (dataset, method, cells) in zip(paths, shards, strict=True):
+    for path, (dataset, method, cells, splits) in zip(paths, shards, strict=True):
         rows = read(path)
         ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
         found = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))

@@ -21,7 +21,7 @@ def shard(tmp_path):
 
 
 def test_a_whole_shard_is_read(shard):
-    found = runs.read_shards([shard], [("d", "m", CELLS)], 2)
+    found = runs.read_shards([shard], [("d", "m", CELLS, 2)])
     assert found.equals(runs.read(shard))
 
 
@@ -30,7 +30,7 @@ def test_a_shard_that_is_cut_off_is_named_wherever_that_was(shard):
     for end in range(len(lines)):
         shard.write_text("".join(lines[:end]))
         with pytest.raises(DataError, match=r"runs\.csv .*Delete it and run again"):
-            runs.read_shards([shard], [("d", "m", CELLS)], 2)
+            runs.read_shards([shard], [("d", "m", CELLS, 2)])
 
 
 @pytest.mark.parametrize(
@@ -44,4 +44,4 @@ def test_a_shard_that_is_cut_off_is_named_wherever_that_was(shard):
 )
 def test_cells_and_splits_are_those_of_the_configuration(shard, cells, splits, expected):
     with pytest.raises(DataError, match=expected):
-        runs.read_shards([shard], [("d", "m", cells)], splits)
+        runs.read_shards([shard], [("d", "m", cells, splits)])
