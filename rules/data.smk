@@ -2,8 +2,9 @@
 # often have no internet, and the others are seconds of work.
 
 
-# Files are fetched to data/raw/, which is no output: Snakemake deletes the outputs of a failed job, and files that are
-# there already must survive it. The output is a folder of hard links to them, which goes wherever the next job runs.
+# Files are fetched to data/raw/, of which only the manifest is an output: Snakemake deletes the outputs of a failed job,
+# and files that are there already must survive it. A folder of hard links to them goes wherever the next job runs.
+# Snakemake cannot compare folders by content; hence `ancient`, beside the manifest, which has every file's checksum.
 # Where the bytes come from (data_mirror) is no parameter: the checksums are the same from everywhere, so another mirror
 # must not run everything again. For the same reason the downloader is no input.
 rule download:
@@ -11,6 +12,7 @@ rule download:
         local=local_files,
         code=lambda w: code("download", source_module(w.dataset), without=("data/datasets", "data/download")),
     output:
+        manifest=results("data/raw/{dataset}/manifest.json"),
         raw=directory(results("data/inputs/{dataset}")),
     log:
         results("logs/download/{dataset}.log"),
@@ -30,7 +32,8 @@ rule download:
 
 rule preprocess:
     input:
-        raw=rules.download.output.raw,
+        manifest=rules.download.output.manifest,
+        raw=ancient(rules.download.output.raw),
         code=lambda w: code("preprocess", source_module(w.dataset), without=("data/download",)),
     output:
         graph=results("data/graphs/{dataset}.npz"),

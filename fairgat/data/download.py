@@ -60,8 +60,13 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         write_json(folder / MANIFEST, {"dataset": name, "files": entries})
 
 
-def hand_on(folder: Path, to: Path) -> None:
+def hand_on(folder: Path, to: Path, manifest: Path) -> None:
     """Fill a folder with hard links to the files of another, or copies where the file system has no links.
+
+    Args:
+        folder: where the files were acquired.
+        to: the folder to fill.
+        manifest: where the manifest is wanted: in a bucket's local copy, if not in `folder`.
 
     Raises:
         DataError: the disk refused.
@@ -73,6 +78,9 @@ def hand_on(folder: Path, to: Path) -> None:
                 os.link(path, to / path.name)
             except OSError:
                 shutil.copyfile(path, to / path.name)
+        if not manifest.exists():
+            manifest.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(folder / MANIFEST, manifest)
 
 
 def place(file: File, origin: Path, folder: Path) -> str:

@@ -247,8 +247,9 @@ def test_a_wheel_that_cannot_help_says_why(tmp_path, monkeypatch, pip, reason):
 def test_what_is_handed_on_may_be_deleted(address, tmp_path):
     files = [pinned(f"{address}/good")]
     download.acquire("web", files, tmp_path / "raw")
-    download.hand_on(tmp_path / "raw", tmp_path / "inputs/web")
+    download.hand_on(tmp_path / "raw", tmp_path / "inputs/web", tmp_path / "bucket/manifest.json")
     files[0].verify(tmp_path / "inputs/web")
     assert names(tmp_path / "inputs/web") == names(tmp_path / "raw")
+    assert (tmp_path / "bucket/manifest.json").read_bytes() == (tmp_path / "raw/manifest.json").read_bytes()
     shutil.rmtree(tmp_path / "inputs")
     files[0].verify(tmp_path / "raw")
