@@ -9,7 +9,7 @@ with logged(snakemake):
     from fairgat.files import read_json, write_text
     from fairgat.report import along, attributes, dose, inputs, study, style
     from fairgat.report.render import render
-    from fairgat.report.tables import account, theory
+    from fairgat.report.tables import theory
     from fairgat.scores import runs
 
     settings, output = snakemake.params.settings, snakemake.output
@@ -25,16 +25,16 @@ with logged(snakemake):
         terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
         figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
     if settings["dose"]:
-        accounts = account.concatenated(snakemake.input.account)
+        accounts = frames.read(*snakemake.input.account)
         curve = dose.curve(settings, shards, accounts)
         predicted = dose.predicted(settings, curve, accounts)
         for path, rows in zip(output.dose, (curve, predicted), strict=True):
-            runs.write(path, rows)
+            frames.write(path, rows)
         figures["dose"] = dose.figure(settings, curve, predicted)
     figures = figures or {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
     if settings["attributes"]:
         rows = attributes.gaps(settings, shards, frame, inputs.by_dataset(snakemake.input.stats))
-        runs.write(output.attributes[0], rows)
+        frames.write(output.attributes[0], rows)
         figures["attributes"] = attributes.figure(settings, rows)
     for name, drawn in figures.items():
         style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == name})

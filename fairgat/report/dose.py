@@ -38,7 +38,7 @@ def curve(settings: Settings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.
     Args:
         settings: of the study.
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
-        accounts: as `fairgat.report.tables.account.concatenated` gives them.
+        accounts: the rows of account.csv files.
 
     Returns:
         A row per data set, method and cell, means over the splits: `share`, the hyperparameter's value or else

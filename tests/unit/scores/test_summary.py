@@ -90,7 +90,7 @@ def test_a_mean_says_over_how_many_splits_it_is(tmp_path):
     shard = runs.collect(
         write(tmp_path, [metrics("d", "m", "x~1", k, scores(NODE, 0.9, g)) for k, g in enumerate(gaps)])
     )
-    runs.write(tmp_path / "runs.csv", shard)
+    frames.write(tmp_path / "runs.csv", shard)
     assert ",equal_opportunity,," in (tmp_path / "runs.csv").read_text()  # an empty cell
     table = summary.cells(runs.read(tmp_path / "runs.csv"), ddof=1)
     which = {"part": "test", "metric": "equal_opportunity"}
