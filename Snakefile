@@ -10,6 +10,7 @@ container: "docker://condaforge/miniforge3:24.11.3-0"
 
 
 include: "rules/common.smk"
+include: "rules/inputs.smk"
 include: "rules/data.smk"
 include: "rules/train.smk"
 include: "rules/select.smk"

@@ -129,11 +129,6 @@ def source_module(dataset):
     return f"data/sources/{found.__name__.rpartition('.')[-1]}"
 
 
-def training_code(wildcards):
-    """What training runs through: the theory's modules only where it measures their terms."""
-    return code("train", method_module(wildcards), without=() if theory_every(wildcards) else ("theory",))
-
-
 if workflow.is_main_process:
     # Now, so that an error in a file is said before anything else; in an input function it would read as nothing to do.
     for name in CONFIG.methods:
@@ -143,45 +138,6 @@ if workflow.is_main_process:
     for folder, names in {"tables": CONFIG.tables, "figures": CONFIG.figures}.items():
         for name in names:
             code(folder.removesuffix("s"), f"report/{folder}/{name}")
-
-
-# --------------------------------------------------------------------------------- what jobs read of the configuration
-
-
-def dataset_settings(wildcards):
-    """What a data set's graph depends on: not its title, nor whether it is enabled."""
-    return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
-
-
-def local_files(wildcards):
-    """The user's own files that the data set is made of."""
-    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
-    return [local(str(file.local)) for file in files if file.local]
-
-
-def megabytes(paths):
-    """The size of those of the files that exist."""
-    return sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 10**6
-
-
-def task_of(wildcards):
-    """The task of a data set."""
-    return CONFIG.datasets[wildcards.dataset].task
-
-
-def training_of(wildcards):
-    """The protocol of a data set's task."""
-    return CONFIG.training.of(task_of(wildcards)).model_dump()
-
-
-def split_shares(wildcards):
-    """What the splits of a data set depend on: not how many there are."""
-    return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
-
-
-def theory_every(wildcards):
-    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
-    return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
 
 
 # --------------------------------------------------------------------------------- at the start and at the end

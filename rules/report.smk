@@ -1,15 +1,6 @@
 # What people read: tables and figures, one job each, the audit and the costs.
 
 
-def shown():
-    """Everything that a run makes for people to read."""
-    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
-    figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
-    document = rules.all_tables.output if tables else []
-    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
-    return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
-
-
 rule table:
     input:
         unpack(lambda w: PLAN.sources("tables", w.table)),

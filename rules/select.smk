@@ -1,11 +1,6 @@
 # From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
 
 
-def shards(pairs):
-    """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
-    return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
-
-
 rule collect:
     input:
         metrics=lambda w: PLAN.outputs("metrics.json", w.task, w.dataset, w.method),

@@ -32,12 +32,6 @@ rule debias:
         "../workflow_scripts/debias.py"
 
 
-def debiased_cells(wildcards):
-    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
-    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
-    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
-
-
 rule bias:
     input:
         graph=results("data/graphs/{dataset}.npz"),

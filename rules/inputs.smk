@@ -1,0 +1,90 @@
+# What rules read and make, as functions of the configuration: narrow params, files, and code that depends on wildcards.
+
+
+def dataset_settings(wildcards):
+    """What a data set's graph depends on: not its title, nor whether it is enabled."""
+    return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
+
+
+def local_files(wildcards):
+    """The user's own files that the data set is made of."""
+    files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
+    return [local(str(file.local)) for file in files if file.local]
+
+
+def megabytes(paths):
+    """The size of those of the files that exist."""
+    return sum(os.path.getsize(path) for path in paths if os.path.exists(path)) // 10**6
+
+
+def task_of(wildcards):
+    """The task of a data set."""
+    return CONFIG.datasets[wildcards.dataset].task
+
+
+def training_of(wildcards):
+    """The protocol of a data set's task."""
+    return CONFIG.training.of(task_of(wildcards)).model_dump()
+
+
+def split_shares(wildcards):
+    """What the splits of a data set depend on: not how many there are."""
+    return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
+
+
+def theory_every(wildcards):
+    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+    return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
+
+
+def training_code(wildcards):
+    """What training runs through: the theory's modules only where it measures their terms."""
+    return code("train", method_module(wildcards), without=() if theory_every(wildcards) else ("theory",))
+
+
+def debiased_cells(wildcards):
+    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
+    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
+    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
+
+
+def shards(pairs):
+    """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
+    return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
+
+
+def shown():
+    """Everything that a run makes for people to read."""
+    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
+    figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
+    document = rules.all_tables.output if tables else []
+    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
+    return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
+
+
+def study_runs():
+    """The task, data set and method of every row of the study."""
+    rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
+    return list(dict.fromkeys(rows))
+
+
+def study_files(name):
+    """A file, such as the scores, of every row of the study."""
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_runs()]
+
+
+def study_stats():
+    """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
+    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]
+
+
+def study_figures():
+    """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
+    asked = [name for name in ("along", "dose") if STUDY[name]]
+    tasks = list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
+    return (asked or tasks) + ["attributes"] * STUDY["attributes"]
+
+
+def in_study(name):
+    """A file of the study."""
+    return reported(f"studies/{STUDY['name']}/{name}", "study", "Studies", {"study": STUDY["name"], "file": name})
