@@ -134,12 +134,17 @@ def to_check(graph: Graph, found: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: {facts[key]}"
     if facts.get("left_out"):
         yield "left out: " + ", ".join(f"{count} {what}" for what, count in facts["left_out"].items())
+    has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in found["by_group"].items():
         share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
+        label = f"label 1 for {group['label_1']} of {group['labelled']} ({share}), " if has_labels else ""
         yield (
-            f"group {name}: {group['nodes']} nodes, label 1 for {group['label_1']} of {group['labelled']} ({share}), "
-            f"R_chi {group['r_chi']:.4f}, homophily {_shown(group['homophily'])}"
+            f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
+            f"homophily {_shown(group['homophily'])}"
         )
+    columns = facts.get("feature_columns", [])
+    if columns:
+        yield f"features: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' if len(columns) > 30 else ''}"
     for key, title in (
         ("one_hot", "a column of zeros and ones for each text of"),
         ("units", "numbers read without the sign beside them in"),

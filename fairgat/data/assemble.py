@@ -35,8 +35,8 @@ def assemble(
 
     Returns:
         The graph. Its `facts` have how the files were read, and what was left out: `one_hot`, `units` and `filled`
-        (see `columns.features`), `left_out_nodes`, `left_out` (how many of each kind), `constant_features`, and what
-        `listing` counts.
+        (see `columns.features`), `left_out_nodes`, `left_out` (how many of each kind), `feature_columns`,
+        `constant_features`, and what `listing` counts.
 
     Raises:
         DataError: naming the file, the line, and what to write instead.
@@ -77,8 +77,12 @@ def assemble(
             f"{table.where}: no column is left as a feature, and methods need one; see `features`, or make some of the "
             f"graph: {paste('graph_features', ['degree'])}"
         )
-    every = [None] * (0 if features is None else features.shape[1]) + read.pop("names")
-    every += [name for name in ("degree", "constant") if name in options.graph_features]
+    computed = [name for name in ("degree", "constant") if name in options.graph_features]
+    every = [None] * (0 if features is None else features.shape[1]) + read.pop("names") + computed
+    constant = [every[place] for place in np.flatnonzero(np.ptp(made, axis=0) == 0) if every[place] is not None]
+    read |= {"feature_columns": [*names, *computed], "constant_features": constant}
+    read["left_out_nodes"] = int((~kept).sum())
+    read["left_out"] = {key: number for key, number in left_out.items() if number}
     return Graph(
         features=made,
         labels=sensitive.astype(np.int64) if labels is None else labels[kept],
@@ -86,13 +90,7 @@ def assemble(
         edge_index=edges,
         groups=tuple(named[group] for group in occurring),
         facts=(facts or {})
-        | {key: value for key, value in read.items() if value or key == "one_hot"}
-        | {
-            "constant_features": [
-                name for name, flat in zip(every, np.ptp(made, axis=0) == 0, strict=True) if flat and name
-            ]
-        }
-        | {"left_out_nodes": int((~kept).sum()), "left_out": {key: count for key, count in left_out.items() if count}}
+        | {key: value for key, value in read.items() if value or key in ("one_hot", "left_out", "left_out_nodes")}
         | listing(pairs, np.where(kept, groups, -1), count),
     )
 

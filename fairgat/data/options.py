@@ -24,7 +24,7 @@ def flow(value: Any) -> str:
         return yaml.safe_dump(value, width=float("inf")).removesuffix("...\n").strip()
     try:
         read = yaml.safe_load(f"[{value}]")
-    except yaml.YAMLError:
+    except (yaml.YAMLError, ValueError, RecursionError):  # a date that is none; 5000 digits; 5000 brackets
         read = None
     if isinstance(read, list) and len(read) == 1 and type(read[0]) in (str, int) and str(read[0]) == value:
         return value

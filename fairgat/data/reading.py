@@ -33,6 +33,8 @@ _PACKED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"\xfd7zXZ": ("xz", lzma.open),
 }
 
+csv.field_size_limit(2**31 - 1)  # as pandas, which has none
+
 
 class Column(NamedTuple):
     """One column: row r holds `texts[codes[r]]`; every text occurs."""
@@ -310,17 +312,14 @@ def _rows(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
 def _check_widths(content: bytes, where: str, separator: str) -> None:
     """Refuse a row with fewer or more cells than the first."""
     width = None
-    try:
-        for line, cells in _rows(content, separator):
-            width = width or len(cells)
-            if len(cells) != width:
-                hint = f" Or is it a comment, {paste('comment', cells[0][0])}?" if cells[0][:1] in ("#", "%") else ""
-                raise DataError(
-                    f"{where}, line {line}: {len(cells)} cells instead of the first row's {width}, separated by "
-                    f"{separator!r}. Is the file cut off, a quotation mark left open, or the `separator` another?{hint}"
-                )
-    except csv.Error as error:  # a cell of more than 131,072 characters
-        raise DataError(f"{where}, line 1: {error}. Is a quotation mark left open?") from None
+    for line, cells in _rows(content, separator):
+        width = width or len(cells)
+        if len(cells) != width:
+            hint = f" Or is it a comment, {paste('comment', cells[0][0])}?" if cells[0][:1] in ("#", "%") else ""
+            raise DataError(
+                f"{where}, line {line}: {len(cells)} cells instead of the first row's {width}, separated by "
+                f"{separator!r}. Is the file cut off, a quotation mark left open, or the `separator` another?{hint}"
+            )
 
 
 def _separator(content: bytes, where: str) -> str:
@@ -330,10 +329,7 @@ def _separator(content: bytes, where: str) -> str:
     """
     fits = {}
     for separator in SEPARATORS:
-        try:
-            widths = [len(cells) for _, cells in islice(_rows(content[:_HEAD], separator), _SAMPLE)]
-        except csv.Error:
-            continue
+        widths = [len(cells) for _, cells in islice(_rows(content[:_HEAD], separator), _SAMPLE)]
         if widths and widths[0] > 1:
             fits[separator] = (widths.count(widths[0]), widths[0], len(widths))
     even = [one for one, (fit, _, rows) in fits.items() if fit == rows and one != " "]

@@ -68,8 +68,11 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     parts = node_split(len(labelled), settings, seed, dataset, split)
     parts = {key: labelled[places] for key, places in parts.items()}
     groups = np.unique(graph.sensitive)
-    if len(groups) > 2:  # of two groups, splits stay what they were
-        _spread(parts, cells(graph), _generator("cells", seed, dataset, split))
+    lacks = any(len(np.unique(graph.sensitive[nodes])) < len(groups) for nodes in parts.values())
+    if lacks or len(groups) > 2:  # other splits of two groups stay what they were
+        rng = _generator("cells", seed, dataset, split)
+        for kinds in (graph.sensitive, cells(graph)):
+            _spread(parts, kinds, rng)
     for key, nodes in parts.items():
         for group in np.setdiff1d(groups, graph.sensitive[nodes]):
             raise DataError(
@@ -86,23 +89,23 @@ def cells(graph: Graph) -> np.ndarray:
     return np.where(graph.labels == UNLABELLED, -1, graph.sensitive * width + graph.labels)
 
 
-def _spread(parts: dict[str, np.ndarray], cells: np.ndarray, rng: np.random.Generator) -> None:
-    """Exchange nodes until every group and label that has as many nodes as there are parts is in each part.
+def _spread(parts: dict[str, np.ndarray], kinds: np.ndarray, rng: np.random.Generator) -> None:
+    """Exchange nodes until every kind that has as many nodes as there are parts is in each part.
 
     A node that is moved comes from the part that has the most of its kind; it changes places with one whose kind stays
     in both.
     """
-    for cell in np.unique(cells[cells >= 0]):
-        counts = {key: int((cells[nodes] == cell).sum()) for key, nodes in parts.items()}
+    for kind in np.unique(kinds[kinds >= 0]):
+        counts = {key: int((kinds[nodes] == kind).sum()) for key, nodes in parts.items()}
         if sum(counts.values()) < len(parts):
             continue
         for key in [key for key, count in counts.items() if not count]:
             giver = max(counts, key=lambda each: counts[each])
-            own = cells[parts[key]]
+            own = kinds[parts[key]]
             spare = np.flatnonzero(np.bincount(own)[own] > 1)
             if not len(spare):
                 continue
-            place, other = rng.choice(np.flatnonzero(cells[parts[giver]] == cell)), rng.choice(spare)
+            place, other = rng.choice(np.flatnonzero(kinds[parts[giver]] == kind)), rng.choice(spare)
             parts[giver][place], parts[key][other] = parts[key][other], parts[giver][place]
             counts[giver], counts[key] = counts[giver] - 1, 1
     for nodes in parts.values():

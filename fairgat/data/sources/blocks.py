@@ -98,7 +98,8 @@ def _draw(random: np.random.RandomState, kinds: np.ndarray, chances: np.ndarray,
     ]
     source = np.repeat(np.arange(nodes), [len(found) for found in later])
     edges = symmetrise(np.stack([source, np.concatenate(later)]), nodes)
-    return Graph(scaled(features, options.scaling), labels.astype(np.int64), sensitive.astype(np.int64), edges)
+    groups = ({"group": "0"}, {"group": "1"})
+    return Graph(scaled(features, options.scaling), labels.astype(np.int64), sensitive.astype(np.int64), edges, groups)
 
 
 def _shares(options: Options) -> np.ndarray:

@@ -28,7 +28,8 @@ _ENDINGS = {
     ".edges": "edgelist",
     ".adjlist": "adjlist",
 }
-_DRAWING = {"pajek": ("id", "x", "y", "shape")}  # how a node is numbered and drawn
+_PAJEK = ("id", "x", "y", "shape")  # how a node is numbered and drawn
+_GEPHI = ("x", "y", "z", "size", "r", "g", "b")  # how Gephi draws it
 
 
 class Options(Columns, tables.Form):
@@ -115,11 +116,13 @@ def _read(path: Path, options: Options):
 def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:
     """Each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
     columns, skipped = {}, []
-    for name in dict.fromkeys(name for _, values in graph.nodes(data=True) for name in values):
+    names = dict.fromkeys(name for _, values in graph.nodes(data=True) for name in values)
+    drawing = _PAJEK if form == "pajek" else _GEPHI if {"x", "y", "r", "g", "b"} <= set(names) else ()
+    for name in names:
         values = [values.get(name, "") for _, values in graph.nodes(data=True)]
         texts = ["" if value is None else str(value) for value in values]
         structured = any(isinstance(value, dict | list | tuple | set) for value in values)
-        if structured or name in _DRAWING.get(form, ()) or texts == [str(node) for node in graph]:
+        if structured or name in drawing or texts == [str(node) for node in graph]:
             skipped.append(name)
         else:
             columns[name] = texts

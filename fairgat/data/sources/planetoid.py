@@ -62,6 +62,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         labels=labels,
         sensitive=labels.copy(),
         edge_index=symmetrise(np.stack([source, target]), last + 1),
+        groups=tuple({"topic": str(topic)} for topic in np.unique(labels)),
     )
 
 

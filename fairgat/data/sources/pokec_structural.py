@@ -48,7 +48,8 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         raise DataError(f"{folder}: the files of {name} do not fit together")
     edges = symmetrise(edges, len(labels))
     features = structural_features(edges, len(labels), options.eigenvectors)
-    return Graph(scaled(features, options.scaling), labels, sensitive, edges)
+    regions = tuple({"region": str(region)} for region in np.unique(sensitive))
+    return Graph(scaled(features, options.scaling), labels, sensitive, edges, regions)
 
 
 def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> np.ndarray:

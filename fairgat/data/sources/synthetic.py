@@ -50,7 +50,7 @@ def _social(options: Options, rng: np.random.Generator) -> Graph:
     features[:, :10] += 0.35 * (2 * labels[:, None] - 1)
     features[:, 10:15] += 0.8 * (2 * sensitive[:, None] - 1)
     edges = _edges(sensitive, options, rng, lambda u, v: np.where(labels[u] == labels[v], 0.75, 0.25))
-    return Graph(scaled(features, "min_max"), labels, sensitive, edges)
+    return Graph(scaled(features, "min_max"), labels, sensitive, edges, ({"group": "0"}, {"group": "1"}))
 
 
 def _citation(options: Options, rng: np.random.Generator) -> Graph:
@@ -66,7 +66,8 @@ def _citation(options: Options, rng: np.random.Generator) -> Graph:
         inside = np.where(subjects[u] == subjects[v], 0.9 * _SUBJECTS, 0.1 * _SUBJECTS / (_SUBJECTS - 1))
         return np.where(classes[u] == classes[v], inside, 1.0)
 
-    return Graph(scaled(features, "row"), classes, classes.copy(), _edges(classes, options, rng, weight))
+    topics = tuple({"topic": str(topic)} for topic in np.unique(classes))
+    return Graph(scaled(features, "row"), classes, classes.copy(), _edges(classes, options, rng, weight), topics)
 
 
 def _edges(

@@ -7,6 +7,8 @@ my-network:
 """
 
 import codecs
+import contextlib
+import itertools
 import re
 from collections.abc import Callable
 from decimal import Decimal
@@ -163,7 +165,7 @@ def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, s
     find = row_finder(table, options.id)
     if _has_header(edges, options, find):
         edges = edges.with_header()
-    ends = _ends(edges, options)
+    ends = _ends(edges, options, find)
     columns = [edges.at(end) for end in ends]
     if options.id is None:
         _check_ids(table, np.concatenate([column.texts for column in columns]), edges, options)
@@ -190,7 +192,7 @@ def _has_header(edges, options: Options, find: Callable[[np.ndarray], np.ndarray
     return not names_nodes and (bool(ends) or not all(map(_is_number, cells)))
 
 
-def _ends(edges, options: Options) -> tuple[int, int]:
+def _ends(edges, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
     """The numbers of the two columns that name an edge's ends."""
     if options.ends:
         for end in options.ends:
@@ -205,10 +207,16 @@ def _ends(edges, options: Options) -> tuple[int, int]:
     usual = [pair for pair in _ENDS if set(pair) <= set(names)]
     if tuple(names[:2]) in usual:
         return 0, 1
+    numbers = range(len(names))
+    ids = [
+        number for number in numbers if len(edges.at(number).texts) > 1 and (find(edges.at(number).texts) >= 0).all()
+    ]
     choices = [edges.names[:2], edges.names[1:3]]
+    if max(ids, default=0) > 1:
+        choices = [[edges.names[first], edges.names[second]] for first, second in itertools.pairwise(ids)]
     if usual:
         choices = [[edges.names[names.index(end)] for end in pair] for pair in usual]
-    if usual or edges.names[0] == "" or edges.count_from() is not None:
+    if usual or edges.names[0] == "" or edges.count_from() is not None or max(ids, default=0) > 1:
         raise DataError(
             f"{edges.where}: which two of the {len(names)} columns are the ends of an edge? Write "
             f"{' or '.join(paste('ends', choice) for choice in choices if '' not in choice)}"
@@ -284,9 +292,9 @@ def _check_ids(table, names: np.ndarray, edges, options: Options) -> None:
 def _plain(text: str) -> str:
     """Write a whole number without fraction and exponent, exactly: 12.0 and 1.2e1 as 12."""
     if _WHOLE.fullmatch(text) and not text.isdigit():
-        number = Decimal(text)
-        if abs(number) < 10**30 and number == int(number):
-            return str(int(number))
+        with contextlib.suppress(ArithmeticError):  # an exponent beyond what it knows
+            if abs(number := Decimal(text)) < 10**30 and number == int(number):
+                return str(int(number))
     return text
 
 

@@ -3,6 +3,8 @@
 `FAIRGAT_MUTATIONS=10000 pytest tests/unit/data/test_mutated_tables.py` tries more of them.
 """
 
+import bz2
+import gzip
 import os
 import random
 import re
@@ -26,9 +28,20 @@ VARIANTS = [
     {"fill": "mean", "missing": ["?"], "categories": ["age"], "drop": ["unknown_ids", "self_loops"]},
     {"labelled_only": True, "largest_component": True, "drop": ["unknown_ids", "unknown_groups"], "scaling": "row"},
     {"groups": ["m", "f"], "exclude": ["job"], "scaling": "none", "separator": ","},
+    {"sensitive": ["gender", "age"], "bins": {"age": [1.5]}, "graph_features": ["degree", "constant"]},
+    {"groups": {"f": ["f"], "others": "*"}, "positive": "*", "thousands": ",", "drop": ["unknown_groups"]},
+    {
+        "id": ...,
+        "exclude": ["person"],
+        "decimal": ",",
+        "comment": "#",
+        "ends": ["from", "to"],
+        "drop": ["unknown_ids", "self_loops"],
+    },
+    {"sensitive": "income", "features": ["age", "job"], "bins": [1005, 1010], "fill": "zero", "missing": ["2.5"]},
 ]
 PIECES = [*',;\t"\n\r\0 .?xémf02٣\ufeff\u2028', "-1", "1e999", "1e39", "nan", "NA", "inf", "1_0", "1,5"]
-PIECES += ["", "\n\n", "9" * 5000]
+PIECES += ["", "\n\n", "9" * 5000, "\n# ", "%", "$", "F", "f ", "1,234,567", "*", "0,1\n"]
 
 
 def mutated(text, random):
@@ -52,8 +65,13 @@ def test_a_damaged_table_loads_or_is_refused_by_file_and_line(tmp_path, part):
         damaged = choice.choice([("nodes",), ("edges",), ("nodes", "edges")])
         for name, text in (("nodes", NODES), ("edges", EDGES)):
             content = mutated(text, choice) if name in damaged else text.encode()
+            pack = choice.choice([bytes] * 9 + [gzip.compress, bz2.compress])
+            content = pack(content)
+            if choice.random() < 0.02:
+                content = content[: len(content) * 2 // 3]
             (tmp_path / f"{name}.csv").write_bytes(content)
         options = {"nodes": "nodes.csv", "edges": "edges.csv"} | OPTIONS | choice.choice(VARIANTS)
+        options = {key: value for key, value in options.items() if value is not ...}
         settings = Dataset(task="node_classification", source="tables", options=options)
         try:
             graph = source.load("mine", tmp_path, datasets.options_of("mine", settings), 0)

@@ -63,6 +63,7 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "a counter before the ends": ({"edges": "n,a,b\n0,5,6\n1,6,7\n2,7,5\n", "id": ..., "nodes": NUMBERED}, 2),
     "a counter without a header": ({"edges": "0,5,6\n1,6,7\n2,7,5\n", "id": ..., "nodes": NUMBERED}, 2),
     "ends that are not the first columns": ({"edges": WEIGHTS, "id": ..., "nodes": NUMBERED}, 1),
+    "a layer before the ends": ({"edges": "1 3 7 1\n1 4 8 1\n2 3 9 1\n", "id": ..., "nodes": NUMBERED}, 2),
     "an index as R writes it": ({"nodes": BY_R, "edges": "a,b\n1,2\n3,12\n", "id": ...}, 1),
     "ids or row numbers": ({"nodes": FROM_1, "edges": "1,2\n3,4\n", "id": ...}, 2),
     "label yes": ({"nodes": NODES.replace(",0,", ",>50K,").replace(",1,", ",<=50K,")}, 2),
@@ -244,4 +245,4 @@ def test_what_is_left_out_is_counted(make):
 def test_features_can_be_made_of_the_graph(make):
     graph = make(exclude=["age"], graph_features=["degree", "constant"], scaling="none")
     assert graph.features.tolist() == [[4, 1]] * 12
-    assert graph.facts["constant_features"] == ["degree", "constant"]
+    assert graph.facts["constant_features"] == graph.facts["feature_columns"] == ["degree", "constant"]

@@ -143,6 +143,13 @@ def test_what_some_part_lacks_is_said_once():
     assert statistics.warnings(graph, "x", "link_prediction", SHARES, 0, 5) == []
 
 
+def test_a_split_of_two_groups_that_would_be_refused_is_mended():
+    graph = three_groups([(40, 30), (2, 2)])
+    for split in range(30):
+        parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)
+        assert all(set(graph.sensitive[nodes]) == {0, 1} for nodes in parts.values())
+
+
 def test_splits_of_two_groups_stay_as_they_are():
     graph = three_groups([(100, 60), (30, 3)])
     for split in range(20):
