@@ -73,6 +73,13 @@ def study_files(name):
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_runs()]
 
 
+def study_decisions():
+    """The test decisions of every row of the study, where it compares test scores."""
+    asked = study_runs() if STUDY["part"] == "test" else []
+    known = [run for run in asked if "decisions" in TASKS[run[0]].measured]
+    return [results(f"runs/{task}/{dataset}/{method}/decisions.npz") for task, dataset, method in known]
+
+
 def study_stats():
     """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
     return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]

@@ -14,7 +14,7 @@ with logged(snakemake):
 
     settings, output = snakemake.params.settings, snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
-    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
+    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections), snakemake.input.decisions)
     frames.write(output.differences, frame[list(study.COLUMNS)])
     frames.write(output.scores, study.scores(settings, shards, frame))
     table = study.table(settings, frame)

@@ -4,7 +4,9 @@
 paper's own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
-from collections.abc import Mapping
+import math
+from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -15,7 +17,8 @@ from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
-from fairgat.scores.paired import against_reference
+from fairgat.scores import bootstrap
+from fairgat.scores.paired import REFERENCE, against_reference, corrected_half_width
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 
@@ -27,7 +30,8 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
 
     Args:
         settings: as `fairgat.report.settings.audit_settings` gives them.
-        files: of the kinds `winners`, `runs` and `runtime`, and `more_splits`, a study's differences.csv or none.
+        files: of the kinds `winners`, `runs`, `runtime` and `decisions`, and `more_splits`, a study's differences.csv
+            or none.
     """
     winners, rule, shown = read(*files["winners"]), settings["rule"], settings["protocols"]
     numbers = agreement.compare(paper.load(), winners, settings["margins"], shown, settings["ddof"])
@@ -42,7 +46,7 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = leads.published(paper.load())
     chances = chance.table(paper.load(), {key[0] for key in found[rule]}, map(_splits, [winners, *more]))
-    paired = against_reference(runs, winners, rule, shown)
+    paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(paper.load(), beside, own, chances),
@@ -60,6 +64,29 @@ def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
         },
         **{f"{name}.{form}": render(page, form) for name, page in written.items() for form in ("md", "html", "json")},
     }
+
+
+def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: Mapping[str, Any]) -> pd.DataFrame:
+    """Add half the intervals of differences that are about other people, beside those about other splits.
+
+    Args:
+        paired: as `fairgat.scores.paired.against_reference` gives it.
+        decisions: decisions.npz of every method on every data set.
+        settings: as for `make`.
+
+    Returns:
+        `paired` with `people`, by the bootstrap, of selected cells where decisions are kept, and `corrected`, by Nadeau
+        and Bengio's interval.
+    """
+    rows = [
+        ((row.dataset, row.method), (row.dataset, REFERENCE), row.metric) if row.selected else None
+        for row in paired.itertuples()
+    ]
+    ratios = {name: settings["ratios"][entry["task"]] for name, entry in settings["datasets"].items()}
+    corrected = [
+        corrected_half_width(row.spread, row.n_splits, ratios.get(row.dataset, math.nan)) for row in paired.itertuples()
+    ]
+    return paired.assign(people=bootstrap.of_rows(rows, bootstrap.read(decisions)), corrected=corrected)
 
 
 def _splits(frame: pd.DataFrame) -> int:

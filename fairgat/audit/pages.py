@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -14,6 +15,7 @@ from fairgat.config import TASKS
 from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.scores.paired import for_other_people, leave_out_0
 from fairgat.tasks import measures
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
@@ -238,31 +240,37 @@ def _worth(own: pd.DataFrame) -> str:
 
 
 def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
-    """The differences to GAT, as `paired.against_reference` gives them, with a panel per task."""
-    panels = []
-    for task, training in TASKS.items():
+    """The differences to GAT, as `fairgat.audit.with_intervals` gives them, with two panels per task.
+
+    Of all cells for another split, of selected ones for other people, too.
+    """
+    panels, shown = [], [name for task in TASKS for name in measures.names(task, "shown")]
+    frame = frame[frame["metric"].isin(shown)]
+    kinds = {percent.SPLITS: frame, percent.PEOPLE: for_other_people(frame[frame["selected"]])}
+    for (task, training), (kind, lines) in product(TASKS.items(), kinds.items()):
         metrics = measures.names(task, "shown")
         blocks = []
         for dataset, entry in settings["datasets"].items():
-            group = frame[(frame["dataset"] == dataset) & frame["metric"].isin(metrics)]
+            group = lines[lines["dataset"] == dataset]
             if entry["task"] == task and not group.empty:
                 blocks.append(Block(entry["title"], _differences(group, metrics, settings["methods"])))
         if blocks:
-            header = ["", "Cell", *map(labels.metric, metrics)]
-            panels.append(Panel("stacked", header, blocks, training.title, align="ll" + "r" * len(metrics)))
+            header, align = ["", "Cell", *map(labels.metric, metrics)], "ll" + "r" * len(metrics)
+            panels.append(Panel("stacked", header, blocks, f"{training.title}: {kind}", align=align))
+    counts = "; ".join(f"for {kind}, {leave_out_0(lines)}" for kind, lines in kinds.items())
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
         panels=panels,
         notes=[],
         explanation=(
-            "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half its 95 % "
-            "interval by the paired t, bold where that leaves out 0. The interval is for random splits of this "
-            "very data set, not for others like it. Nothing is corrected for the number of comparisons: of differences "
-            "that are none, one in twenty is bold. The cell that was selected has a bold "
-            "name; the others say what other choices would have given, and chose nothing."
+            "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half a 95 % "
+            f"interval, bold where that leaves out 0. {percent.INTERVALS} Nothing is corrected for the number of "
+            "comparisons: where there is no true difference, one interval in twenty leaves out 0. Here they do, "
+            f"{counts}. The cell that was selected has a bold name; the others say what other choices would have "
+            "given, and chose nothing."
         ),
-        source="From summary/(task)/runs.csv.",
+        source="From summary/(task)/runs.csv and runs/(task)/(data set)/(method)/decisions.npz.",
     )
 
 

@@ -81,6 +81,12 @@ class Splits(Model):
         names = {"nodes": ("train", "validation"), "edges": ("edge_validation", "edge_test")}
         return {name: getattr(self, name) for name in names[divides]}
 
+    def test_ratio(self, divides: "Divides") -> float:
+        """Test examples for each one that is trained on."""
+        if divides == "nodes":
+            return (1 - self.train - self.validation) / self.train
+        return self.edge_test / (1 - self.edge_validation - self.edge_test)
+
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":
         if self.train + self.validation >= 1:
@@ -104,7 +110,7 @@ class Training(Model):
     binary: ClassVar[bool] = False
     """Whether it needs the labels 0 and 1."""
     measured: ClassVar[frozenset[str]] = frozenset()
-    """What is measured on it beside the scores: `account`, `bias`, `runtime`, `theory`."""
+    """What is measured on it beside the scores: `account`, `bias`, `decisions`, `runtime`, `theory`."""
     epoch_rules: ClassVar[tuple[str, ...]] = ()
     """Further rules for the epoch of a run, which studies compare with its own."""
 
@@ -140,7 +146,7 @@ class NodeTraining(Training):
     title = "Node classification"
     divides = "nodes"
     binary = True
-    measured = frozenset({"account", "bias", "runtime", "theory"})
+    measured = frozenset({"account", "bias", "decisions", "runtime", "theory"})
     epoch_rules = get_args(EpochRuleName)[1:]
 
     epochs: Count = 500

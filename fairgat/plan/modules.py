@@ -10,7 +10,10 @@ from pathlib import Path
 from fairgat.config import TASKS, Task
 from fairgat.errors import ConfigError, nearest
 
-KINDS = ("runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit")
+KINDS = (
+    "runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "decisions",
+    "audit",
+)  # fmt: skip
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"
 

@@ -87,7 +87,13 @@ class Plan:
             return [path for each in tasks for path in self.outputs("history.csv", each)]
         if kind == "stats":
             return [path for each in tasks for path in self.stats(each)]
-        measured = {"bias": self.bias, "runtime": self.runtimes, "theory": self.theory, "account": self.account}
+        measured = {
+            "bias": self.bias,
+            "runtime": self.runtimes,
+            "theory": self.theory,
+            "account": self.account,
+            "decisions": self.decisions,
+        }
         if kind in measured:
             return [path for each in tasks if kind in TASKS[each].measured for path in measured[kind](each)]
         if kind == "audit":
@@ -104,6 +110,10 @@ class Plan:
 
     def selection(self, task: Task, dataset: str, method: str) -> str:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
+
+    def decisions(self, task: Task) -> list[str]:
+        """The test decisions of every method's selected cell on every data set."""
+        return [path.replace("selection.json", "decisions.npz") for path in self.selections(task)]
 
     def stats(self, task: Task) -> list[str]:
         return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]

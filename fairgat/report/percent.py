@@ -5,6 +5,15 @@ import math
 from fairgat.report.model import DASH, Cell, Math
 from fairgat.tasks.measures import PERCENT, Unit
 
+SPLITS, PEOPLE = "another split of these people", "other people like these"
+OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
+INTERVALS = (
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is a bootstrap over nodes with the trained "
+    "models as they are, where decisions are kept, and else Nadeau and Bengio's corrected interval, as splits of one "
+    "data set share its people."
+)
+"""What the intervals of paired differences are about."""
+
 
 def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:
     """A mean with its standard deviation; a dash where there is none."""

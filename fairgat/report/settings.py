@@ -109,7 +109,7 @@ def study_settings(config: Config) -> dict[str, Any]:
             blocks.append({"name": dataset, "title": entry.title or dataset, "task": entry.task, "rows": rows})
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
-    computed = {"protocols": config.training.protocols, "ddof": config.aggregation.ddof}
+    computed = {"protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": _ratios(config)}
     drawn = {block["name"] for block in blocks}
     kept = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
     computed["along"] = {key: names for key, names in kept.items() if names}
@@ -143,7 +143,13 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> dict[st
         "rule": config.selection.rule,
         "protocols": config.training.protocols,
         "ddof": config.aggregation.ddof,
+        "ratios": _ratios(config),
     }
+
+
+def _ratios(config: Config) -> dict[str, float]:
+    """Test examples for each one that is trained on, by task."""
+    return {name: config.splits.test_ratio(training.divides) for name, training in TASKS.items()}
 
 
 def _dataset(config: Config, name: str) -> dict[str, Any]:

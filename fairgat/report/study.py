@@ -7,6 +7,7 @@ own differences in one of test scores.
 
 from collections.abc import Iterable, Mapping
 from itertools import product
+from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -20,13 +21,14 @@ from fairgat.paper import means
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import of_selection
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
-from fairgat.scores.paired import differences, splits_needed
+from fairgat.scores import bootstrap
+from fairgat.scores.paired import corrected_half_width, differences, for_other_people, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
 _ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
+    *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "people", "corrected",
     "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 
@@ -36,19 +38,27 @@ Settings = Mapping[str, Any]
 """As `fairgat.report.settings.study_settings` gives them."""
 
 
-def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def compare(
+    settings: Settings,
+    runs: pd.DataFrame,
+    selections: Iterable[Mapping[str, Any]],
+    decisions: Iterable[str | Path] = (),
+) -> pd.DataFrame:
     """Compare the scores of every variant with those of the method as it is.
 
     Args:
         settings: of the study.
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
         selections: selection.json of each method and data set; the cell that it chooses is compared.
+        decisions: decisions.npz of those of them that have one.
 
     Returns:
         One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; they are NaN for the methods as they are, all but `difference` also for a single split.
+        `people` and `corrected` are half the intervals for other people: by the bootstrap, where decisions are given,
+        and by Nadeau and Bengio.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """
@@ -88,7 +98,18 @@ def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping
         for line in found.itertuples()
     ]
     found["n_splits"] = found["n_splits"].fillna(0).astype(int)
+    found["people"] = bootstrap.of_rows(map(_compared, found.itertuples()), bootstrap.read(decisions))
+    found["corrected"] = [
+        corrected_half_width(line.spread, line.n_splits, settings["ratios"][line.task]) for line in found.itertuples()
+    ]
     return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
+
+
+def _compared(line: Any) -> bootstrap.Row | None:
+    """What a line compares, where the decisions of selected cells are those: at the epochs that all results have."""
+    if not line.changes or line.epochs != "accuracy" or line.of_epochs != "accuracy":
+        return None
+    return (line.run_on, line.method), (line.dataset, line.of), line.metric
 
 
 def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
@@ -142,9 +163,10 @@ def table(settings: Settings, frame: pd.DataFrame) -> Table:
     notes, panels, test, base = Notes(), [], settings["part"] == "test", compared_with(settings)
     kinds = [
         ("Score", f"{settings['part']} scores (%)", _score_rows),
-        ("Difference", f"differences to {base} (points)", _difference_rows),
+        ("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
     ]
     if test:
+        kinds.append(("Difference", f"differences to {base} (points), for {percent.PEOPLE}", _people_rows))
         kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
     needed = False
     for task in tasks(frame):
@@ -176,14 +198,20 @@ def table(settings: Settings, frame: pd.DataFrame) -> Table:
         if needed
         else ""
     )
+    varied = _varied(frame)
+    counts = f"for {percent.SPLITS}, {leave_out_0(varied)}"
+    if test:
+        counts += f"; for {percent.PEOPLE}, {leave_out_0(for_other_people(varied))}"
+    intervals = percent.INTERVALS if test else percent.OF_SPLITS
     return Table(
         name=settings["name"],
         caption=settings["title"],
         explanation=(
             f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
-            f"difference is a mean less that of {base} over the same splits, ± half its 95 % confidence interval by "
-            "the paired t, and bold where that leaves out 0: of differences that are none, one in twenty. The interval "
-            f"is for random splits of this very data set, not for others like it. {rules}{validation}{splits}".strip()
+            f"difference is a mean less that of {base} over the same splits, ± half a 95 % interval, and bold where "
+            f"that leaves out 0. {intervals} Nothing is corrected for the number of comparisons: where there is no "
+            f"true difference, one interval in twenty leaves out 0. Here they do, {counts}. "
+            f"{rules}{validation}{splits}".strip()
         ),
         panels=panels,
         notes=notes.all(),
@@ -234,6 +262,12 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
             gaps = [percent.signed(line["paper_mean"] - line["mean"], unit=_unit(line)) for line in lines]
             rows.append(Row([Cell(f"{_title(first)}, published (test)"), *gaps], number))
     return rows
+
+
+def _people_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
+    """The differences without the published ones, which have no such interval."""
+    mine = for_other_people(block[(block["changes"] != "") & block["difference"].notna()])
+    return _difference_rows(mine.assign(paper_difference=None), notes) if len(mine) else []
 
 
 def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:

@@ -6,12 +6,15 @@ computed again with the drawn nodes of its test set, and averaged over the split
 """
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 
 import numpy as np
 from scipy.special import ndtri
 
+from fairgat.data.graph import load_npz
 from fairgat.scores.paired import CONFIDENCE
+from fairgat.tasks import measures
 
 DRAWS = 500  # they leave 3 % to a standard deviation
 _AT_ONCE = 100  # draws, to bound the memory: 30,000 nodes take 12 MB
@@ -20,6 +23,55 @@ NOBODY = -1  # in place of a decision, where a node is not in a split's test set
 
 Statistic = Callable[[np.ndarray], np.ndarray]
 """Computes scores from (groups, 2, 2, ...) counts of nodes by group, label and decision, over the trailing axes."""
+
+
+Pooled = Mapping[str, np.ndarray]
+"""The content of a decisions.npz, as `fairgat.scores.decisions.pool` writes it."""
+
+
+def read(paths: Iterable[str | Path]) -> dict[tuple[str, str], Pooled]:
+    """Read decisions.npz files, by data set and method."""
+    found = [load_npz(path) for path in paths]
+    return {(str(each["dataset"]), str(each["method"])): each for each in found}
+
+
+def between(mine: Pooled | None, theirs: Pooled | None) -> dict[str, float]:
+    """Half the interval of the difference between two methods' selected cells, for other people, by measure.
+
+    Measures of node classification that are computed from counts; none where a method has no decisions or the two
+    were not tested on the same people.
+    """
+    if mine is None or theirs is None or mine["decisions"].shape != theirs["decisions"].shape:
+        return {}
+    one, other = mine["decisions"], theirs["decisions"]
+    if not len(one) or ((one == NOBODY) != (other == NOBODY)).any():
+        return {}
+    statistics = {m.name: m.of_counts for m in measures.of_task("node_classification", "shown") if m.of_counts}
+    return half_widths(one, other, mine["labels"], mine["groups"], statistics)
+
+
+Row = tuple[tuple[str, str], tuple[str, str], str]
+"""What is compared: the data set and method of either side, and the measure."""
+
+
+def of_rows(rows: Iterable[Row | None], pooled: Mapping[tuple[str, str], Pooled]) -> list[float]:
+    """Half the interval of each difference, for other people; NaN for None and for what has none.
+
+    Args:
+        rows: as a table of differences has them; None where the selected cells are not what it compares.
+        pooled: as `read` gives them.
+    """
+    known: dict[tuple[tuple[str, str], tuple[str, str]], dict[str, float]] = {}
+    found = []
+    for row in rows:
+        if row is None:
+            found.append(math.nan)
+            continue
+        mine, theirs, metric = row
+        if (mine, theirs) not in known:
+            known[mine, theirs] = between(pooled.get(mine), pooled.get(theirs))
+        found.append(known[mine, theirs].get(metric, math.nan))
+    return found
 
 
 def half_widths(

@@ -16,7 +16,7 @@ from fairgat.scores.runs import under
 
 REFERENCE = "gat"
 CONFIDENCE = 0.95
-COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "low", "high")
+COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "spread", "low", "high")
 
 
 def half_width(differences: Iterable[float]) -> float:
@@ -60,6 +60,18 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     found = found.astype({"difference": float, "spread": float, "half": float})
     found = found.assign(low=found["difference"] - found["half"], high=found["difference"] + found["half"])
     return found.drop(columns="half").reset_index()
+
+
+def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
+    """The differences with `low` and `high` for other people: half of `people` wide, or `corrected` without it."""
+    half = frame["people"].fillna(frame["corrected"])
+    return frame.assign(low=frame["difference"] - half, high=frame["difference"] + half)
+
+
+def leave_out_0(frame: pd.DataFrame) -> str:
+    """Count the differences that have an interval, and those whose interval leaves out 0."""
+    known = frame.dropna(subset=["low"])
+    return f"{((known['low'] > 0) | (known['high'] < 0)).sum()} of {len(known)}"
 
 
 def splits_needed(difference: float, spread: float, power: float = 0.8) -> float:

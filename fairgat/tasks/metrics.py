@@ -101,6 +101,25 @@ def gap(rates: np.ndarray, nobody: float = math.nan) -> float:
     return float(known.max() - known.min()) if len(known) > 1 else nobody
 
 
+def gap_of_counts(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
+    """Make the gap between the groups' rates of (groups, 2, 2, ...) counts, over the trailing axes."""
+
+    def measure(counts: np.ndarray) -> np.ndarray:
+        found = rates(counts)
+        known = ~np.isnan(found)
+        spread = np.where(known, found, -math.inf).max(axis=0) - np.where(known, found, math.inf).min(axis=0)
+        return np.where(known.sum(axis=0) > 1, spread, math.nan)
+
+    return measure
+
+
+def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
+    """Share of right decisions of (groups, 2, 2, ...) counts, over the trailing axes; NaN without any."""
+    total = counts.sum(axis=(0, 1, 2))
+    missing = np.full(np.shape(total), math.nan)
+    return np.divide((counts[:, 0, 0] + counts[:, 1, 1]).sum(axis=0), total, out=missing, where=total > 0)
+
+
 def accuracy(decisions: Decisions) -> float:
     """Share of right decisions; NaN without any."""
     right = decisions.positive == decisions.labels

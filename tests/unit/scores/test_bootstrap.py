@@ -3,9 +3,17 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 
-from fairgat.scores import bootstrap
+from fairgat.config import Splits
+from fairgat.data import splits
+from fairgat.data.graph import Graph, save_npz
+from fairgat.files import write_json
+from fairgat.scores import bootstrap, decisions, runs
+from fairgat.tasks.base import pack
+from fairgat.tasks.measures import compute, of_task
+from fairgat.tasks.metrics import Decisions
 
 
 def accuracy(counts):
@@ -74,3 +82,67 @@ def test_methods_tested_on_other_nodes_are_refused():
     mine, theirs, labels, groups = people(np.random.default_rng(4), 300, 3)
     with pytest.raises(ValueError, match="same nodes"):
         bootstrap.half_widths(mine, np.roll(theirs, 1, axis=1), labels, groups, {"accuracy": accuracy})
+
+
+def test_measures_of_counts_are_the_measures():
+    random = np.random.default_rng(5)
+    labels, groups, decided = random.integers(2, size=(3, 60))
+    groups = groups + (random.uniform(size=60) < 0.2)  # 0, 1 and 2
+    made = Decisions(decided, 0.5, decided == 1, labels == 1, groups, 4)  # of a fourth group, nobody
+    stacked = np.stack([made.counts, made.counts], axis=-1)
+    expected = compute("node_classification", made)
+    found = {m.name: m.of_counts(stacked).tolist() for m in of_task("node_classification", "shown") if m.of_counts}
+    assert set(found) == {"accuracy", "statistical_parity", "equal_opportunity"}
+    assert found == {name: pytest.approx([expected[name]] * 2) for name in found}
+
+
+@pytest.fixture
+def pooled(tmp_path):
+    """Writes decisions.npz of a method, whose reported epochs predict what is given."""
+    random, n = np.random.default_rng(6), 50
+    labels = np.where(np.arange(n) < 5, -1, random.integers(2, size=n))  # five have no label
+    graph = Graph(np.zeros((n, 2), np.float32), labels, random.integers(2, size=n), np.array([[0, 1], [1, 0]]))
+    graph.save(tmp_path / "graph.npz")
+    files = [tmp_path / f"split-{k}.npz" for k in range(2)]
+    for k, path in enumerate(files):
+        splits.save(path, splits.make(graph, "node_classification", Splits(), 0, "toy", k))
+
+    def write(method, logits, cell="eta~1.0"):
+        folder, rows, paths = tmp_path / method, [], []
+        for k, values in enumerate(logits):
+            path = folder / cell / f"split-{k}" / "predictions.npz"
+            path.parent.mkdir(parents=True)
+            save_npz(path, **pack({3: {"logits": values}, 7: {"logits": -values}}))
+            paths.append(path)
+            rows.append(("toy", method, cell, k, "training", "", "epoch", 3.0, ""))
+        pd.DataFrame(rows, columns=list(runs.COLUMNS)).to_csv(folder / "runs.csv", index=False)
+        write_json(folder / "selection.json", {"dataset": "toy", "method": method, "winner": cell if paths else None})
+        output = folder / "decisions.npz"
+        decisions.pool(tmp_path / "graph.npz", files, folder / "runs.csv", folder / "selection.json", paths, output)
+        return output
+
+    return graph, files, write
+
+
+def test_decisions_are_those_of_the_reported_epoch_on_the_test_nodes(pooled):
+    graph, files, write = pooled
+    logits = np.random.default_rng(7).normal(size=(2, 50)).astype(np.float32)
+    (found,) = bootstrap.read([write("gat", logits)]).values()
+    for k, path in enumerate(files):
+        test = splits.load(path)["test"]
+        expected = np.full(50, bootstrap.NOBODY)
+        expected[test] = logits[k][test] > 0
+        assert found["decisions"][k].tolist() == expected[graph.labelled].tolist()
+
+
+def test_only_selected_cells_with_decisions_have_an_interval(pooled, tmp_path):
+    _, _, write = pooled
+    random = np.random.default_rng(8)
+    paths = [write(name, random.normal(size=(2, 50))) for name in ("gat", "fairgat")]
+    (tmp_path / "nifty").mkdir()
+    paths.append(write("nifty", []))  # no cell of it finished
+    keys = [("toy", name) for name in ("gat", "fairgat", "nifty")]
+    row = (keys[1], keys[0], "accuracy")
+    rows = [row, None, (keys[2], keys[0], "accuracy"), (keys[1], keys[0], "auc"), (keys[1], ("toy", "mlp"), "accuracy")]
+    found = bootstrap.of_rows(rows, bootstrap.read(paths))
+    assert found[0] > 0 and np.isnan(found[1:]).all()
