@@ -4,13 +4,13 @@ What is wrong with a column is a DataError that names the line, and says what to
 """
 
 import itertools
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from fairgat.data.columns import MISSING, MOST_GROUPS, Refused, some_of, value_of
-from fairgat.data.options import REST, Columns, Value, paste
+from fairgat.data.options import REST, Columns, paste
 from fairgat.data.reading import Column, Table
 
 
@@ -23,8 +23,7 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
     Returns:
         Numbers 0 .. S-1, -1 where a node has no group and may be left out; `{attribute: value}` for each group.
     """
-    total, values = np.zeros(len(table), dtype=np.int64), []
-    known = np.ones(len(table), dtype=bool)
+    codes, values = [], []
     for attribute in options.sensitive:
         column, names = table.column(attribute), None
         try:
@@ -33,10 +32,11 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
             text, wrong = error.args
         if names is None:
             raise table.error(wrong[column.codes], text)
-        known &= found[column.codes] >= 0
-        total = total * len(names) + found[column.codes]
+        codes.append(found[column.codes])
         values.append(names)
-    occurring, numbers = np.unique(total[known], return_inverse=True)
+    known = np.min(codes, axis=0) >= 0
+    total = np.ravel_multi_index([each[known] for each in codes], [len(names) for names in values])
+    occurring, numbers = np.unique(total, return_inverse=True)
     combinations = list(itertools.product(*values))
     named = [dict(zip(options.sensitive, combinations[number], strict=True)) for number in occurring]
     if len(named) < 2:
@@ -47,20 +47,30 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
         )
     if len(named) > MOST_GROUPS and len(options.sensitive) > 1:
         sizes = ", ".join(f"{name} {len(each)}" for name, each in zip(options.sensitive, values, strict=True))
-        largest = max(range(len(values)), key=lambda place: len(values[place]))
-        kept = [name for place, name in enumerate(options.sensitive) if place != largest]
-        merged = options.of_attributes("groups") | {
-            options.sensitive[largest]: {values[largest][0]: [values[largest][0]], "others": REST}
-        }
         raise table.error(
             np.ones(len(table), dtype=bool),
             f"{len(named)} combinations of {' and '.join(options.sensitive)} occur ({sizes} values), and groups should "
-            f"be {MOST_GROUPS} at most. Leave an attribute out, {paste('sensitive', kept)}, or merge values, "
-            f"{paste('groups', merged)}, say",
+            f"be {MOST_GROUPS} at most. {_fewer(options, [each[known] for each in codes], values)}",
         )
     result = np.full(len(table), -1, dtype=np.int64)
     result[known] = numbers
     return result, named
+
+
+def _fewer(options: Columns, codes: list[np.ndarray], values: list[list[str]]) -> str:
+    """Suggest to leave out the attribute with the most values, or to merge them, where that is enough."""
+    largest = max(range(len(values)), key=lambda place: len(values[place]))
+    others = [each for place, each in enumerate(codes) if place != largest]
+    name, first = options.sensitive[largest], values[largest][0]
+    ways = []
+    if len(np.unique(others, axis=1).T) <= MOST_GROUPS:
+        kept = [each for each in options.sensitive if each != name]
+        ways.append(f"leave an attribute out, {paste('sensitive', kept)}")
+    few = len(np.unique([*others, codes[largest] > 0], axis=1).T) <= MOST_GROUPS
+    if few and name not in {**options.of_attributes("bins"), **options.of_attributes("groups")}:
+        merged = options.of_attributes("groups") | {name: {first: [first], "others": REST}}
+        ways.append(f"merge values, {paste('groups', merged)}, say")
+    return f"You can {' or '.join(ways)}" if ways else "Leave attributes out of `sensitive`, or merge their values"
 
 
 def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarray, list[str]]:
@@ -73,12 +83,14 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     numeric = all(isinstance(value, float) for value, gap in zip(values, is_missing, strict=True) if not gap)
     numeric &= not is_missing.all()
     empty = is_missing if numeric or bins else texts == ""  # NA may be a name: of a continent, say
-    if empty.any() and not allowed and not (given and _named(given, texts[empty], str)):
+    listed = given.values() if isinstance(given, Mapping) else [given or []]
+    empty = empty & ~np.isin(texts, [str(value) for some in listed for value in some])
+    if empty.any() and not allowed:
         raise Refused(
             f"column {attribute!r} is empty or NaN. Leave such nodes out with {dropped}, or correct it", empty
         )
     if bins:
-        numbers = column.numbers()
+        numbers = np.array([value if isinstance(value, float) else np.nan for value in values])
         if (wrong := np.isnan(numbers) & ~empty).any():
             raise Refused(f"column {attribute!r} is {texts[wrong][0]!r}, which is not a number, and has `bins`", wrong)
         edges = [f"{edge:g}" for edge in bins]
@@ -108,11 +120,6 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     return found, list(lists)
 
 
-def _named(given: Any, texts: Iterable[str], key: Callable[[Value], Value]) -> bool:
-    lists = given.values() if isinstance(given, Mapping) else [given]
-    return {key(value) for some in lists for value in some} >= {key(text) for text in texts}
-
-
 def _check_number_of_groups(
     column: Column, attribute: str, numbers: list[str | float] | None, empty: np.ndarray, options: Columns
 ) -> None:
@@ -136,7 +143,7 @@ def _check_number_of_groups(
     if count <= MOST_GROUPS:
         return
     if numbers:
-        rows = column.numbers()[column.codes]
+        rows = np.array([number if isinstance(number, float) else np.nan for number in numbers])[column.codes]
         cuts = np.unique([float(f"{cut:.3g}") for cut in np.nanquantile(rows, [1 / 3, 2 / 3])])
         cuts = cuts[(cuts > np.nanmin(rows)) & (cuts <= np.nanmax(rows))]
         cuts = cuts if len(cuts) else np.array([np.nanmax(rows)])

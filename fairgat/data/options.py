@@ -41,10 +41,10 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
     """Refuse what YAML makes of yes, no and null where the file holds texts, and show how to write it."""
     some = value if isinstance(value, list | tuple) else [value]
     if any(each is None or isinstance(each, bool) for each in some):
-        upper = all(each.isupper() for each in some if isinstance(each, str))
-        words = {True: "YES", False: "NO", None: "NULL"}
-        meant = [words[each] if each is None or isinstance(each, bool) else each for each in some]
-        fixed = [each.lower() if each in words.values() and not upper else each for each in meant]
+        codes = [each for each in some if isinstance(each, str)]  # of countries, say
+        upper = bool(codes) and all(each.isupper() for each in codes)
+        words = {True: "YES", False: "NO", None: "NULL"} if upper else {True: "True", False: "False", None: "null"}
+        fixed = [words[each] if each is None or isinstance(each, bool) else each for each in some]
         raise ValueError(
             "put yes, no, true and false between quotation marks, as the file writes them; YAML reads NO, no, off and "
             f"false as false, and YES, yes, on and true as true: {paste(str(info.field_name), fixed)}, say"
@@ -84,6 +84,8 @@ Values = Annotated[list[Value], BeforeValidator(_values)]
 
 
 class Columns(Model):
+    """What the columns of a table of nodes are, what is made of them and what is left out."""
+
     sensitive: Annotated[Texts, Field(min_length=1)]
     """Column of the sensitive attribute, or a list of several: the combinations that occur are the groups. They are no
     features."""

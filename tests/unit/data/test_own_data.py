@@ -114,7 +114,7 @@ REFUSED = {
     "the label among the features": ({"features": ["age", "paid"]}, "`features` has 'paid', which is the `label`"),
     "a feature twice": ({"features": ["age", "age"]}, "'age' is listed twice"),
     "NO": ({"groups": [False, "SE", "DK"], "drop": ["unknown_groups"]}, r"put yes, no.* `groups: \['NO', SE, DK\]`"),
-    "yes": ({"positive": True}, r"positive: put yes, no, true and false between .*`positive: \['YES'\]`"),
+    "yes": ({"positive": True}, r"positive: put yes, no, true and false between .*`positive: \['True'\]`"),
     "null": ({"missing": [None]}, r"missing: put"),
     "bins of one attribute of two": ({"sensitive": ["sex", "age"], "bins": [30]}, r"`bins: \{sex: \[30, 60\]\}`"),
 }  # fmt: skip
@@ -220,6 +220,14 @@ def test_values_can_be_merged_and_cut(make):
     graph = make(sensitive="age", bins=[25, 28], features=["sex"])
     assert graph.group_names == ["age=below 25", "age=25 to below 28", "age=28 and above"]
     assert np.bincount(graph.sensitive).tolist() == [5, 3, 4]
+
+
+def test_a_value_that_means_an_empty_cell_may_be_a_group(make):
+    nodes = column("race", ["1", "2", "NA"])
+    graph = make(nodes=nodes, sensitive="race", groups={"known": [1, 2], "unknown": ["NA"]})
+    assert np.bincount(graph.sensitive).tolist() == [8, 4]
+    with pytest.raises(DataError, match=r"n\.csv, line 4: column 'race' is empty or NaN"):
+        make(nodes=nodes, sensitive="race", groups=[1, 2])
 
 
 def test_several_attributes_make_a_group_of_each_combination_that_occurs(make):
