@@ -41,10 +41,11 @@ def pool(
     cell, people = chosen["winner"], whole.labelled
     rows = []
     if cell is not None:
-        paths = {Path(path).parts[-3:-1]: path for path in predictions}  # (cell, split-k)
+        paths = [Path(path) for path in predictions]
         reported = under(read(runs), "").query("cell == @cell and metric == 'epoch'").set_index("split")["value"]
         for number, split in enumerate(split_files):
-            path = paths[cell, f"split-{number}"]
+            place = Path(cell, f"split-{number}", "predictions.npz").parts
+            (path,) = (path for path in paths if path.parts[-len(place) :] == place)
             try:
                 logits = unpack(load_npz(path), int(reported[number]))["logits"]
             except KeyError as error:

@@ -107,7 +107,7 @@ def pooled(tmp_path):
     for k, path in enumerate(files):
         splits.save(path, splits.make(graph, "node_classification", Splits(), 0, "toy", k))
 
-    def write(method, logits, cell="eta~1.0"):
+    def write(method, logits, cell="alpha_chi_max~0.5/eta~1.0"):
         folder, rows, paths = tmp_path / method, [], []
         for k, values in enumerate(logits):
             path = folder / cell / f"split-{k}" / "predictions.npz"
