@@ -22,11 +22,11 @@ elif not find_spec("fairgat"):
     raise WorkflowError("Install the package of the same version first: pip install 'fairgat @ git+REPOSITORY@TAG'")
 
 import fairgat.cells
-import fairgat.config
+import fairgat.config.shown
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
-import fairgat.report.settings
+import fairgat.tasks.measures
 
 
 def source(path):
@@ -44,8 +44,9 @@ try:
     CONFIG = fairgat.config.load(config)
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
-    STUDY = fairgat.report.settings.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
+    STUDY = fairgat.config.shown.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
     fairgat.data.datasets.check(CONFIG)
+    fairgat.tasks.measures.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
@@ -83,6 +84,11 @@ def reported(path, caption, category, labels, subcategory=None):
         labels = labels | {"format": path.rpartition(".")[2].upper()}
     caption = f"report/{caption}.rst"
     return report(results(path), caption=caption, category=category, subcategory=subcategory, labels=labels)
+
+
+def plain(settings):
+    """What is shown, as a rule's params."""
+    return settings.model_dump(mode="json")
 
 
 def title_of(wildcards):

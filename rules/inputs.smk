@@ -64,7 +64,7 @@ def shown():
 
 def study_runs():
     """The task, data set and method of every row of the study."""
-    rows = [(block["task"], row["dataset"], row["method"]) for block in STUDY["blocks"] for row in block["rows"]]
+    rows = [(block.task, row.dataset, row.method) for block in STUDY.blocks for row in block.rows]
     return list(dict.fromkeys(rows))
 
 
@@ -75,7 +75,7 @@ def study_files(name):
 
 def study_decisions():
     """The test decisions of every row of the study, where it compares test scores."""
-    asked = study_runs() if STUDY["part"] == "test" else []
+    asked = study_runs() if STUDY.part == "test" else []
     known = [run for run in asked if "decisions" in TASKS[run[0]].measured]
     return [results(f"runs/{task}/{dataset}/{method}/decisions.npz") for task, dataset, method in known]
 
@@ -87,11 +87,11 @@ def study_stats():
 
 def study_figures():
     """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
-    asked = [name for name in ("along", "dose") if STUDY[name]]
-    tasks = list(dict.fromkeys(block["task"] for block in STUDY["blocks"]))
-    return (asked or tasks) + ["attributes"] * STUDY["attributes"]
+    asked = [name for name in ("along", "dose") if getattr(STUDY, name)]
+    tasks = list(dict.fromkeys(block.task for block in STUDY.blocks))
+    return (asked or tasks) + ["attributes"] * STUDY.attributes
 
 
 def in_study(name):
     """A file of the study."""
-    return reported(f"studies/{STUDY['name']}/{name}", "study", "Studies", {"study": STUDY["name"], "file": name})
+    return reported(f"studies/{STUDY.name}/{name}", "study", "Studies", {"study": STUDY.name, "file": name})

@@ -19,7 +19,9 @@ rule table:
     conda:
         ENV
     params:
-        settings=lambda w: fairgat.report.settings.table_settings(CONFIG, w.table),
+        settings=lambda w: plain(
+            fairgat.config.shown.table_settings(CONFIG, w.table, fairgat.plan.declared("tables", w.table).task)
+        ),
         about=lambda w: fairgat.plan.declared("tables", w.table).about,
     message:
         "Render the table {wildcards.table}"
@@ -62,7 +64,9 @@ rule figure:
     conda:
         ENV
     params:
-        settings=lambda w: fairgat.report.settings.figure_settings(CONFIG, w.figure),
+        settings=lambda w: plain(
+            fairgat.config.shown.figure_settings(CONFIG, w.figure, fairgat.plan.declared("figures", w.figure).task)
+        ),
         about=lambda w: fairgat.plan.declared("figures", w.figure).about,
     message:
         "Draw the figure {wildcards.figure}"
@@ -87,7 +91,7 @@ rule explorer:
     conda:
         ENV
     params:
-        settings=fairgat.report.settings.explorer_settings(CONFIG),
+        settings=plain(fairgat.config.shown.explorer_settings(CONFIG)),
     message:
         "Make the page to explore the run with"
     script:
@@ -137,7 +141,7 @@ rule audit:
     conda:
         ENV
     params:
-        settings=fairgat.report.settings.audit_settings(CONFIG),
+        settings=plain(fairgat.config.shown.audit_settings(CONFIG)),
     message:
         "Compare every published number and claim with ours"
     script:
@@ -164,7 +168,7 @@ rule costs:
         ENV
     params:
         shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
-        titles=fairgat.report.settings.titles(CONFIG),
+        titles=fairgat.config.shown.titles(CONFIG),
     message:
         "Add up what the training cost"
     script:

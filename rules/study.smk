@@ -6,27 +6,27 @@ rule study:
         runs=lambda w: study_files("runs.csv"),
         selections=lambda w: study_files("selection.json"),
         decisions=lambda w: study_decisions(),
-        stats=study_stats() if STUDY["along"] or STUDY["attributes"] else [],
-        theory=PLAN.files("theory") if STUDY["along"] else [],
-        account=PLAN.files("account") if STUDY["dose"] else [],
+        stats=study_stats() if STUDY.along or STUDY.attributes else [],
+        theory=PLAN.files("theory") if STUDY.along else [],
+        account=PLAN.files("account") if STUDY.dose else [],
         code=code("study"),
     output:
         differences=in_study("differences.csv"),
         scores=in_study("scores.csv"),
-        dose=[in_study(f"{name}.csv") for name in ["curve", "predicted"] if STUDY["dose"]],
-        attributes=[in_study("attributes.csv")] if STUDY["attributes"] else [],
+        dose=[in_study(f"{name}.csv") for name in ["curve", "predicted"] if STUDY.dose],
+        attributes=[in_study("attributes.csv")] if STUDY.attributes else [],
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv", "json"]],
         figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
     log:
-        results(f"logs/study/{STUDY['name']}.log"),
+        results(f"logs/study/{STUDY.name}.log"),
     benchmark:
-        results(f"benchmarks/study/{STUDY['name']}.tsv")
+        results(f"benchmarks/study/{STUDY.name}.tsv")
     localrule: True
     conda:
         ENV
     params:
         shards=shards((dataset, method) for _, dataset, method in study_runs()),
-        settings=STUDY,
+        settings=plain(STUDY),
     message:
         "Compare the variants of the study"
     script:

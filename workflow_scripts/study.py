@@ -6,13 +6,14 @@ with logged(snakemake):
     from pathlib import Path
 
     from fairgat import frames
+    from fairgat.config.shown import StudySettings
     from fairgat.files import read_json, write_text
     from fairgat.report import along, attributes, dose, inputs, study, style
     from fairgat.report.render import render
     from fairgat.report.tables import theory
     from fairgat.scores import runs
 
-    settings, output = snakemake.params.settings, snakemake.output
+    settings, output = StudySettings.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     frame = study.compare(settings, shards, map(read_json, snakemake.input.selections), snakemake.input.decisions)
     frames.write(output.differences, frame[list(study.COLUMNS)])
@@ -21,10 +22,10 @@ with logged(snakemake):
     for path in output.table:
         write_text(path, render(table, Path(path).suffix[1:]))
     figures = {}
-    if settings["along"]:
+    if settings.along:
         terms = theory.read(snakemake.input.theory) if snakemake.input.theory else None
         figures["along"] = along.figure(settings, frame, inputs.by_dataset(snakemake.input.stats), terms)
-    if settings["dose"]:
+    if settings.dose:
         accounts = frames.read(*snakemake.input.account)
         curve = dose.curve(settings, shards, accounts)
         predicted = dose.predicted(settings, curve, accounts)
@@ -32,7 +33,7 @@ with logged(snakemake):
             frames.write(path, rows)
         figures["dose"] = dose.figure(settings, curve, predicted)
     figures = figures or {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
-    if settings["attributes"]:
+    if settings.attributes:
         rows = attributes.gaps(settings, shards, frame, inputs.by_dataset(snakemake.input.stats))
         frames.write(output.attributes[0], rows)
         figures["attributes"] = attributes.figure(settings, rows)

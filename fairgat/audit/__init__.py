@@ -13,6 +13,7 @@ import pandas as pd
 
 from fairgat import paper
 from fairgat.audit import agreement, chance, claims, leads, pages
+from fairgat.config.shown import AuditSettings
 from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
@@ -25,17 +26,17 @@ from fairgat.scores.selection import RULES
 STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
 
 
-def make(settings: Mapping[str, Any], files: Files) -> dict[str, str]:
+def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """Write the text of each of the audit's files, by its name.
 
     Args:
-        settings: as `fairgat.report.settings.audit_settings` gives them.
+        settings: of the audit.
         files: of the kinds `winners`, `runs`, `runtime` and `decisions`, and `more_splits`, a study's differences.csv
             or none.
     """
-    winners, rule, shown = read(*files["winners"]), settings["rule"], settings["protocols"]
-    numbers = agreement.compare(paper.load(), winners, settings["margins"], shown, settings["ddof"])
-    protocols = agreement.compare_protocols(paper.load(), winners, settings["margins"], settings["ddof"])
+    winners, rule, shown = read(*files["winners"]), settings.rule, settings.protocols
+    numbers = agreement.compare(paper.load(), winners, settings.margins, shown, settings.ddof)
+    protocols = agreement.compare_protocols(paper.load(), winners, settings.margins, settings.ddof)
     seconds = medians(by_dataset(files["runtime"]))
     found = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
     statuses = judge(found)
@@ -82,7 +83,7 @@ def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settin
         ((row.dataset, row.method), (row.dataset, REFERENCE), row.metric) if row.selected else None
         for row in paired.itertuples()
     ]
-    ratios = {name: settings["ratios"][entry["task"]] for name, entry in settings["datasets"].items()}
+    ratios = {name: settings.ratios[entry["task"]] for name, entry in settings.datasets.items()}
     corrected = [
         corrected_half_width(row.spread, row.n_splits, ratios.get(row.dataset, math.nan)) for row in paired.itertuples()
     ]
@@ -94,10 +95,10 @@ def _splits(frame: pd.DataFrame) -> int:
     return int(frame["n_splits"].max()) if len(frame) else 0
 
 
-def ran(runs: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+def ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
-    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings["datasets"]
-    names = [known[name]["title"] if name in known else name for name in each["dataset"].unique()]
+    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
+    names = [known.get(name, name) for name in each["dataset"].unique()]
     failed = (each["metric"] == FAILURE).sum()
     return (
         f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
@@ -133,7 +134,7 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
-def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: Mapping[str, Any]) -> str:
+def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
 
     If none of the paper's results was run, one sentence says so.
@@ -144,7 +145,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         chances: as `chance.table` gives them.
         settings: as for `make`.
     """
-    paragraphs, rule = [], settings["rule"]
+    paragraphs, rule = [], settings.rule
     if (numbers["verdict"] == labels.NOT_RUN).all():
         return f"None of the paper's {(numbers['rule'] == rule).sum()} results is among them.\n"
     for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
@@ -159,7 +160,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         f"{each.replace('with', 'with probability', 1)}."
     )
     unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
-    text = agreement.in_words(settings["margins"])
+    text = agreement.in_words(settings.margins)
     if len(unsure):
         half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
         text += (

@@ -21,6 +21,7 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
+from fairgat.config.protocol import Margins
 from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
 from fairgat.scores.runs import under
@@ -61,7 +62,7 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
 def compare(
     paper: Mapping[str, Any],
     winners: pd.DataFrame,
-    margins: Mapping[str, float],
+    margins: Margins,
     protocols: Sequence[str],
     ddof: int = 1,
 ) -> pd.DataFrame:
@@ -88,7 +89,7 @@ def compare(
     frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
     caps = [
-        100 * margins["accuracy" if "utility" in measures.find(metric).roles else "fairness"]
+        100 * (margins.accuracy if "utility" in measures.find(metric).roles else margins.fairness)
         for metric in frame["metric"]
     ]
     frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
@@ -96,9 +97,7 @@ def compare(
     return frame[list(COLUMNS)]
 
 
-def compare_protocols(
-    paper: Mapping[str, Any], winners: pd.DataFrame, margins: Mapping[str, float], ddof: int = 1
-) -> pd.DataFrame:
+def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, margins: Margins, ddof: int = 1) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
@@ -142,9 +141,9 @@ def holm(p_values: pd.Series) -> pd.Series:
     return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
 
 
-def in_words(margins: Mapping[str, float]) -> str:
+def in_words(margins: Margins) -> str:
     """Say what the verdicts mean, with the caps of `compare`."""
-    accuracy, fairness = (f"{100 * margins[kind]:g}" for kind in ("accuracy", "fairness"))
+    accuracy, fairness = (f"{100 * margin:g}" for margin in (margins.accuracy, margins.fairness))
     return (
         "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin, half the range "
         "that the paper's own methods span in that measure and table, and at most "

@@ -1,7 +1,4 @@
-"""The audit as pages: verdicts on every number, the claims, and every cell against GAT.
-
-`settings` are those of `fairgat.report.settings.audit_settings`.
-"""
+"""The audit as pages: verdicts on every number, the claims, and every cell against GAT."""
 
 from collections.abc import Mapping, Sequence
 from itertools import product
@@ -12,6 +9,7 @@ import pandas as pd
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
 from fairgat.config import TASKS
+from fairgat.config.shown import AuditSettings, Decision
 from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
@@ -22,7 +20,7 @@ _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
 
 
-def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettings) -> Table:
     """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
 
     `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
@@ -31,7 +29,7 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
     for rule, group in frame.groupby("rule", sort=False):
         numbers = [(group["verdict"] == verdict).sum() for verdict in labels.VERDICTS]
         counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, agreement.doubtful(group)))]))
-    shown = frame[frame["rule"] == settings["rule"]]
+    shown = frame[frame["rule"] == settings.rule]
     return Table(
         name="paper_vs_reproduced",
         caption="Published results and ours",
@@ -43,33 +41,33 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: Mapping[str
                 title="Verdicts",
             ),
             *(_numbers(name, shown, settings) for name in agreement.TASK_OF_RESULTS),
-            *_protocols(protocols[protocols["rule"] == settings["rule"]], settings),
-            _decisions(settings["decisions"]),
+            *_protocols(protocols[protocols["rule"] == settings.rule], settings),
+            _decisions(settings.decisions),
         ],
         notes=[],
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
             f"selection rule (significant: below {agreement.ALPHA:g}). The interval is for the means of random splits "
-            f"of one data set, ours and the paper's. {agreement.in_words(settings['margins'])}; in "
+            f"of one data set, ours and the paper's. {agreement.in_words(settings.margins)}; in "
             "parentheses where the result would count as better or worse if it were tested alone, without correction. "
             "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
-            f"Shown in full: {labels.RULES[settings['rule']]} (selection.rule: {settings['rule']})."
+            f"Shown in full: {labels.RULES[settings.rule]} (selection.rule: {settings.rule})."
         ),
         source="Ours are from summary/(task)/winners.csv.",
     )
 
 
-def _numbers(name: str, frame: pd.DataFrame, settings: Mapping[str, Any]) -> Panel:
+def _numbers(name: str, frame: pd.DataFrame, settings: AuditSettings) -> Panel:
     header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
     text = "FairGAT's rows that agree with the comparison are not repeated." if name == "ablation" else ""
     blocks = _blocks(frame[frame["table"].str.split("+").str[0] == name], settings, _line)
     return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
 
 
-def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
+def _protocols(frame: pd.DataFrame, settings: AuditSettings) -> list[Panel]:
     """Link prediction with two columns per protocol; nothing where it was not run."""
-    run = [name for name, entry in settings["datasets"].items() if not entry["reason"]]
+    run = [dataset.name for dataset in settings.datasets if not dataset.reason]
     frame = frame[frame["dataset"].isin(run)]
     if frame.empty:
         return []
@@ -90,19 +88,19 @@ def _protocols(frame: pd.DataFrame, settings: Mapping[str, Any]) -> list[Panel]:
     return [Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), align=align)]
 
 
-def _blocks(frame: pd.DataFrame, settings: Mapping[str, Any], line: Any) -> list[Block]:
+def _blocks(frame: pd.DataFrame, settings: AuditSettings, line: Any) -> list[Block]:
     """A block per data set; `line` makes the cells of a method's metric from its rows."""
-    blocks = []
+    blocks, known = [], {dataset.name: dataset for dataset in settings.datasets}
     for dataset, group in frame.groupby("dataset", sort=False):
-        entry = settings["datasets"].get(dataset)
-        title = entry["title"] if entry else dataset
-        reason = entry["reason"] if entry else "not in this configuration"
+        entry = known.get(dataset)
+        title = entry.title if entry else dataset
+        reason = entry.reason if entry else "not in this configuration"
         if reason:
             blocks.append(Block(title, reason=reason))
             continue
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            shown = settings["methods"].get(method, {}).get("title") or method
+            shown = settings.method_titles.get(method, method)
             for _, found in lines.groupby(["metric", "table", "paper_mean"], sort=False):
                 rows.append(Row([Cell(shown), *line(found)], group=number))
                 shown = ""
@@ -141,11 +139,11 @@ def _number(form: str, *values: float) -> str:
     return "–" if any(pd.isna(value) for value in values) else form.format(*values)
 
 
-def _decisions(decisions: Sequence[Mapping[str, Any]]) -> Panel:
+def _decisions(decisions: Sequence[Decision]) -> Panel:
     texts = []
     for entry in decisions:
-        head = [entry["setting"] or "built in"] + ([entry["value"]] if entry["value"] is not None else [])
-        texts.append(f"{' = '.join(head)}: {' '.join(entry['decision'].split())}")
+        head = [entry.setting or "built in"] + ([entry.value] if entry.value is not None else [])
+        texts.append(f"{' = '.join(head)}: {' '.join(entry.decision.split())}")
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
@@ -239,7 +237,7 @@ def _worth(own: pd.DataFrame) -> str:
     )
 
 
-def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
+def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
     """The differences to GAT, as `fairgat.audit.with_intervals` gives them, with two panels per task.
 
     Of all cells for another split, of selected ones for other people, too.
@@ -250,10 +248,10 @@ def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     for (task, training), (kind, lines) in product(TASKS.items(), kinds.items()):
         metrics = measures.names(task, "shown")
         blocks = []
-        for dataset, entry in settings["datasets"].items():
-            group = lines[lines["dataset"] == dataset]
-            if entry["task"] == task and not group.empty:
-                blocks.append(Block(entry["title"], _differences(group, metrics, settings["methods"])))
+        for dataset in settings.datasets:
+            group = lines[lines["dataset"] == dataset.name]
+            if dataset.task == task and not group.empty:
+                blocks.append(Block(dataset.title, _differences(group, metrics, settings.method_titles)))
         if blocks:
             header, align = ["", "Cell", *map(labels.metric, metrics)], "ll" + "r" * len(metrics)
             panels.append(Panel("stacked", header, blocks, f"{training.title}: {kind}", align=align))
@@ -274,10 +272,10 @@ def paired(frame: pd.DataFrame, settings: Mapping[str, Any]) -> Table:
     )
 
 
-def _differences(group: pd.DataFrame, metrics: Sequence[str], methods: Mapping[str, Any]) -> list[Row]:
+def _differences(group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]) -> list[Row]:
     rows = []
     for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
-        title = methods.get(method, {}).get("title") or method
+        title = titles.get(method, method)
         for cell, lines in mine.groupby("cell", sort=False):
             found = {line.metric: _signed(line) for line in lines.itertuples()}
             name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))

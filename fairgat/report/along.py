@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
+from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.study import compared_with
 from fairgat.tasks import measures
@@ -25,7 +26,7 @@ Stats = Mapping[str, Mapping[str, Any]]
 """The content of .stats.json, by data set."""
 
 
-def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame | None) -> Figure:
+def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame | None) -> Figure:
     """Draw a row of panels for each quantity that the study varies, against that quantity as measured.
 
     Args:
@@ -38,16 +39,15 @@ def figure(settings: Mapping[str, Any], frame: pd.DataFrame, stats: Stats, terms
         For each metric the variants' differences to their method, in points, with their 95 % intervals; at the right
         the graphs' R^chi and the theory's terms of each method's first layer, means over the splits.
     """
-    named = [row for block in settings["blocks"] for row in block["rows"] if not row["changes"]]
-    named += [row for block in settings["blocks"] for row in block["rows"] if row["method"] != row["of"]]
-    looks = style.looks({row["method"]: {"name": row["method"], "title": row["title"]} for row in named}.values())
+    named = [row for row in settings.rows if not row.changes] + [row for row in settings.rows if row.method != row.of]
+    looks = style.looks({row.method: row.title for row in named})
     varied = frame[frame["method"] != frame["of"]].drop_duplicates(["dataset", "method", "metric"])  # one rule's epochs
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
     metrics = measures.names(frame["task"].iloc[0], "shown")
-    drawn, axes = style.grid(len(settings["along"]), len(metrics) + 1, height=1.7)
-    for (quantity, datasets), (*panels, last) in zip(settings["along"].items(), axes, strict=True):
+    drawn, axes = style.grid(len(settings.along), len(metrics) + 1, height=1.7)
+    for (quantity, datasets), (*panels, last) in zip(settings.along.items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
         for metric, ax in zip(metrics, panels, strict=True):
             ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)

@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat.config.shown import StudySettings
 from fairgat.report import percent, style
 from fairgat.report.study import by_rule
 from fairgat.scores.paired import differences
@@ -23,11 +24,8 @@ COLUMNS = (*_KEYS, "cell", "n_splits", "mean", "std", "difference", "low", "high
 _LOOKS = (("#0072B2", "o"), ("#E69F00", "^"), ("#009E73", "D"), ("#CC79A7", "v"))  # of attributes
 _ALL = ("#000000", "s")
 
-Settings = Mapping[str, Any]
-"""As `fairgat.report.settings.study_settings` gives them."""
 
-
-def gaps(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame, stats: Mapping[str, Any]) -> pd.DataFrame:
+def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats: Mapping[str, Any]) -> pd.DataFrame:
     """Every method's gaps over all groups and, where these combine several attributes, over each of them.
 
     Args:
@@ -70,20 +68,20 @@ def _ends(scored: pd.DataFrame, row: Any, stats: Mapping[str, Any]) -> tuple[str
     return (metrics[rates.idxmin()], metrics[rates.idxmax()]) if np.ptp(rates) > 0 else ("", "")
 
 
-def figure(settings: Settings, rows: pd.DataFrame) -> Figure:
+def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
     """Draw each data set with several attributes: a line per method, its gaps over all groups and over each attribute.
 
     Means over the splits and their standard deviations, in points.
     """
-    several = [block for block in settings["blocks"] if _attributes(rows, block["name"])]
-    blocks = several or settings["blocks"]
-    most = max(len(block["rows"]) for block in blocks)
+    several = [block for block in settings.blocks if _attributes(rows, block.name)]
+    blocks = several or settings.blocks
+    most = max(len(block.rows) for block in blocks)
     drawn, axes = style.grid(len(blocks), len(GAPS), height=max(1.3, 0.5 + 0.22 * most), sharey="row")
     for block, row in zip(blocks, axes, strict=True):
-        methods = {each["method"]: each["title"] for each in block["rows"]}
-        looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block["name"]), _LOOKS, strict=False))
+        methods = {each.method: each.title for each in block.rows}
+        looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block.name), _LOOKS, strict=False))
         for gap, ax in zip(GAPS, row, strict=True):
-            mine = rows[(rows["dataset"] == block["name"]) & (rows["measure"] == gap)].set_index(["over", "method"])
+            mine = rows[(rows["dataset"] == block.name) & (rows["measure"] == gap)].set_index(["over", "method"])
             for step, (over, (colour, marker)) in enumerate(looks.items()):
                 lines = mine.loc[over].reindex(list(methods))
                 factor = measures.find(gap).unit.factor
@@ -95,7 +93,7 @@ def figure(settings: Settings, rows: pd.DataFrame) -> Figure:
                 )  # fmt: skip
             ax.set_xlabel(style.label(gap))
             style.rows(ax, list(methods.values()))
-        row[0].set_title(style.plain(block["title"]), loc="left", fontweight="bold")
+        row[0].set_title(style.plain(block.title), loc="left", fontweight="bold")
         row[-1].legend(loc="upper left", bbox_to_anchor=(1, 1), frameon=False)
     return drawn
 

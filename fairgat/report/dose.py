@@ -4,8 +4,7 @@ The curve is exploration: it shows cells that nobody chose. What a method gives 
 in the study's table.
 """
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
@@ -14,6 +13,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat import cells
+from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.study import by_rule, compared_with
 from fairgat.report.tables.account import PARTS
@@ -28,11 +28,8 @@ EQUAL = 0.5
 _CELL = ["dataset", "method", "cell"]
 _TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach"]
 
-Settings = Mapping[str, Any]
-"""As `fairgat.report.settings.study_settings` gives them."""
 
-
-def curve(settings: Settings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
+def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     """Every cell of the study's methods, and of what they are compared with, at its share of attention.
 
     Args:
@@ -47,7 +44,7 @@ def curve(settings: Settings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.
         NaN for that method); for each set of rows in OVER the terms of the logits' account and the theory's optimum,
         1 / reach (`all_mixing`, `all_optimum`, ...).
     """
-    rows = pd.DataFrame([row for block in settings["blocks"] for row in block["rows"]])
+    rows = pd.DataFrame([row.model_dump() for row in settings.rows])
     variants = rows.loc[rows["changes"].notna(), ["dataset", "method", "of"]].drop_duplicates()
     scored = by_rule(settings, runs).rename(columns={"run_on": "dataset"})
     scored = scored[(scored["epochs"] == "accuracy") & scored["metric"].isin(METRICS)]
@@ -65,13 +62,13 @@ def curve(settings: Settings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.
         terms["optimum"] = 1 / terms["reach"]
         found = found.join(terms.add_prefix(f"{over.replace(' ', '_')}_"))
     found = found.reset_index()
-    given = [cells.from_path(cell).get(settings["dose"]) for cell in found["cell"]]
+    given = [cells.from_path(cell).get(settings.dose) for cell in found["cell"]]
     turned_out = (1 - found["all_factor"]) / found["all_reach"]
     found.insert(3, "share", pd.Series(given, dtype=float).fillna(turned_out))
     return found
 
 
-def predicted(settings: Settings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
+def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     """Say at which share the mean logits of the groups differ least, and where the curve has its least gaps.
 
     The prediction is `least_gap`'s, from two models of each split alone: the method that the study's first variant is
@@ -84,25 +81,23 @@ def predicted(settings: Settings, curve: pd.DataFrame, accounts: pd.DataFrame) -
     """
     logits = accounts[accounts["layer"] == "logit"]
     found = []
-    for block in settings["blocks"]:
-        first = next(row for row in block["rows"] if row["changes"])
-        cells_of = curve[(curve["dataset"] == first["dataset"]) & (curve["method"] == first["method"])].dropna(
+    for block in settings.blocks:
+        first = next(row for row in block.rows if row.changes)
+        cells_of = curve[(curve["dataset"] == first.dataset) & (curve["method"] == first.method)].dropna(
             subset=["share", "all_gap"]
         )
         if cells_of.empty:
             continue
         equal = cells_of.loc[(cells_of["share"] - EQUAL).abs().idxmin(), "cell"]
         for over, measure in zip(OVER, METRICS[1:], strict=True):
-            mine = logits[(logits["dataset"] == first["dataset"]) & (logits["over"] == over)]
-            two = mine[
-                (mine["method"] == first["of"]) | ((mine["method"] == first["method"]) & (mine["cell"] == equal))
-            ]
+            mine = logits[(logits["dataset"] == first.dataset) & (logits["over"] == over)]
+            two = mine[(mine["method"] == first.of) | ((mine["method"] == first.method) & (mine["cell"] == equal))]
             shares = [least_gap(lines)[0] for _, lines in two.groupby("split") if len(lines) == 2]
             name = over.replace(" ", "_")
             relative = (cells_of[f"{name}_gap"] / cells_of[f"{name}_spread"]).abs()
             found.append(
                 {
-                    "dataset": first["dataset"],
+                    "dataset": first.dataset,
                     "over": over,
                     "n_splits": len(shares),
                     "predicted": np.mean(shares) if shares else np.nan,
@@ -115,35 +110,35 @@ def predicted(settings: Settings, curve: pd.DataFrame, accounts: pd.DataFrame) -
     return pd.DataFrame(found)
 
 
-def figure(settings: Settings, curve: pd.DataFrame, predicted: pd.DataFrame) -> Figure:
+def figure(settings: StudySettings, curve: pd.DataFrame, predicted: pd.DataFrame) -> Figure:
     """Draw, for each data set, differences against the share, and the account of the first variant's logits.
 
     Dashed: the share that the method compared with turns out to give; dotted: the theory's optimum; a triangle at the
     bottom: the share predicted to have the least gap. Accounts are in standard deviations of the logits.
     """
-    blocks = [block for block in settings["blocks"] if block["name"] in set(curve["dataset"])]
-    titles = {row["method"]: row["title"] for block in blocks for row in block["rows"]}
-    looks = style.looks({"name": name, "title": title} for name, title in titles.items())
-    compared = {row["of"] for block in blocks for row in block["rows"]}
+    blocks = [block for block in settings.blocks if block.name in set(curve["dataset"])]
+    titles = {row.method: row.title for block in blocks for row in block.rows}
+    looks = style.looks(titles)
+    compared = {row.of for block in blocks for row in block.rows}
     drawn, axes = style.grid(len(blocks), len(METRICS) + len(OVER), height=1.45, sharex=True)
     for block, (*panels, everyone, positive) in zip(blocks, axes, strict=True):
-        mine = curve[curve["dataset"] == block["name"]]
-        first = next(row for row in block["rows"] if row["changes"])
+        mine = curve[curve["dataset"] == block.name]
+        first = next(row for row in block.rows if row.changes)
         for metric, ax in zip(METRICS, panels, strict=True):
             ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
             for method, lines in mine[~mine["method"].isin(compared)].groupby("method", sort=False):
                 _differences(ax, lines.dropna(subset=["share"]).sort_values("share"), metric, looks[method])
         for over, ax in zip(OVER, (everyone, positive), strict=True):
             name = over.replace(" ", "_")
-            _account(ax, mine[mine["method"] == first["method"]].sort_values("share"), name)
-            marked = predicted[(predicted["dataset"] == block["name"]) & (predicted["over"] == over)]
+            _account(ax, mine[mine["method"] == first.method].sort_values("share"), name)
+            marked = predicted[(predicted["dataset"] == block.name) & (predicted["over"] == over)]
             ax.plot(marked["predicted"], np.zeros(len(marked)), "v", color="black", transform=ax.get_xaxis_transform())
-        own, optimum = (mine.loc[mine["method"] == first["of"], key].mean() for key in ("share", "all_optimum"))
+        own, optimum = (mine.loc[mine["method"] == first.of, key].mean() for key in ("share", "all_optimum"))
         for ax in (*panels, everyone, positive):
             ax.axvline(own, color="#666666", linestyle="--", linewidth=0.8, zorder=1)
             if optimum <= 1:
                 ax.axvline(optimum, color="#666666", linestyle=":", linewidth=1, zorder=1)
-        panels[0].set_ylabel(style.plain(block["title"]), fontweight="bold")
+        panels[0].set_ylabel(style.plain(block.title), fontweight="bold")
     names = [*map(style.label, METRICS), "gap, all nodes", "gap, label 1"]
     for ax, title in zip(axes[0], names, strict=True):
         ax.set_title(title, fontsize=8)

@@ -17,11 +17,12 @@ from matplotlib.markers import MarkerStyle
 
 from fairgat import frames
 from fairgat.config import TASKS, Task
+from fairgat.config.shown import ExplorerSettings
 from fairgat.paper import means
 from fairgat.plan import cell_folder
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import in_words
-from fairgat.report.inputs import Files, Settings, histories
+from fairgat.report.inputs import Files, histories
 from fairgat.report.render import plain
 from fairgat.scores.runs import read, under
 from fairgat.scores.selection import RULES
@@ -36,7 +37,7 @@ _COLOURS = dict(zip(labels.VERDICTS, ["#009e73", "#0072b2", "#d55e00", "#cccccc"
 _SHAPES = dict(zip(labels.VERDICTS, ["circle", "triangle-up", "triangle-down", "diamond", "cross"], strict=True))
 
 
-def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
+def points(settings: ExplorerSettings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each cell, part and explored measure that is no utility, in the measures' units.
 
     Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `value` and each utility
@@ -45,21 +46,21 @@ def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.Data
     row.
 
     Args:
-        settings: as `fairgat.report.settings.explorer_settings` gives them.
+        settings: what is shown.
         task: the task.
         cells, winners: as `fairgat.scores.runs.read` gives them.
     """
-    cells = under(cells, *settings["protocols"])
+    cells = under(cells, *settings.protocols)
     text = [_text(row.mean, row.std, measures.find(row.metric).unit) for row in cells.itertuples()]
     wide = cells.assign(text=text).set_index([*_KEYS, "part", "metric"])[["mean", "text", "n_splits"]].unstack("metric")
     chosen = {
         rule: set(winners.loc[winners["rule"] == rule, _KEYS].itertuples(index=False, name=None)) for rule in RULES
     }
-    published, titles, rows = means(task), settings["datasets"][task], []
+    published, titles, rows = means(task), settings.datasets[task], []
     explored = measures.of_task(task, "explored")
     utilities = [each for each in explored if "utility" in each.roles]
     for (dataset, method, cell, part), row in wide.iterrows():
-        if dataset not in titles or method not in settings["methods"]:
+        if dataset not in titles or method not in settings.methods:
             continue
         shown = [each for each in explored if each.name in row["mean"] and not np.isnan(row["mean", each.name])]
         against = {
@@ -69,7 +70,7 @@ def points(settings: Settings, task: Task, cells: pd.DataFrame, winners: pd.Data
         for measure in [each for each in shown if each not in utilities]:
             paper = {each: published.get((dataset, method, each.name)) for each in (utilities[0], measure)}
             rows.append(
-                {"dataset": titles[dataset], "method": settings["methods"][method], "cell": in_words(cell),
+                {"dataset": titles[dataset], "method": settings.methods[method], "cell": in_words(cell),
                  "part": part, "measure": _directed(measure),
                  "value": round(measure.unit.factor * row["mean", measure.name], 3),
                  "value_text": row["text", measure.name], **against, "splits": int(row["n_splits", measure.name]),
@@ -106,13 +107,13 @@ def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def verdicts(settings: Settings, numbers: pd.DataFrame) -> pd.DataFrame:
+def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each published number that was run, with the audit's verdict; `numbers` are the audit's."""
-    titles = {name: title for datasets in settings["datasets"].values() for name, title in datasets.items()}
+    titles = {name: title for datasets in settings.datasets.values() for name, title in datasets.items()}
     found = numbers.dropna(subset=["mean"])
-    found = found[found["dataset"].isin(titles) & found["method"].isin(settings["methods"])]
+    found = found[found["dataset"].isin(titles) & found["method"].isin(settings.methods)]
     return pd.DataFrame(
-        {"dataset": found["dataset"].map(titles), "method": found["method"].map(settings["methods"]),
+        {"dataset": found["dataset"].map(titles), "method": found["method"].map(settings.methods),
          "measure": [str(labels.metric(name)) for name in found["metric"]], "rule": found["rule"],
          "published": found["paper_mean"], "ours": found["mean"].round(3), "verdict": found["verdict"],
          "paper": [_text(m / 100, s / 100) for m, s in zip(found["paper_mean"], found["paper_std"], strict=True)],
@@ -125,15 +126,15 @@ def verdicts(settings: Settings, numbers: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def page(settings: Settings, files: Files) -> str:
+def page(settings: ExplorerSettings, files: Files) -> str:
     """Make explore.html.
 
     Args:
-        settings: as `fairgat.report.settings.explorer_settings` gives them.
+        settings: what is shown.
         files: of the kinds `cells`, `winners`, `histories` and `audit`.
     """
     cells, winners, views = read(*files["cells"]), read(*files["winners"]), {}
-    for task in settings["datasets"]:
+    for task in settings.datasets:
         shown = points(settings, task, cells, winners)
         if len(shown):
             views[TASKS[task].title] = _scatter(settings, task, shown, curves(task, cells, files))
@@ -155,16 +156,16 @@ def _in_script(text: str) -> str:
     return text.replace("</script", "<\\/script")  # the same to JavaScript, and no end of a script to HTML
 
 
-def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
-    datasets = [title for title in settings["datasets"][task].values() if title in set(shown["dataset"])]
-    methods = [title for title in settings["methods"].values() if title in set(shown["method"])]
+def _scatter(settings: ExplorerSettings, task: str, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
+    datasets = [title for title in settings.datasets[task].values() if title in set(shown["dataset"])]
+    methods = [title for title in settings.methods.values() if title in set(shown["method"])]
     utilities = [name for name in measures.names(task, "utility") if name in shown]
     heading = " or ".join(measures.find(name).label for name in utilities)
     data_set = _choice("dataset", "Data set ", datasets)
     measure = _choice("measure", "Measure ", list(dict.fromkeys(shown["measure"])))
     utility = _choice("utility", "Against ", utilities)
     part = _choice("part", "Scores of ", ["test", "validation"])
-    rule = _choice("rule", "Ring: the cell chosen by the rule ", list(RULES), settings["rule"])
+    rule = _choice("rule", "Ring: the cell chosen by the rule ", list(RULES), settings.rule)
     legend = alt.selection_point(
         name="methods", fields=["method"], bind="legend", toggle="true", value=[{"method": name} for name in methods]
     )
@@ -174,7 +175,7 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     point = alt.selection_point(
         name="point", fields=["folder"], empty=False, on="click", value=[{"folder": first["folder"].iloc[0]}]
     )
-    looks = style.looks({"name": key, "title": title} for key, title in settings["methods"].items() if title in methods)
+    looks = style.looks({key: title for key, title in settings.methods.items() if title in methods})
     scale = alt.Scale(domain=methods, range=[look.colour for look in looks.values()])
     shapes = alt.Scale(domain=methods, range=[_shape(look.marker) for look in looks.values()])
     base = (
@@ -232,8 +233,8 @@ def _scatter(settings: Settings, task: str, shown: pd.DataFrame, lines: pd.DataF
     return _styled(alt.vconcat(scatter, drawn).resolve_scale(color="independent", shape="independent"))
 
 
-def _verdicts(settings: Settings, numbers: pd.DataFrame) -> alt.Chart:
-    rule = _choice("rule", "Cells chosen by the rule ", list(dict.fromkeys(numbers["rule"])), settings["rule"])
+def _verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> alt.Chart:
+    rule = _choice("rule", "Cells chosen by the rule ", list(dict.fromkeys(numbers["rule"])), settings.rule)
     measure = _choice("measure", "Measure ", ["all", *dict.fromkeys(numbers["measure"])])
     words = [word for word in labels.VERDICTS if word in set(numbers["verdict"])]
     legend = alt.selection_point(

@@ -8,12 +8,13 @@ import pandas as pd
 
 from fairgat import frames
 from fairgat.config import Task
+from fairgat.config.shown import FigureSettings
 from fairgat.files import read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.runs import read, under
 
-Settings = Mapping[str, Any]
-"""As `fairgat.report.settings` gives them."""
+Settings = FigureSettings
+"""Of a table or a figure."""
 Files = Mapping[str, Sequence[str | Path]]
 """Paths by kind (`fairgat.plan.KINDS`)."""
 Selections = Mapping[tuple[str, str], Mapping[str, Any]]
@@ -33,8 +34,8 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
             if winner["cell"] is not None and (entry["dataset"], entry["method"], rule) not in there:
                 what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
                 raise frames.damaged(files["winners"][0], what)
-    frame = under(frame, *settings["protocols"])
-    return frame[frame["rule"] == settings["rule"]]
+    frame = under(frame, *settings.protocols)
+    return frame[frame["rule"] == settings.rule]
 
 
 def selections(files: Files) -> Selections:

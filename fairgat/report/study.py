@@ -17,6 +17,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fairgat.config import TASKS
+from fairgat.config.shown import StudySettings
 from fairgat.paper import means
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import of_selection
@@ -34,12 +35,9 @@ COLUMNS = (
 
 COLUMNS_OF_A_PAGE = 7  # of scores, in LaTeX's smallest type
 
-Settings = Mapping[str, Any]
-"""As `fairgat.report.settings.study_settings` gives them."""
-
 
 def compare(
-    settings: Settings,
+    settings: StudySettings,
     runs: pd.DataFrame,
     selections: Iterable[Mapping[str, Any]],
     decisions: Iterable[str | Path] = (),
@@ -62,13 +60,13 @@ def compare(
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """
-    blocks = [(block, row) for block in settings["blocks"] for row in block["rows"]]
+    blocks = [(block, row) for block in settings.blocks for row in block.rows]
     lines = pd.DataFrame(
         [
-            {"dataset": block["name"], "run_on": row["dataset"], "metric": metric, "task": block["task"],
-             "block": block["title"], "changes": row["changes"] or "",
-             **{key: row[key] for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
-            for block, row in blocks for metric in _metrics(settings, block["task"])
+            {"dataset": block.name, "run_on": row.dataset, "metric": metric, "task": block.task,
+             "block": block.title, "changes": row.changes or "",
+             **{key: getattr(row, key) for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
+            for block, row in blocks for metric in _metrics(settings, block.task)
         ]
     )  # fmt: skip
     chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
@@ -77,7 +75,7 @@ def compare(
     keys, varied = [*_ROW, "metric"], lines["changes"] != ""
     scored = lines.merge(by_rule(settings, runs))
     summary = scored.groupby(keys, sort=False)["value"].agg(
-        n_splits="size", mean=fmean, std=lambda values: deviation(values, settings["ddof"])
+        n_splits="size", mean=fmean, std=lambda values: deviation(values, settings.ddof)
     )
     bases = ["dataset", "of", "of_epochs", "metric"]
     base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
@@ -100,7 +98,7 @@ def compare(
     found["n_splits"] = found["n_splits"].fillna(0).astype(int)
     found["people"] = bootstrap.of_rows(map(_compared, found.itertuples()), bootstrap.read(decisions))
     found["corrected"] = [
-        corrected_half_width(line.spread, line.n_splits, settings["ratios"][line.task]) for line in found.itertuples()
+        corrected_half_width(line.spread, line.n_splits, settings.ratios[line.task]) for line in found.itertuples()
     ]
     return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 
@@ -112,24 +110,24 @@ def _compared(line: Any) -> bootstrap.Row | None:
     return (line.run_on, line.method), (line.dataset, line.of), line.metric
 
 
-def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """The scores behind `compare`'s frame: a line per data set, method, cell, rule for the epoch, split and metric."""
     compared = frame[["run_on", "method", "cell", "epochs", "metric"]].drop_duplicates()
     return compared.merge(by_rule(settings, runs)).rename(columns={"run_on": "dataset"})
 
 
-def by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+def by_rule(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
     """The scores of the study's part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
-    ours = runs["protocol"].isin(["", *settings["protocols"]])
+    ours = runs["protocol"].isin(["", *settings.protocols])
     runs = runs.assign(epochs=runs["protocol"].mask(ours, "accuracy")).rename(columns={"dataset": "run_on"})
     return runs.loc[
-        (runs["part"] == settings["part"]) & runs["value"].notna(),
+        (runs["part"] == settings.part) & runs["value"].notna(),
         ["run_on", "method", "cell", "epochs", "split", "metric", "value"],
     ]
 
 
-def _metrics(settings: Settings, task: str) -> tuple[str, ...]:
-    return tuple(settings["metrics"] or measures.names(task, "shown"))
+def _metrics(settings: StudySettings, task: str) -> tuple[str, ...]:
+    return tuple(settings.metrics or measures.names(task, "shown"))
 
 
 def _winner(chosen: Mapping[tuple[str, str], Mapping[str, Any]], dataset: str, method: str) -> str | None:
@@ -154,15 +152,15 @@ def tasks(frame: pd.DataFrame) -> list[str]:
     return [task for task in TASKS if task in set(frame["task"])]
 
 
-def table(settings: Settings, frame: pd.DataFrame) -> Table:
+def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
     """Make a panel of scores, with the published ones, one of differences and, of test scores, of splits per task.
 
     Args:
         settings, frame: as for `compare`, and as it gives it.
     """
-    notes, panels, test, base = Notes(), [], settings["part"] == "test", compared_with(settings)
+    notes, panels, test, base = Notes(), [], settings.part == "test", compared_with(settings)
     kinds = [
-        ("Score", f"{settings['part']} scores (%)", _score_rows),
+        ("Score", f"{settings.part} scores (%)", _score_rows),
         ("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
     ]
     if test:
@@ -204,10 +202,10 @@ def table(settings: Settings, frame: pd.DataFrame) -> Table:
         counts += f"; for {percent.PEOPLE}, {leave_out_0(for_other_people(varied))}"
     intervals = percent.INTERVALS if test else percent.OF_SPLITS
     return Table(
-        name=settings["name"],
-        caption=settings["title"],
+        name=settings.name,
+        caption=settings.title,
         explanation=(
-            f"Percent on the {settings['part']} sets; ± beside a score is its standard deviation over the splits. A "
+            f"Percent on the {settings.part} sets; ± beside a score is its standard deviation over the splits. A "
             f"difference is a mean less that of {base} over the same splits, ± half a 95 % interval, and bold where "
             f"that leaves out 0. {intervals} Nothing is corrected for the number of comparisons: where there is no "
             f"true difference, one interval in twenty leaves out 0. Here they do, {counts}. "
@@ -219,11 +217,10 @@ def table(settings: Settings, frame: pd.DataFrame) -> Table:
     )
 
 
-def compared_with(settings: Settings) -> str:
+def compared_with(settings: StudySettings) -> str:
     """Name what the differences are to: a method, where all variants have the same."""
-    rows = [row for block in settings["blocks"] for row in block["rows"]]
-    bases = {row["of"] for row in rows if row["changes"]}
-    titles = [row["title"] for row in rows if not row["changes"] and row["of"] in bases]
+    bases = {row.of for row in settings.rows if row.changes}
+    titles = [row.title for row in settings.rows if not row.changes and row.of in bases]
     return titles[0] if len(bases) == 1 else "the method as it is"
 
 
@@ -302,7 +299,7 @@ def _varied(frame: pd.DataFrame) -> pd.DataFrame:
     return frame.groupby(["dataset", "of"], sort=False).filter(lambda lines: (lines["changes"] != "").any())
 
 
-def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
+def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
 
     Args:
@@ -314,11 +311,11 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     varied = mine[mine["changes"] != ""]
     own = varied["of"].nunique() == 1  # a colour for each variant, or else for each method that is varied
     named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
-    looks = style.looks({"name": row.method, "title": row.title} for row in named.itertuples())
+    looks = style.looks({row.method: row.title for row in named.itertuples()})
     blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
-    panels = [{"name": name, "title": rows[0][1]["block"]} for name, rows in blocks.items()]
+    panels = {name: rows[0][1]["block"] for name, rows in blocks.items()}
     height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
-    metrics = settings["figure_metrics"] or _metrics(settings, task)
+    metrics = settings.figure_metrics or _metrics(settings, task)
     drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
     drawn_paper = False
     for (dataset, metric), ax in axes.items():

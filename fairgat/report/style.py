@@ -85,14 +85,13 @@ class Look:
     line: str = "-"
 
 
-def looks(methods: Iterable[Mapping[str, str]]) -> dict[str, Look]:
-    """A look for each method (`name`, `title`); the paper's methods look the same in every figure."""
+def looks(methods: Mapping[str, str]) -> dict[str, Look]:
+    """Give each method (name → title) a look; the paper's methods look the same in every figure."""
     spare = iter(_OTHERS * 100)
     found = {}
-    for entry in methods:
-        name = entry["name"]
+    for name, title in methods.items():
         line = "--" if name.startswith(_ABLATION) else "-"
-        found[name] = Look(plain(entry["title"]), *(_KNOWN.get(name) or next(spare)), line)
+        found[name] = Look(plain(title), *(_KNOWN.get(name) or next(spare)), line)
     return found
 
 
@@ -121,9 +120,9 @@ def grid(rows: int, columns: int, height: float, **options) -> tuple[Figure, lis
 
 
 def panels(
-    datasets: Sequence[Mapping[str, str]], names: Sequence[str], columns: int, height: float, **options
+    datasets: Mapping[str, str], names: Sequence[str], columns: int, height: float, **options
 ) -> tuple[Figure, dict[tuple[str, str], Axes]]:
-    """A figure with axes for each data set (`name`, `title`) and each of `names`, at most `columns` side by side.
+    """A figure with axes for each data set (name → title) and each of `names`, at most `columns` side by side.
 
     Every data set begins a row, with its title above.
     """
@@ -134,11 +133,11 @@ def panels(
         for ax in row:
             ax.set_axis_off()
     found = {}
-    for place, dataset in enumerate(datasets):
+    for place, (dataset, title) in enumerate(datasets.items()):
         for number, name in enumerate(names):
-            ax = found[dataset["name"], name] = axes[place * rows + number // columns][number % columns]
+            ax = found[dataset, name] = axes[place * rows + number // columns][number % columns]
             ax.set_axis_on()
-        axes[place * rows][0].set_title(plain(dataset["title"]), loc="left", fontweight="bold")
+        axes[place * rows][0].set_title(plain(title), loc="left", fontweight="bold")
     return figure, found
 
 

@@ -14,7 +14,8 @@ from typing import Literal
 
 import numpy as np
 
-from fairgat.config import LinkTraining, NodeTraining, Task
+from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task
+from fairgat.errors import ConfigError, nearest
 from fairgat.tasks import metrics, parity
 from fairgat.tasks.metrics import Decisions
 
@@ -176,6 +177,18 @@ def find(name: str) -> Measure:
 def is_declared(name: str) -> bool:
     """Check that some task has a measure of this name."""
     return any(find(name).of is measure.of for measures in MEASURES.values() for measure in measures)
+
+
+def check(config: Config) -> None:
+    """Check that the metrics of a study are measures.
+
+    Raises:
+        ConfigError: one is not.
+    """
+    for name in (config.study and config.study.metrics) or ():
+        if not is_declared(name):
+            known = [measure.name for task in TASKS for measure in of_task(task) if not measure.by]
+            raise ConfigError(f"study.metrics: {name!r} is not a measure; {nearest(name, known)}")
 
 
 def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, float]:

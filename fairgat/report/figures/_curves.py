@@ -15,9 +15,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     """Each method's selected cell: the mean over the splits, and their range as a band; both over a few epochs at a
     time where there are more than POINTS.
     """
-    looks = style.looks(settings["methods"])
+    looks = style.looks(settings.method_titles)
     found = {
-        (dataset, method): inputs.histories(files, settings["task"], dataset, method, selection["winner"])
+        (dataset, method): inputs.histories(files, settings.task, dataset, method, selection["winner"])
         for (dataset, method), selection in inputs.selections(files).items()
         if selection["winner"] is not None
     }
@@ -30,10 +30,10 @@ def draw(settings: Settings, files: Files) -> Figure:
             )
     scored = {column for splits in found.values() for history in splits for column in history}
     # Not every measure is computed in every epoch: in link prediction only what chooses the epoch is.
-    shown, others = (measures.names(settings["task"], role) for role in ("shown", "utility"))
+    shown, others = (measures.names(settings.task, role) for role in ("shown", "utility"))
     known = [name for name in shown if f"validation_{name}" in scored]
     known = known or [name for name in others if f"validation_{name}" in scored]
-    figure, axes = style.panels(settings["datasets"], known, columns=3, height=1.9)
+    figure, axes = style.panels(settings.dataset_titles, known, columns=3, height=1.9)
     for (dataset, metric), ax in axes.items():
         for method, look in looks.items():
             histories = found.get((dataset, method), [])

@@ -12,11 +12,11 @@ from fairgat.tasks import measures
 
 def draw(table: str, settings: Settings, files: Files) -> Figure:
     """Mean ± standard deviation of each method in every measure of a table; the paper's are hollow."""
-    looks = style.looks(settings["methods"])
+    looks = style.looks(settings.method_titles)
     ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
     printed = paper.load()[table]
-    metrics, height = measures.names(settings["task"], "shown"), max(1.3, 0.5 + 0.22 * len(looks))
-    figure, axes = style.panels(settings["datasets"], metrics, columns=4, height=height, sharey=True)
+    metrics, height = measures.names(settings.task, "shown"), max(1.3, 0.5 + 0.22 * len(looks))
+    figure, axes = style.panels(settings.dataset_titles, metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             if (dataset, method, metric) in ours.index:

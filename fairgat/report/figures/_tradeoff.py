@@ -16,16 +16,16 @@ def draw(settings: Settings, files: Files) -> Figure:
     Where lower is better, up and to the left is better, otherwise up and to the right. Cells that failed on a split are
     left out.
     """
-    utility = measures.find(measures.utility(settings["task"]))
-    shown = [each for each in measures.of_task(settings["task"], "shown") if each != utility]
+    utility = measures.find(measures.utility(settings.task))
+    shown = [each for each in measures.of_task(settings.task, "shown") if each != utility]
     selections = inputs.selections(files)
     failed = {(*pair, run["cell"]) for pair, selection in selections.items() for run in selection["failed"]}
-    rows = under(read(*files["cells"]), *settings["protocols"]).query("part == 'test'")
+    rows = under(read(*files["cells"]), *settings.protocols).query("part == 'test'")
     means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
     means = means[~means.index.isin(failed)].reset_index()
-    looks = style.looks(settings["methods"])
+    looks = style.looks(settings.method_titles)
     height = 1.9 if len(shown) > 2 else 2.6
-    figure, axes = style.panels(settings["datasets"], [each.name for each in shown], columns=3, height=height)
+    figure, axes = style.panels(settings.dataset_titles, [each.name for each in shown], columns=3, height=height)
     for (dataset, name), ax in axes.items():
         measure = measures.find(name)
         for method, look in looks.items():

@@ -27,8 +27,8 @@ def draw(settings: Settings, files: Files) -> Figure:
     logits, as the scale of logits differs between methods and decides nothing. Of more than two groups the one with
     GAT's largest gap is drawn, less all others.
     """
-    accounts, methods = read(files), settings["methods"]
-    datasets = [each for each in settings["datasets"] if each["name"] in set(accounts["dataset"])]
+    accounts, methods = read(files), settings.methods
+    datasets = [each for each in settings.datasets if each.name in set(accounts["dataset"])]
     figure, axes = style.grid(len(_ROWS), 1, height=2.3, sharex=True)
     logits = accounts[accounts["layer"] == "logit"]
     logits = logits.assign(**{column: logits[column] / logits["spread"] for column in ("gap", *PARTS)})
@@ -36,11 +36,11 @@ def draw(settings: Settings, files: Files) -> Figure:
     for (over, title), (ax,) in zip(_ROWS.items(), axes, strict=True):
         ticks = {}
         for place, dataset in enumerate(datasets):
-            mine = _largest(means, over, dataset["name"])
-            for number, method in enumerate(each for each in methods if each["name"] in mine.index):
+            mine = _largest(means, over, dataset.name)
+            for number, method in enumerate(each for each in methods if each.name in mine.index):
                 at = place * (len(methods) + 1) + number
-                ticks[at] = method["title"]
-                _bar(ax, at, mine.loc[method["name"]])
+                ticks[at] = method.title
+                _bar(ax, at, mine.loc[method.name])
         ax.axhline(0, color="black", linewidth=0.8)
         ax.set_xticks(list(ticks), list(map(style.plain, ticks.values())), rotation=45, ha="right")
         ax.grid(axis="x", visible=False)
@@ -48,9 +48,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     for place, dataset in enumerate(datasets):
         middle = place * (len(methods) + 1) + (len(methods) - 1) / 2
         top = axes[0][0].get_xaxis_transform()
-        axes[0][0].text(
-            middle, 1.0, style.plain(dataset["title"]), transform=top, ha="center", va="bottom", weight="bold"
-        )
+        axes[0][0].text(middle, 1.0, style.plain(dataset.title), transform=top, ha="center", va="bottom", weight="bold")
     figure.supylabel("gap of the mean logits in their standard deviations, GAT's positive", fontsize=8)
     patches = [
         Patch(facecolor=COLOURS[part], hatch=HATCHES[part], label=name, edgecolor="black", linewidth=0.4)

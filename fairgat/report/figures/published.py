@@ -22,9 +22,9 @@ _SIGNS = {  # of the verdicts, in the legend
 
 def draw(settings: Settings, files: Files) -> Figure:
     """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ."""
-    looks = style.looks(settings["methods"])
+    looks = style.looks(settings.method_titles)
     frame = frames.read(*files["audit"])
-    frame = frame[(frame["rule"] == settings["rule"]) & frame["mean"].notna()]
+    frame = frame[(frame["rule"] == settings.rule) & frame["mean"].notna()]
     task_of = frame["table"].str.split("+").str[0].map(TASK_OF_RESULTS)
     panels = {
         f"{TASKS[task].title}: {what} (%)": frame[(task_of == task) & (frame["metric"].isin(names) == among)]

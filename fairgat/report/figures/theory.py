@@ -15,8 +15,8 @@ def draw(settings: Settings, files: Files) -> Figure:
     Right: bound over disparity, from the sharp form to the printed one, the corrected one as the marker.
     """
     measures = read(files["theory"])
-    looks = style.looks(settings["methods"])
-    drawn, axes = style.panels(settings["datasets"], ("disparity", "looseness"), columns=2, height=2.5)
+    looks = style.looks(settings.method_titles)
+    drawn, axes = style.panels(settings.dataset_titles, ("disparity", "looseness"), columns=2, height=2.5)
     for (dataset, panel), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             mine = measures[(measures["dataset"] == dataset) & (measures["method"] == method)]

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report import inputs, labels, percent
 from fairgat.report.failures import in_words, of_selection
 from fairgat.report.inputs import Files, Selections, Settings
@@ -26,15 +27,15 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     Args:
         multirow: the paper's layout of link prediction, with a data set's title beside its rows.
     """
-    columns = measures.of_task(settings["task"], "shown")
+    columns = measures.of_task(settings.task, "shown")
     winners = inputs.winners(files, settings)
     selections, notes = inputs.selections(files), Notes()
     printed = {(row.dataset, row.method, row.metric): _printed(row, selections) for row in winners.itertuples()}
     blocks = [
-        Block(dataset["title"], reason=dataset["reason"])
-        if dataset["reason"]
-        else _block(dataset, settings["methods"], columns, printed, selections, notes, grouped=not multirow)
-        for dataset in settings["datasets"]
+        Block(dataset.title, reason=dataset.reason)
+        if dataset.reason
+        else _block(dataset, settings.methods, columns, printed, selections, notes, grouped=not multirow)
+        for dataset in settings.datasets
     ]
     align = "l" * (1 + multirow) + "c" * len(columns) + "l"
     header = ["", *[""] * multirow, *(labels.metric(measure.name) for measure in columns), "Cell"]
@@ -46,11 +47,11 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
         notes=notes.all(),
         explanation=(
             f"Test mean ± standard deviation over the splits. Higher {higher} is better, lower differences are better; "
-            f"the best mean is bold. Each method is represented by {labels.RULES[settings['rule']]}."
+            f"the best mean is bold. Each method is represented by {labels.RULES[settings.rule]}."
         ),
         source=(
-            f"From summary/{settings['task']}/winners.csv. The scores of each split are in "
-            f"runs/{settings['task']}/(data set)/(method)/runs.csv, its predictions in the cell's folder beside it, "
+            f"From summary/{settings.task}/winners.csv. The scores of each split are in "
+            f"runs/{settings.task}/(data set)/(method)/runs.csv, its predictions in the cell's folder beside it, "
             "the files of the data set in data/raw/(data set)/."
         ),
         size="scriptsize" if multirow else "footnotesize",
@@ -63,31 +64,31 @@ def group(method: str) -> int:
 
 
 def _block(
-    dataset: Mapping[str, Any],
-    methods: Sequence[Mapping[str, Any]],
+    dataset: ShownDataset,
+    methods: Sequence[ShownMethod],
     columns: Sequence[Measure],
     printed: Mapping[tuple[str, str, str], tuple[Cell, str]],
     selections: Selections,
     notes: Notes,
     grouped: bool,
 ) -> Block:
-    found = {m["name"]: [printed.get((dataset["name"], m["name"], each.name)) for each in columns] for m in methods}
+    found = {m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in methods}
     best = [
         _best([entry[0].text for entry in column if entry], measure)
         for measure, column in zip(columns, zip(*found.values(), strict=True), strict=True)
     ]
     rows = []
     for method in methods:
-        selection = selections.get((dataset["name"], method["name"]))
+        selection = selections.get((dataset.name, method.name))
         winner = selection and selection["winner"]
-        cells = [Cell(method["title"], mark=_mark(dataset, method, selection, notes))]
-        for entry, target in zip(found[method["name"]], best, strict=True):
+        cells = [Cell(method.title, mark=_mark(dataset, method, selection, notes))]
+        for entry, target in zip(found[method.name], best, strict=True):
             # Of a cell that was run, what has no mean is missing on every split.
             cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
             cells.append(replace(cell, bold=cell.text == target, mark=notes.mark(note) if note else ""))
         cells.append(Cell(in_words(winner) if winner else DASH))
-        rows.append(Row(cells, group(method["name"]) if grouped else 0))
-    return Block(dataset["title"], rows)
+        rows.append(Row(cells, group(method.name) if grouped else 0))
+    return Block(dataset.title, rows)
 
 
 def _best(means: Sequence[str], measure: Measure) -> str | None:
@@ -106,11 +107,11 @@ def _printed(row: Any, selections: Selections) -> tuple[Cell, str]:
     return cell, f"Over {row.n_splits} of {run} splits: on the others {_MISSING}." if few else ""
 
 
-def _mark(dataset: Mapping[str, Any], method: Mapping[str, Any], selection: Mapping | None, notes: Notes) -> str:
+def _mark(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes) -> str:
     """A note on a row that has no result, or whose method lost cells; empty where all is well."""
-    if method["reason"]:
-        return notes.mark(f"{method['title']}: not run ({method['reason']}).")
-    place = f"{method['title']} on {dataset['title']}"
+    if method.reason:
+        return notes.mark(f"{method.title}: not run ({method.reason}).")
+    place = f"{method.title} on {dataset.title}"
     if selection is None:
         return notes.mark(f"{place}: not run.")
     why = of_selection(selection)

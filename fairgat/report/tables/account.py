@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairgat import frames
+from fairgat.config.shown import ShownDataset
 from fairgat.report import inputs, labels, percent
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
@@ -42,7 +43,7 @@ def build(settings: Settings, files: Files) -> Table:
 
     def panel(title: str, layers: Mapping[str, str], over: Sequence[str], text: str) -> Panel:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
-        blocks = [_block(each, settings, lines, layers, notes) for each in settings["datasets"]]
+        blocks = [_block(each, settings, lines, layers, notes) for each in settings.datasets]
         header = ["Data set", "Method", "Of", "gap", *PARTS.values(), *_OTHERS.values()]
         return Panel("multirow", header, blocks, title, (text,), align="lll" + "r" * (len(header) - 3))
 
@@ -56,13 +57,13 @@ def build(settings: Settings, files: Files) -> Table:
             "selection, split into label selection and the rest, is attention to people who are not their group's "
             "average; the gate is what ReLU does (docs/theory.md). A share α on other groups' neighbours makes the "
             "factor 1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, the unit in which the gaps "
-            f"of two methods compare. Each method is represented by {labels.RULES[settings['rule']]}."
+            f"of two methods compare. Each method is represented by {labels.RULES[settings.rule]}."
         ),
         panels=[
             Panel(
                 "multirow",
                 ["Data set", "Method", *map(labels.metric, DECISIONS)],
-                [_decisions(each, settings, decided) for each in settings["datasets"]],
+                [_decisions(each, settings, decided) for each in settings.datasets],
                 "The decisions",
                 (
                     "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
@@ -83,36 +84,34 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _decisions(dataset: Mapping, settings: Settings, decided: pd.DataFrame) -> Block:
-    if dataset["reason"]:
-        return Block(dataset["title"], reason=dataset["reason"])
+def _decisions(dataset: ShownDataset, settings: Settings, decided: pd.DataFrame) -> Block:
+    if dataset.reason:
+        return Block(dataset.title, reason=dataset.reason)
     rows = []
-    for number, method in enumerate(settings["methods"]):
-        keys = [(dataset["name"], method["name"], measure) for measure in DECISIONS]
+    for number, method in enumerate(settings.methods):
+        keys = [(dataset.name, method.name, measure) for measure in DECISIONS]
         cells = [percent.score(*decided.loc[key]) if key in decided.index else Cell(DASH) for key in keys]
-        rows.append(Row([Cell(method["title"]), *cells], number))
-    return Block(dataset["title"], rows)
+        rows.append(Row([Cell(method.title), *cells], number))
+    return Block(dataset.title, rows)
 
 
 def _block(
-    dataset: Mapping, settings: Settings, accounts: pd.DataFrame, layers: Mapping[str, str], notes: Notes
+    dataset: ShownDataset, settings: Settings, accounts: pd.DataFrame, layers: Mapping[str, str], notes: Notes
 ) -> Block:
-    if dataset["reason"]:
-        return Block(dataset["title"], reason=dataset["reason"])
+    if dataset.reason:
+        return Block(dataset.title, reason=dataset.reason)
     rows = []
-    for number, method in enumerate(settings["methods"]):
-        mine = accounts[(accounts["dataset"] == dataset["name"]) & (accounts["method"] == method["name"])]
+    for number, method in enumerate(settings.methods):
+        mine = accounts[(accounts["dataset"] == dataset.name) & (accounts["method"] == method.name)]
         if mine.empty:
-            why = method["reason"] or "no cell was selected, or its network is not two attention layers"
-            mark = notes.mark(f"{method['title']} on {dataset['title']}: no account ({why}).")
-            rows.append(
-                Row([Cell(method["title"], mark=mark), *[Cell(DASH)] * (2 + len(PARTS) + len(_OTHERS))], number)
-            )
+            why = method.reason or "no cell was selected, or its network is not two attention layers"
+            mark = notes.mark(f"{method.title} on {dataset.title}: no account ({why}).")
+            rows.append(Row([Cell(method.title, mark=mark), *[Cell(DASH)] * (2 + len(PARTS) + len(_OTHERS))], number))
         rows += [
-            Row([Cell("" if place else method["title"]), *cells], number)
-            for place, cells in enumerate(_lines(mine, layers, settings["ddof"]))
+            Row([Cell("" if place else method.title), *cells], number)
+            for place, cells in enumerate(_lines(mine, layers, settings.ddof))
         ]
-    return Block(dataset["title"], rows)
+    return Block(dataset.title, rows)
 
 
 def _lines(mine: pd.DataFrame, layers: Mapping[str, str], ddof: int) -> Iterator[list[Cell]]:

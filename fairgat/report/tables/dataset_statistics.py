@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairgat.config import TASKS
+from fairgat.config.shown import ShownDataset
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
 
@@ -36,8 +37,8 @@ def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
     stats = by_dataset(files["stats"])
     notes = Notes()
-    social = [dataset for dataset in settings["datasets"] if TASKS[dataset["task"]].divides == "nodes"]
-    citation = [dataset for dataset in settings["datasets"] if TASKS[dataset["task"]].divides == "edges"]
+    social = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "nodes"]
+    citation = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "edges"]
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
@@ -67,24 +68,24 @@ def build(settings: Settings, files: Files) -> Table:
 def _counts(
     title: str,
     quantities: Mapping[str, Text],
-    datasets: list[Mapping[str, Any]],
+    datasets: list[ShownDataset],
     stats: Mapping[str, Any],
     notes: Notes,
 ) -> Panel:
     blocks = []
     for dataset in datasets:
-        entry = stats.get(dataset["name"])
+        entry = stats.get(dataset.name)
         if entry is None:
-            blocks.append(Block(dataset["title"], reason=dataset["reason"] or "its graph was not made"))
+            blocks.append(Block(dataset.title, reason=dataset.reason or "its graph was not made"))
             continue
         ours, paper = entry["counts"], entry["paper"] or {}
-        mark = notes.mark(f"{dataset['title']}: {' '.join(entry['notes'])}") if entry["notes"] else ""
-        drawn = _DRAWN if TASKS[dataset["task"]].divides == "edges" else ()
+        mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}") if entry["notes"] else ""
+        drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
         counts = (_ours(ours, paper, quantity, quantity in drawn) for quantity in quantities)
         rows = [Row([Cell("ours", mark=mark), *counts])]
         if paper:
             rows.append(Row([Cell("paper"), *(Cell(str(paper.get(quantity, "–"))) for quantity in quantities)]))
-        blocks.append(Block(dataset["title"], rows))
+        blocks.append(Block(dataset.title, rows))
     return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
 
 
@@ -98,9 +99,9 @@ def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, draw
     return Cell(f"{ours[quantity]} {mark}")
 
 
-def _shares(title: str, datasets: list[Mapping[str, Any]], stats: Mapping[str, Any], columns: list[str]) -> Panel:
+def _shares(title: str, datasets: list[ShownDataset], stats: Mapping[str, Any], columns: list[str]) -> Panel:
     """R_chi of each group, whose number differs, and whatever else of the counts is in `columns`, by its values."""
-    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
+    counted = {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
     header: list[Text] = [title]
     rows = {name: [] for name in counted}
     for column in columns:
@@ -112,7 +113,7 @@ def _shares(title: str, datasets: list[Mapping[str, Any]], stats: Mapping[str, A
     return Panel("stacked", header, blocks)
 
 
-def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+def _mixing(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> Panel:
     """Show the homophily of labels and groups in every data set."""
     quantities = {
         "label_homophily": "homophily by label",
@@ -120,7 +121,7 @@ def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Pane
         "without_other_group": "nodes without a neighbour of another group",
         "tau": "τ of the mean over neighbours",
     }
-    counted = {dataset["title"]: stats[dataset["name"]]["counts"] for dataset in datasets if dataset["name"] in stats}
+    counted = {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
     rows = []
     for title, counts in counted.items():
         values = [counts.get(quantity) for quantity in quantities]
@@ -128,16 +129,16 @@ def _mixing(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Pane
     return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])
 
 
-def _groups(datasets: list[Mapping[str, Any]], stats: Mapping[str, Any]) -> Panel:
+def _groups(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> Panel:
     """Every group of every data set, under the values that it stands for."""
     blocks = []
     for dataset in datasets:
         rows = []
-        for name, group in stats.get(dataset["name"], {"counts": {}})["counts"].get("by_group", {}).items():
+        for name, group in stats.get(dataset.name, {"counts": {}})["counts"].get("by_group", {}).items():
             share = group["label_1"] / group["labelled"] if group["labelled"] else None
             shares = (share, group["r_chi"], group["homophily"])
             shown = (Cell(DASH if value is None else f"{value:.4f}") for value in shares)
             rows.append(Row([Cell(name), Cell(str(group["nodes"])), *shown]))
-        blocks += [Block(dataset["title"], rows)] if rows else []
+        blocks += [Block(dataset.title, rows)] if rows else []
     header: list[Text] = ["Groups", "", "nodes", "label 1", "R", "homophily by group"]
     return Panel("multirow", header, blocks, align="llrrrr")

@@ -5,15 +5,16 @@ from typing import Any
 
 from fairgat import paper
 from fairgat.cells import from_path
+from fairgat.config.shown import SearchedMethod, ShownDataset, TableSettings
 from fairgat.report import inputs, labels
-from fairgat.report.inputs import Files, Selections, Settings
+from fairgat.report.inputs import Files, Selections
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text
 
 READS = ("selection",)
 TASK = None
 
 
-def build(settings: Settings, files: Files) -> Table:
+def build(settings: TableSettings, files: Files) -> Table:
     """One row per hyperparameter of each method with a grid, one block per data set.
 
     A method that the paper gives no cell of (an ablation) shows what the configuration lists as its published one.
@@ -21,19 +22,19 @@ def build(settings: Settings, files: Files) -> Table:
     selections, papers = inputs.selections(files), paper.load()["hyperparameters"]
     notes = Notes()
     blocks = []
-    for dataset in settings["datasets"]:
-        if dataset["reason"]:
-            blocks.append(Block(dataset["title"], reason=dataset["reason"]))
+    for dataset in settings.datasets:
+        if dataset.reason:
+            blocks.append(Block(dataset.title, reason=dataset.reason))
             continue
         rows = []
-        for number, method in enumerate(settings["searched"]):
-            grid = method["grids"][dataset["name"]]
-            if dataset["task"] not in method["tasks"] or not grid:
+        for number, method in enumerate(settings.searched):
+            grid = method.grids[dataset.name]
+            if dataset.task not in method.tasks or not grid:
                 continue
             chosen, mark = _chosen(dataset, method, selections, notes)
-            published = papers.get(method["name"], {}).get("chosen", {}).get(dataset["name"])
-            published = published or method["published"].get(dataset["name"], {})
-            title = Cell(method["title"], mark=mark)
+            published = papers.get(method.name, {}).get("chosen", {}).get(dataset.name)
+            published = published or method.published.get(dataset.name, {})
+            title = Cell(method.title, mark=mark)
             for name, values in grid.items():
                 texts = [
                     labels.parameter(name),
@@ -44,28 +45,28 @@ def build(settings: Settings, files: Files) -> Table:
                 rows.append(Row([title, *map(Cell, texts)], group=number))
                 title = Cell("")
         if rows:
-            blocks.append(Block(dataset["title"], rows))
+            blocks.append(Block(dataset.title, rows))
     header = ["Data set", "Method", "Hyperparameter", "Examined", "Paper", "Ours"]
     return Table(
         name="hyperparameters",
         caption="Hyperparameters: the values examined, the paper's choice and ours.",
-        explanation=f"Ours is {labels.RULES[settings['rule']]}. Methods without a grid are left out.",
+        explanation=f"Ours is {labels.RULES[settings.rule]}. Methods without a grid are left out.",
         panels=[Panel("multirow", header, blocks, align="llllcc")],
         notes=notes.all(),
     )
 
 
 def _chosen(
-    dataset: Mapping[str, Any], method: Mapping[str, Any], selections: Selections, notes: Notes
+    dataset: ShownDataset, method: SearchedMethod, selections: Selections, notes: Notes
 ) -> tuple[dict[str, Any], str]:
     """Our parameters, and the mark of a note where there are none."""
-    selection = selections.get((dataset["name"], method["name"]))
+    selection = selections.get((dataset.name, method.name))
     if selection is None:
-        reason = f" ({method['reason']})" if method["reason"] else ""
-        return {}, notes.mark(f"{method['title']}: not run{reason}.")
+        reason = f" ({method.reason})" if method.reason else ""
+        return {}, notes.mark(f"{method.title}: not run{reason}.")
     if selection["winner"] is None:
         reason = selection["winners"][selection["rule"]]["reason"]
-        return {}, notes.mark(f"{method['title']} on {dataset['title']}: {reason}.")
+        return {}, notes.mark(f"{method.title} on {dataset.title}: {reason}.")
     return from_path(selection["winner"]), ""
 
 

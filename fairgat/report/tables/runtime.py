@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairgat import paper
+from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
@@ -25,33 +26,33 @@ def build(settings: Settings, files: Files) -> Table:
     debiasing before them, `cells` to the cell that was timed, `failures` some to why that was not their first cell.
     """
     measured, published = by_dataset(files["runtime"]), paper.load()["runtime"]
-    notes, ours, methods = Notes(), medians(measured), settings["methods"]
-    datasets = [dataset for dataset in settings["datasets"] if not dataset["reason"]] or settings["datasets"]
+    notes, ours, methods = Notes(), medians(measured), settings.methods
+    datasets = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
 
-    def rows(entry: Callable[[Mapping, Mapping], Cell]) -> list[Row]:
-        return [Row([Cell(m["title"]), *(entry(d, m) for d in datasets)], group(m["name"])) for m in methods]
+    def rows(entry: Callable[[ShownDataset, ShownMethod], Cell]) -> list[Row]:
+        return [Row([Cell(m.title), *(entry(d, m) for d in datasets)], group(m.name)) for m in methods]
 
-    def seconds(dataset: Mapping, method: Mapping) -> Cell:
-        value, mark = ours.get(dataset["name"], {}).get(method["name"]), _mark(dataset, method, measured, notes)
+    def seconds(dataset: ShownDataset, method: ShownMethod) -> Cell:
+        value, mark = ours.get(dataset.name, {}).get(method.name), _mark(dataset, method, measured, notes)
         return Cell(DASH if value is None else _three_digits(value), mark=mark)
 
-    def relative(dataset: Mapping, method: Mapping) -> Cell:
-        ratio, papers = (_ratio(each.get(dataset["name"], {}), method["name"]) for each in (ours, published))
-        if ratio is None and method["name"] in ours.get(dataset["name"], {}):
-            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {dataset['title']}."))
+    def relative(dataset: ShownDataset, method: ShownMethod) -> Cell:
+        ratio, papers = (_ratio(each.get(dataset.name, {}), method.name) for each in (ours, published))
+        if ratio is None and method.name in ours.get(dataset.name, {}):
+            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {dataset.title}."))
         text = DASH if ratio is None else f"{ratio:.2f}" + ("" if papers is None else f" ({papers:.2f})")
         return Cell(text, mark=_mark(dataset, method, measured, notes))
 
-    def debiasing(dataset: Mapping, method: Mapping) -> Cell:
-        value = measured.get(dataset["name"], {}).get("debias_seconds", {}).get(method["name"])
+    def debiasing(dataset: ShownDataset, method: ShownMethod) -> Cell:
+        value = measured.get(dataset.name, {}).get("debias_seconds", {}).get(method.name)
         return Cell(DASH if value is None else _three_digits(value))
 
     blocks = [Block("Epoch (sec)", rows(seconds)), Block("Relative to GAT (paper)", rows(relative))]
     debiased = {name for entry in measured.values() for name in entry.get("debias_seconds", {})}
-    methods = [m | {"title": f"{m['title']}: debiasing"} for m in methods if m["name"] in debiased]
+    methods = [m.model_copy(update={"title": f"{m.title}: debiasing"}) for m in methods if m.name in debiased]
     if methods:
         blocks.append(Block("Before training, on the first split (sec)", rows(debiasing)))
-    absent = [(d["title"], d["reason"]) for d in settings["datasets"] if d not in datasets]
+    absent = [(d.title, d.reason) for d in settings.datasets if d not in datasets]
     reasons = dict.fromkeys(reason for _, reason in absent)
     absences = [f"{', '.join(t for t, r in absent if r == reason)}: not run ({reason})." for reason in reasons]
     return Table(
@@ -61,7 +62,7 @@ def build(settings: Settings, files: Files) -> Table:
             "Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses. What a "
             "method does once before its first epoch is not part of them."
         ),
-        panels=[Panel("stacked", ["", *(dataset["title"] for dataset in datasets)], blocks)],
+        panels=[Panel("stacked", ["", *(dataset.title for dataset in datasets)], blocks)],
         notes=[*notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absences))],
     )
 
@@ -82,15 +83,15 @@ def _ratio(times: Mapping[str, float], method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
 
 
-def _mark(dataset: Mapping, method: Mapping, measured: Mapping[str, Any], notes: Notes) -> str:
+def _mark(dataset: ShownDataset, method: ShownMethod, measured: Mapping[str, Any], notes: Notes) -> str:
     """A note on a method that has no time, or not that of its first cell; empty where all is well."""
-    where = f"{method['title']} on {dataset['title']}"
-    entry = measured.get(dataset["name"], {})
-    failure = entry.get("failures", {}).get(method["name"])
-    if entry.get("epoch_seconds", {}).get(method["name"]):
-        timed = failure and in_words(entry["cells"][method["name"]])
+    where = f"{method.title} on {dataset.title}"
+    entry = measured.get(dataset.name, {})
+    failure = entry.get("failures", {}).get(method.name)
+    if entry.get("epoch_seconds", {}).get(method.name):
+        timed = failure and in_words(entry["cells"][method.name])
         return notes.mark(f"{where}: timed at {timed}, the first of its cells to train ({failure}).") if timed else ""
-    for title, reason in [(dataset["title"], dataset["reason"]), (method["title"], method["reason"])]:
+    for title, reason in [(dataset.title, dataset.reason), (method.title, method.reason)]:
         if reason:
             return notes.mark(f"{title}: not run ({reason}).")
     return notes.mark(f"{where}: not measured{f' ({failure})' if failure else ''}.")

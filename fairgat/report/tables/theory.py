@@ -1,12 +1,13 @@
 """Theory: the terms and bounds of Theorem 1 and Lemma 1 on trained models."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
 
 from fairgat import frames
+from fairgat.config.shown import ShownDataset
 from fairgat.report import labels
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
@@ -55,7 +56,7 @@ def build(settings: Settings, files: Files) -> Table:
     measures, notes = read(files["theory"]), Notes()
 
     def panel(title: str, header: Sequence[Text], rows: Rows, left: int, text: str = "") -> Panel:
-        blocks = [_block(d, settings, measures, notes, rows, len(header) - 2) for d in settings["datasets"]]
+        blocks = [_block(d, settings, measures, notes, rows, len(header) - 2) for d in settings.datasets]
         align = "l" * left + "r" * (len(header) - left)
         return Panel("multirow", header, blocks, title, (text,) if text else (), align=align)
 
@@ -65,7 +66,7 @@ def build(settings: Settings, files: Files) -> Table:
         explanation=(
             "Means over the splits, over all nodes of the graph; δ with its standard deviation over the splits, the "
             "attention to inter-edges with its spread over nodes. Each method is represented by "
-            f"{labels.RULES[settings['rule']]}. τ(B) says how much of the difference between groups their attention "
+            f"{labels.RULES[settings.rule]}. τ(B) says how much of the difference between groups their attention "
             "passes on: of two, |a_0 + a_1 − 1|. Printed, corrected and sharp are forms of the bound: of a layer "
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
@@ -84,22 +85,22 @@ def build(settings: Settings, files: Files) -> Table:
     )
 
 
-def _block(dataset: Mapping, settings: Settings, measures: pd.DataFrame, notes: Notes, rows: Rows, width: int) -> Block:
+def _block(
+    dataset: ShownDataset, settings: Settings, measures: pd.DataFrame, notes: Notes, rows: Rows, width: int
+) -> Block:
     """The rows of one data set; `width` cells follow a method's name."""
-    if dataset["reason"]:
-        return Block(dataset["title"], reason=dataset["reason"])
+    if dataset.reason:
+        return Block(dataset.title, reason=dataset.reason)
     found = []
-    for number, method in enumerate(settings["methods"]):
-        mine = measures[(measures["dataset"] == dataset["name"]) & (measures["method"] == method["name"])]
+    for number, method in enumerate(settings.methods):
+        mine = measures[(measures["dataset"] == dataset.name) & (measures["method"] == method.name)]
         if mine.empty:
-            why = method["reason"] or "no cell was selected"
-            mark = notes.mark(f"{method['title']} on {dataset['title']}: not measured ({why}).")
-            found.append(Row([Cell(method["title"], mark=mark), *[Cell(DASH)] * width], number))
+            why = method.reason or "no cell was selected"
+            mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
+            found.append(Row([Cell(method.title, mark=mark), *[Cell(DASH)] * width], number))
         else:
-            found += [
-                Row([Cell(text), *cells], number) for text, cells in rows(method["title"], mine, settings["ddof"])
-            ]
-    return Block(dataset["title"], found)
+            found += [Row([Cell(text), *cells], number) for text, cells in rows(method.title, mine, settings.ddof)]
+    return Block(dataset.title, found)
 
 
 def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str, list[Cell]]]:

@@ -13,13 +13,14 @@ from scipy import stats
 
 from fairgat import audit, config, paper
 from fairgat.audit import agreement, chance, claims, leads, pages
+from fairgat.config.protocol import Margins
+from fairgat.config.shown import audit_settings
 from fairgat.errors import DataError
 from fairgat.report.render import render
-from fairgat.report.settings import audit_settings
 from fairgat.scores import selection
 
 PAPER = paper.load()
-MARGINS = {"accuracy": 0.01, "fairness": 0.02}
+MARGINS = Margins(accuracy=0.01, fairness=0.02)
 
 
 def summary(rows, rules=selection.RULES, protocol=""):
@@ -89,7 +90,7 @@ def test_holm():
 )
 def test_verdict(metric, interval, p, expected):
     low, high = interval
-    margin = 100 * MARGINS.get(metric, MARGINS["fairness"])
+    margin = 100 * getattr(MARGINS, metric, MARGINS.fairness)
     mean = (low + high) / 2
     line = SimpleNamespace(metric=metric, mean=mean, difference=mean, ci_low=low, ci_high=high, margin=margin)
     assert agreement.verdict(line, p) == expected
@@ -126,7 +127,7 @@ def test_a_margin_tells_methods_apart(metric, flat, told):
     """Count how many of 56 pairs of different methods on Recidivism agree in the paper's own numbers: with the cap, and
     with half the range that the methods span. (Accuracy spans 7 points: there the cap decides.)"""
     rows = compared([]).query("dataset == 'recidivism' and metric == @metric")
-    counts = dict.fromkeys((100 * MARGINS.get(metric, MARGINS["fairness"]), rows["margin"].min()), 0)
+    counts = dict.fromkeys((100 * getattr(MARGINS, metric, MARGINS.fairness), rows["margin"].min()), 0)
     for mine, theirs in itertools.permutations(rows.itertuples(), 2):
         gap = mine.paper_mean - theirs.paper_mean
         p, half = agreement.welch(mine.paper_mean, mine.paper_std, 5, theirs.paper_mean, theirs.paper_std, 5)

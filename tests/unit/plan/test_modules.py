@@ -119,16 +119,17 @@ def test_reading_the_rules_imports_nothing_heavy():
     code = """
 import sys
 from fairgat import config
+from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.plan import Plan, declared
-from fairgat.report import settings
+from fairgat.tasks import measures
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)
-settings.audit_settings(experiment)
+measures.check(experiment)
+shown.audit_settings(experiment)
 for table in Plan(experiment).tables():
-    settings.table_settings(experiment, table)
-    declared("tables", table).about
+    shown.table_settings(experiment, table, declared("tables", table).task)
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -7,9 +7,10 @@ import pandas as pd
 import pytest
 
 from fairgat import config, methods
+from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
-from fairgat.report import along, settings
+from fairgat.report import along
 from fairgat.tasks import measures
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -34,7 +35,7 @@ OVERLAYS = ("config.yaml", "configs/more-methods.yaml", "configs/when.yaml")
 def test_the_shipped_study_varies_one_quantity_at_a_time(quantity, option):
     shipped = config.load_files(*(ROOT / name for name in OVERLAYS))
     methods.check(shipped)
-    names = settings.study_settings(shipped)["along"][quantity]
+    names = shown.study_settings(shipped).along[quantity]
     options = [datasets.options_of(name, shipped.datasets[name]).model_dump() for name in names]
     values = [each.pop(option) for each in options]
     assert len(values) == 10 and values == sorted(set(values)) and all(each == options[0] for each in options)
@@ -59,7 +60,7 @@ def test_the_figure_shows_what_was_measured():
     given = config.load(
         content(label_gap=["few", "some", "many"], group_homophily=["many", "few"]) | {"skip": ["some"]}
     )
-    assert settings.study_settings(given)["along"]["label_gap"] == ["few", "many"]
+    assert shown.study_settings(given).along["label_gap"] == ["few", "many"]
     stats = {
         "few": {"counts": {"label_gap": 0.2, "group_homophily": 0.9, "r_chi": {"0": 0.5, "1": 0.6}}},
         "many": {"counts": {"label_gap": 0.1, "group_homophily": 0.5, "r_chi": {"0": 0.9, "1": 1.0}}},
@@ -68,7 +69,7 @@ def test_the_figure_shows_what_was_measured():
     frame = gains.assign(of="gat", method="fairgat", task=NODE)
     frame = frame.merge(pd.DataFrame({"metric": measures.names(NODE, "shown")}), how="cross")
     terms = pd.DataFrame({"dataset": "few", "method": "fairgat", "layer": "conv1", "alpha_chi": 0.5, "tau": [0, 0.2]})
-    axes = along.figure(settings.study_settings(given), frame, stats, terms).axes
+    axes = along.figure(shown.study_settings(given), frame, stats, terms).axes
     assert [ax.get_xlabel() for ax in axes[::4]] == ["label gap", "homophily by group"]
     accuracy, theory = axes[0].lines[-1], [line.get_ydata() for line in axes[3].lines]
     np.testing.assert_allclose([accuracy.get_xdata(), accuracy.get_ydata()], [[0.1, 0.2], [-2, 1]])

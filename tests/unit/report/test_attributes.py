@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from fairgat.config.shown import StudyBlock, StudyRow, StudySettings
 from fairgat.report import attributes
 
 NAMES = ["race=0, sex=0", "race=0, sex=1", "race=1, sex=0", "race=1, sex=1"]
@@ -32,9 +33,13 @@ def study():
             rows.append(base | {"protocol": "last", "metric": "statistical_parity", "value": 0.9})
             rows.append(base | {"protocol": "", "metric": "statistical_parity", "value": 0.9, "cell": "other~1"})
     frame = pd.DataFrame({"run_on": "people", "method": ["gat", "fair"], "of": "gat", "cell": "default"})
-    block = {"name": "people", "title": "People", "task": "node_classification"}
-    block["rows"] = [{"method": name, "title": name} for name in RATES]
-    settings = {"protocols": ["validation"], "part": "test", "blocks": [block]}
+    rules = {"epochs": "accuracy", "of_epochs": "accuracy", "rules": ""}
+    compared = [StudyRow(dataset="people", method=name, of="gat", title=name, changes=None, **rules) for name in RATES]
+    block = StudyBlock(name="people", title="People", task="node_classification", rows=compared)
+    settings = StudySettings(
+        name="people", title="People", part="test", metrics=None, figure_metrics=None, along={}, dose=None,
+        attributes=True, protocols=["validation"], ddof=1, blocks=[block],
+    )  # fmt: skip
     stats = {"people": {"counts": {"by_group": dict.fromkeys(NAMES)}}}
     return settings, attributes.gaps(settings, pd.DataFrame(rows), frame, stats)
 

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 
 from fairgat import config, methods
-from fairgat.report import dose, settings
+from fairgat.config import shown
+from fairgat.report import dose
 from fairgat.scores.shares import least_gap
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -30,7 +31,7 @@ def asked():
             "rows": [{"method": name, "of": "gat", "title": name, "changes": "x"} for name in ("step", "other")],
         },
     }  # fmt: skip
-    return settings.study_settings(config.load(content))
+    return shown.study_settings(config.load(content))
 
 
 def runs():
@@ -109,7 +110,7 @@ def test_the_shipped_study():
     files = ("config.yaml", "configs/extended.yaml", "configs/more-methods.yaml", "configs/dose.yaml")
     shipped = config.load_files(*(ROOT / name for name in files))
     methods.check(shipped)
-    asked = settings.study_settings(shipped)
-    varied = {row["method"] for block in asked["blocks"] for row in block["rows"] if row["changes"]}
+    asked = shown.study_settings(shipped)
+    varied = {row.method for row in asked.rows if row.changes}
     assert varied | {"gat"} == set(shipped.tables["account"]) == set(shipped.only_methods)
     assert shipped.split_count("recidivism") == 20 and shipped.split_count("credit") == 10

@@ -9,26 +9,27 @@ import pytest
 from small_results import LINK, NASTY, NODE
 
 from fairgat import audit
+from fairgat.config import shown
 from fairgat.files import write_text
-from fairgat.report import explorer, settings
+from fairgat.report import explorer
 from fairgat.scores.runs import read
 
 
 @pytest.fixture(scope="module")
 def files(plan):
     given = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
-    for name, text in audit.make(settings.audit_settings(plan.config), given).items():
+    for name, text in audit.make(shown.audit_settings(plan.config), given).items():
         write_text(plan.path(f"audit/{name}"), text)
     return {kind: plan.files(kind) for kind in ("cells", "winners", "histories", "audit")}
 
 
 @pytest.fixture(scope="module")
 def page(plan, files):
-    return explorer.page(settings.explorer_settings(plan.config), files)
+    return explorer.page(shown.explorer_settings(plan.config), files)
 
 
 def test_every_finished_cell_is_a_point(plan, files):
-    given, cells = settings.explorer_settings(plan.config), read(*files["cells"])
+    given, cells = shown.explorer_settings(plan.config), read(*files["cells"])
     points = explorer.points(given, NODE, cells, read(*files["winners"]))
     row = points.query("dataset == 'Recidivism' and cell == 'alpha_chi_max 0.25, eta 0.75' and part == 'test'").iloc[0]
     assert (row["method"], row["measure"], row["splits"]) == ("FairGAT", "ΔSP (%), lower is better", 3)
@@ -59,14 +60,14 @@ def test_a_run_of_thousands_of_points_has_a_page(plan, files):
     points = explorer.points
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(explorer, "points", lambda *given: pd.concat([points(*given)] * 200))
-        assert "FairGAT" in explorer.page(settings.explorer_settings(plan.config), files)
+        assert "FairGAT" in explorer.page(shown.explorer_settings(plan.config), files)
 
 
 def test_the_page_needs_no_network(page, plan, files):
     markup = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
     assert not re.findall(r"""(?:src|href)=["']?(?!["']?data:)""", markup) and "<script" not in markup
     assert page.count("<section>") == 3  # two tasks, and published beside reproduced
-    without = explorer.page(settings.explorer_settings(plan.config), files | {"histories": []})
+    without = explorer.page(shown.explorer_settings(plan.config), files | {"histories": []})
     assert "not at hand" in without and "not at hand" not in page
 
 

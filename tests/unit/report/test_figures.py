@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from fairgat import audit
+from fairgat.config import shown
 from fairgat.files import write_text
-from fairgat.report import settings, style
+from fairgat.report import style
 from fairgat.report.figures import _curves, _tradeoff
 
 
@@ -15,12 +16,12 @@ from fairgat.report.figures import _curves, _tradeoff
 def draw(plan):
     """Draw a figure, as its rule does."""
     files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
-    for name, text in audit.make(settings.audit_settings(plan.config), files).items():
+    for name, text in audit.make(shown.audit_settings(plan.config), files).items():
         write_text(plan.path(f"audit/{name}"), text)
 
     def drawn(name):
         module = import_module(f"fairgat.report.figures.{name}")
-        return module.draw(settings.figure_settings(plan.config, name), plan.sources("figures", name))
+        return module.draw(shown.figure_settings(plan.config, name, module.TASK), plan.sources("figures", name))
 
     return drawn
 
@@ -67,16 +68,16 @@ def test_runtime_marks_the_median(draw):
 
 def test_methods_keep_their_looks_and_differ():
     names = ("gat", "fairgat", "fairgnn", "edits", "nifty", "fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
-    looks = style.looks([{"name": name, "title": name} for name in ("mine", *names, "yours")])
+    looks = style.looks({name: name for name in ("mine", *names, "yours")})
     assert len({(look.colour, look.line, look.marker) for look in looks.values()}) == len(names) + 2
     assert len({(looks[name].colour, looks[name].line) for name in names}) == len(names)
-    assert style.looks([{"name": "fairgat", "title": "FairGAT"}])["fairgat"].colour == looks["fairgat"].colour
+    assert style.looks({"fairgat": "FairGAT"})["fairgat"].colour == looks["fairgat"].colour
 
 
 @pytest.mark.parametrize("count", [0, 2, 7])
 def test_a_legend_is_no_wider_than_its_figure(count):
     figure, _ = style.plt.subplots(figsize=(style.WIDTH, 4), layout="constrained")
-    looks = style.looks({"name": f"method-{n}", "title": f"Method {n} with a long title"} for n in range(count))
+    looks = style.looks({f"method-{n}": f"Method {n} with a long title" for n in range(count)})
     style.legend(figure, looks.values())
     figure.draw_without_rendering()
     assert len(figure.legends) == (count > 0)

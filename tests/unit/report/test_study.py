@@ -11,16 +11,18 @@ from scipy import stats
 from small_results import LINK, NODE, metrics, scores, write
 
 from fairgat import cells, config, methods
+from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
-from fairgat.report import percent, settings, study, style
+from fairgat.report import percent, study, style
 from fairgat.report.render import render
 from fairgat.scores import runs, selection
+from fairgat.tasks import measures
 
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
 SHIPPED = config.load_files(ROOT / "config.yaml")
-SETTINGS = settings.study_settings(OVERLAY)
+SETTINGS = shown.study_settings(OVERLAY)
 
 
 def test_the_overlay_is_valid_and_varies_nothing_else():
@@ -61,21 +63,21 @@ def test_a_variant_differs_in_one_setting(row):
 
 
 def test_the_blocks():
-    blocks = {block["name"]: block["rows"] for block in SETTINGS["blocks"]}
+    blocks = {block.name: block.rows for block in SETTINGS.blocks}
     assert list(blocks) == ["recidivism", "cora", "citeseer"]
-    bases = [row["method"] for row in blocks["recidivism"] if row["changes"] is None]
+    bases = [row.method for row in blocks["recidivism"] if row.changes is None]
     assert bases == ["gat", "fairgnn", "edits", "nifty", "fairgat", "fairgat-steps-12"]
     forms = ["recidivism", "recidivism-unscaled", "recidivism-by-row"]
-    assert [(row["dataset"], row["method"]) for row in blocks["recidivism"][:3]] == [(form, "gat") for form in forms]
-    assert "fairgat-capped" not in [row["method"] for row in blocks["recidivism"]]
-    assert "fairgat-capped" in [row["method"] for row in blocks["cora"]]
+    assert [(row.dataset, row.method) for row in blocks["recidivism"][:3]] == [(form, "gat") for form in forms]
+    assert "fairgat-capped" not in [row.method for row in blocks["recidivism"]]
+    assert "fairgat-capped" in [row.method for row in blocks["cora"]]
     for name, rows in blocks.items():  # every method runs at its published cell
         for row in rows:
-            (cell,) = OVERLAY.cells(row["method"], row["dataset"])
-            assert cells.from_path(cell) == OVERLAY.methods[row["of"]].published.get(name, {})
+            (cell,) = OVERLAY.cells(row.method, row.dataset)
+            assert cells.from_path(cell) == OVERLAY.methods[row.of].published.get(name, {})
     # Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there.
     turned = OVERLAY.model_copy(update={"methods": dict(reversed(OVERLAY.methods.items()))})
-    assert settings.study_settings(turned) == SETTINGS
+    assert shown.study_settings(turned) == SETTINGS
 
 
 def test_what_cannot_be_compared_is_refused():
@@ -87,15 +89,15 @@ def test_what_cannot_be_compared_is_refused():
         "study": {"name": "mine", "title": "Mine", "rows": [row]},
     }
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
-        settings.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
+        shown.study_settings(config.load(content | {"only_methods": ["fairgat"]}))
     drawn = content["study"] | {"metrics": ["accuracy"], "figure_metrics": ["auc"]}
     with pytest.raises(ConfigError, match="`figure_metrics` has auc, which `metrics` does not list"):
         config.load(content | {"study": drawn})
     wrong = content["study"] | {"metrics": ["acuracy"]}
     with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
-        settings.study_settings(config.load(content | {"study": wrong}))
+        measures.check(config.load(content | {"study": wrong}))
     with pytest.raises(ConfigError, match="there is no study"):
-        settings.study_settings(SHIPPED)
+        shown.study_settings(SHIPPED)
 
 
 BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
@@ -105,22 +107,22 @@ GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every sp
 def contents(failed=("fairgnn-covariance-10", 3)):
     """Every row on every split: S3 centred differs by GAIN, one method fails on a split, others vary."""
     rng = np.random.default_rng(0)
-    for block in SETTINGS["blocks"]:
-        for row in block["rows"]:
+    for block in SETTINGS.blocks:
+        for row in block.rows:
             for k in range(5):
-                accuracy = BASE[k] + (0 if row["changes"] is None else rng.normal(scale=0.01))
-                if row["method"] == "fairgat-centred":
+                accuracy = BASE[k] + (0 if row.changes is None else rng.normal(scale=0.01))
+                if row.method == "fairgat-centred":
                     accuracy = BASE[k] + GAIN[k]
-                failure = "it diverged" if (row["method"], k) == failed else None
-                validation = scores(block["task"], accuracy, 0.05 + 0.01 * k)
-                test = scores(block["task"], 0.123, 0.456)  # must be seen nowhere
-                yield metrics(row["dataset"], row["method"], "default", k, validation, test, block["task"], failure)
+                failure = "it diverged" if (row.method, k) == failed else None
+                validation = scores(block.task, accuracy, 0.05 + 0.01 * k)
+                test = scores(block.task, 0.123, 0.456)  # must be seen nowhere
+                yield metrics(row.dataset, row.method, "default", k, validation, test, block.task, failure)
 
 
 def compared(folder, contents, settings=SETTINGS):
     """What the study makes of these metrics.json files."""
     scored = runs.collect(write(folder, contents))
-    link = {row["dataset"] for block in settings["blocks"] if block["task"] == LINK for row in block["rows"]}
+    link = {row.dataset for block in settings.blocks if block.task == LINK for row in block.rows}
     shards = [shard for _, shard in scored.groupby(["dataset", "method"], sort=False)]
     tasks = [LINK if shard["dataset"].iloc[0] in link else NODE for shard in shards]
     chosen = [
@@ -194,7 +196,7 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
             "epochs": [["accuracy", "accuracy"], ["qian", "accuracy"]], "rows": [row],
         },
     }  # fmt: skip
-    given, made = settings.study_settings(config.load(content)), []
+    given, made = shown.study_settings(config.load(content)), []
     for method, cell, gains in [
         ("gat", "default", (0, 0.5)),
         ("fairgat", "eta~1.0", (0.2, 0.4)),
@@ -247,7 +249,7 @@ def test_many_metrics_are_two_panels(frame):
     names = ["accuracy", "auc", "f1", "statistical_parity", *[f"positive_rate_{k}" for k in range(5)]]
     rows = frame[frame["task"] == "node_classification"].drop_duplicates(["dataset", "of", "method"])
     wide = pd.concat([rows.assign(metric=name) for name in names])
-    panels = study.table(SETTINGS | {"metrics": names}, wide).panels
+    panels = study.table(SETTINGS.model_copy(update={"metrics": names}), wide).panels
     assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
 
 
@@ -272,5 +274,5 @@ def test_the_figure(frame, task, tmp_path):
 
 
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
-    figure = study.figure(SETTINGS | {"figure_metrics": ["equal_opportunity"]}, frame, NODE)
+    figure = study.figure(SETTINGS.model_copy(update={"figure_metrics": ["equal_opportunity"]}), frame, NODE)
     assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]

@@ -15,9 +15,10 @@ import pytest
 from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
 from fairgat import config as configuration
+from fairgat.config import shown
 from fairgat.files import write_json
 from fairgat.plan import Plan
-from fairgat.report import escape, explorer, render, settings
+from fairgat.report import escape, explorer, render
 from fairgat.report.failures import failed_cells
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.scores.runs import read
@@ -27,7 +28,7 @@ from fairgat.tasks import measures
 def build(plan, name):
     """A table, as its rule makes it."""
     module = import_module(f"fairgat.report.tables.{name}")
-    return module.build(settings.table_settings(plan.config, name), plan.sources("tables", name))
+    return module.build(shown.table_settings(plan.config, name, module.TASK), plan.sources("tables", name))
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +80,7 @@ def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     assert [cell.strip() for cell in row.split("|")[2:5]] == ["**90.00** ± 0.00", "– ¹", "**10.00** ²"]
     assert "² Over 1 of 2 splits: on the others it is missing" in text and "¹ On every split it is missing" in text
     page = explorer.points(
-        settings.explorer_settings(plan.config), NODE, *(read(*plan.files(k)) for k in ("cells", "winners"))
+        shown.explorer_settings(plan.config), NODE, *(read(*plan.files(k)) for k in ("cells", "winners"))
     )
     assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
 
@@ -149,7 +150,7 @@ def test_runtime_is_the_median_and_relates_to_gat(plan, built, tmp_path):
     measured = {"dataset": "recidivism", "threads": 2, "warmup": 3, "epochs": 1, "epoch_seconds": {"fairgat": [0.3]}}
     write_json(tmp_path / "a.json", measured | {"failures": {"nifty": "it diverged"}})
     module = import_module("fairgat.report.tables.runtime")
-    table = module.build(settings.table_settings(plan.config, "runtime"), {"runtime": [tmp_path / "a.json"]})
+    table = module.build(shown.table_settings(plan.config, "runtime", module.TASK), {"runtime": [tmp_path / "a.json"]})
     notes = [text for _, text in table.notes]
     assert (
         "GAT was not measured on Recidivism." in notes and "NIFTY on Recidivism: not measured (it diverged)." in notes

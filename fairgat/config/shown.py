@@ -1,0 +1,309 @@
+"""What tables, figures, the audit, a study and the explorer read of the configuration: their rules' params.
+
+Rules pass `model_dump(mode="json")`, and scripts validate it again.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Literal
+
+import yaml
+
+from fairgat.config.models import Config
+from fairgat.config.protocol import TASKS, EpochRuleName, Margins, Model, Name, Task, Value
+from fairgat.errors import ConfigError
+
+
+class ShownDataset(Model):
+    """A data set of a table."""
+
+    name: Name
+    title: str
+    task: Task
+    reason: str | None
+    """Why it is not run."""
+
+
+class ShownMethod(Model):
+    """A row of a table."""
+
+    name: Name
+    title: str
+    reason: str | None
+    """Why it is not run."""
+
+
+class SearchedMethod(ShownMethod):
+    """A method with what was searched, of which the paper published one cell."""
+
+    tasks: list[Task]
+    grids: dict[str, dict[str, list[Value]]]
+    """By data set."""
+    published: dict[str, dict[str, Value]]
+    """By data set."""
+
+
+class FigureSettings(Model):
+    """The settings of a figure."""
+
+    task: Task | None
+    """Its own; None where it shows all."""
+    datasets: list[ShownDataset]
+    """In config order."""
+    methods: list[ShownMethod]
+    rule: str
+    """The selection rule whose winners are shown."""
+    protocols: list[str]
+    """Those whose scores are shown."""
+    ddof: int
+    """How deviations are computed."""
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
+
+    @property
+    def dataset_titles(self) -> dict[str, str]:
+        return {dataset.name: dataset.title for dataset in self.datasets}
+
+    @property
+    def method_titles(self) -> dict[str, str]:
+        return {method.name: method.title for method in self.methods}
+
+
+class TableSettings(FigureSettings):
+    """The settings of a table."""
+
+    searched: list[SearchedMethod]
+    """All methods, whether or not they are rows."""
+
+
+class Decision(Model):
+    """What the paper leaves open, and how it is settled here."""
+
+    setting: str | None
+    """The key in config.yaml where it can be changed (<name>: any); None where it is built in."""
+    decision: str
+    value: str | None = None
+    """Its current value."""
+
+
+class AuditSettings(FigureSettings):
+    """The settings of the audit."""
+
+    margins: Margins
+    decisions: list[Decision]
+
+
+class StudyRow(Model):
+    """A method as it is, or a variant: another method, or the same one on another form of the data set."""
+
+    dataset: Name
+    """Of its runs."""
+    method: Name
+    """Of its runs."""
+    of: Name
+    """The method that it is compared with."""
+    title: str
+    changes: str | None
+    """In words; None for a method as it is."""
+    epochs: EpochRuleName
+    """The rule that chooses its epochs."""
+    of_epochs: EpochRuleName
+    """The rule that chooses those of the method that it is compared with."""
+    rules: str
+    """Both rules in words, where a study has several."""
+
+
+class StudyBlock(Model):
+    """A data set on which some variant is run."""
+
+    name: Name
+    title: str
+    task: Task
+    rows: list[StudyRow]
+    """Each method as it is, then its variants."""
+
+
+class StudySettings(Model):
+    """The settings of a study: those of `fairgat.config.Study`, with the rows that are run."""
+
+    name: Name
+    title: str
+    part: Literal["validation", "test"]
+    metrics: list[str] | None
+    figure_metrics: list[str] | None
+    along: dict[str, list[str]]
+    dose: str | None
+    attributes: bool
+    protocols: list[str]
+    ddof: int
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
+    blocks: list[StudyBlock]
+
+    @property
+    def rows(self) -> list[StudyRow]:
+        return [row for block in self.blocks for row in block.rows]
+
+
+class ExplorerSettings(Model):
+    """The settings of explore.html."""
+
+    datasets: dict[Task, dict[str, str]]
+    """Titles of the data sets of each task, by name."""
+    methods: dict[str, str]
+    """Titles of the methods that are run, by name."""
+    rule: str
+    """The selection rule that the tables show."""
+    protocols: list[str]
+    """Those whose scores the tables show."""
+
+
+def figure_settings(config: Config, name: str, task: Task | None) -> FigureSettings:
+    """Say what a figure shows: data sets (panels) and methods (colours) that are run.
+
+    A figure that is named after a table has that table's methods, another one has all.
+    """
+    shown = _shown(config, task, config.tables.get(name, config.methods))
+    run = {key: [entry for entry in getattr(shown, key) if not entry.reason] for key in ("datasets", "methods")}
+    return shown.model_copy(update=run)
+
+
+def table_settings(config: Config, name: str, task: Task | None) -> TableSettings:
+    """Say what a table shows: data sets (blocks) and its methods (rows), also those that are not run."""
+    searched = [
+        SearchedMethod(
+            **_method(config, method, None).model_dump(),
+            tasks=entry.tasks,
+            grids={dataset: config.grid(method, dataset) for dataset in config.datasets},
+            published=entry.published,
+        )
+        for method, entry in config.methods.items()
+    ]
+    return TableSettings(**dict(_shown(config, task, config.tables.get(name, []))), searched=searched)
+
+
+def audit_settings(config: Config) -> AuditSettings:
+    """Say what the audit compares, and what the paper leaves open."""
+    entries = yaml.safe_load((Path(__file__).parent / "decisions.yaml").read_text(encoding="utf-8"))
+    decisions = [Decision(**entry, value=_lookup(config, entry["setting"])) for entry in entries]
+    shown = _shown(config, None, config.methods)
+    return AuditSettings(**dict(shown), margins=config.audit.margins, decisions=decisions)
+
+
+def study_settings(config: Config) -> StudySettings:
+    """Say what the study compares.
+
+    Raises:
+        ConfigError: there is no study, or no variant of it is run.
+    """
+    study = config.study
+    if study is None:
+        raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
+    others = {row.method or row.dataset for row in study.rows}
+    blocks = []
+    for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):
+        entry = config.datasets[dataset]
+        rows = _study_rows(config, dataset, others)
+        if any(row.changes for row in rows):
+            blocks.append(StudyBlock(name=dataset, title=entry.title or dataset, task=entry.task, rows=rows))
+    if not blocks:
+        raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
+    drawn = {block.name for block in blocks}
+    along = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "dose", "attributes"})
+    return StudySettings(
+        **asked,
+        along={key: names for key, names in along.items() if names},
+        protocols=config.training.protocols,
+        ddof=config.aggregation.ddof,
+        ratios=_ratios(config),
+        blocks=blocks,
+    )
+
+
+def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
+    """The rows of a data set; `others` are the variants, methods and data sets."""
+    study, methods = config.study, config.methods_on(dataset)
+    assert study is not None
+    # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
+    methods = [name for name in config.only_methods if name in methods] or methods
+    pairs = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
+    rows: list[StudyRow] = []
+
+    def add(method: str, of: str, title: str, changes: str | None, epochs: str, of_epochs: str, on: str) -> None:
+        rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
+        rows.append(
+            StudyRow(
+                dataset=on, method=method, of=of, title=title, changes=changes, epochs=epochs, of_epochs=of_epochs,
+                rules=f" ({rules})" if len(pairs) > 1 else "",
+            )
+        )  # fmt: skip
+
+    for method in (name for name in methods if name not in others):
+        for rule in dict.fromkeys(rule for _, rule in pairs):
+            add(method, method, config.methods[method].title or method, None, rule, rule, dataset)
+        for row in study.rows:
+            if row.method in methods and row.of == method:
+                variant, on = row.method, dataset
+            elif row.dataset and row.of == dataset and method in row.methods and not config.not_run(row.dataset):
+                variant, on = method, row.dataset
+            else:
+                continue
+            for mine, its in pairs:
+                add(variant, method, row.title, row.changes, mine, its, on)
+    return rows
+
+
+def explorer_settings(config: Config) -> ExplorerSettings:
+    """Say what explore.html shows."""
+    named = titles(config)
+    return ExplorerSettings(
+        datasets={task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
+        methods={name: named[name] for name in config.only_methods or config.methods},
+        rule=config.selection.rule,
+        protocols=config.training.protocols,
+    )
+
+
+def titles(config: Config) -> dict[str, str]:
+    """Give the title of each data set and method, by name."""
+    datasets = {name: entry.title or name for name, entry in config.datasets.items()}
+    return datasets | {name: entry.title or name for name, entry in config.methods.items()}
+
+
+def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> FigureSettings:
+    return FigureSettings(
+        task=task,
+        datasets=[
+            ShownDataset(name=name, title=entry.title or name, task=entry.task, reason=config.not_run(name))
+            for name, entry in config.datasets.items()
+            if task in (None, entry.task)
+        ],
+        methods=[_method(config, name, task) for name in methods],
+        rule=config.selection.rule,
+        protocols=config.training.protocols,
+        ddof=config.aggregation.ddof,
+        ratios=_ratios(config),
+    )
+
+
+def _ratios(config: Config) -> dict[Task, float]:
+    return {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
+
+
+def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
+    entry = config.methods[name]
+    reason = None
+    if config.only_methods and name not in config.only_methods:
+        reason = "left out with only_methods"
+    elif task and task not in entry.tasks:
+        reason = f"not a method for {TASKS[task].title.lower()}"
+    return ShownMethod(name=name, title=entry.title or name, reason=reason)
+
+
+def _lookup(config: Config, path: str | None) -> str | None:
+    """The value of a setting such as `selection.rule`, as text; None where the configuration lacks it."""
+    value: object = config
+    for key in path.split(".") if path else [""]:
+        value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
+    return None if value is None else str(value)
