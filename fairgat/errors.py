@@ -20,7 +20,7 @@ class NotDefined(DataError):
     """A method or a measure that is not defined for this data; its text says why."""
 
 
-class CalledOff(FairGATError):
+class CellCalledOff(FairGATError):
     """A cell is not worth training; its text says why. The selection goes on with the others."""
 
 

@@ -11,9 +11,9 @@ with logged(snakemake):
 
     wildcards, params, observe = snakemake.wildcards, snakemake.params, None
     if params.theory_every:
-        from fairgat.theory.network import every
+        from fairgat.theory.network import measure_every
 
-        observe = every(params.theory_every)
+        observe = measure_every(params.theory_every)
 
     metrics = training.run(
         Run(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),

@@ -38,15 +38,15 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     numbers = agreement.compare(paper.load(), winners, settings.margins, shown, settings.ddof)
     protocols = agreement.compare_protocols(paper.load(), winners, settings.margins, settings.ddof)
     seconds = medians(by_dataset(files["runtime"]))
-    found = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
-    statuses = judge(found)
+    ours = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
+    statuses = judge(ours)
     counts = count(numbers, statuses)
     runs = read(*files["runs"])
     more = [read(path) for path in files.get("more_splits", ())]
-    beside = {f"Ours ({name})": results for name, results in ({rule: found[rule]} | found).items()}
+    beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = leads.published(paper.load())
-    chances = chance.table(paper.load(), {key[0] for key in found[rule]}, map(_splits, [winners, *more]))
+    chances = chance.table(paper.load(), {key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
     paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
@@ -58,7 +58,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
         "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
         "chances.csv": chances.to_csv(float_format="%.4g", lineterminator="\n"),
-        "headline.txt": f"{ran(runs, settings)}\n\n{headline(counts, numbers, chances, settings)}",
+        "headline.txt": f"{runs_in_words(runs, settings)}\n\n{headline(counts, numbers, chances, settings)}",
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
@@ -95,7 +95,7 @@ def _splits(frame: pd.DataFrame) -> int:
     return int(frame["n_splits"].max()) if len(frame) else 0
 
 
-def ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
+def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
     each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
     names = [known.get(name, name) for name in each["dataset"].unique()]
@@ -107,10 +107,12 @@ def ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
     )
 
 
-def judge(found: Mapping[str, claims.Results]) -> pd.DataFrame:
-    """Judge each `claim` by its number under each `rule`, whose results are `found`: its `status`."""
+def judge(results: Mapping[str, claims.Results]) -> pd.DataFrame:
+    """Judge each `claim` by its number under each `rule`, from `results`: its `status`."""
     rows = [
-        (number, rule, claim.judge(ours)[0]) for number, claim in claims.CLAIMS.items() for rule, ours in found.items()
+        (number, rule, claim.judge(ours)[0])
+        for number, claim in claims.CLAIMS.items()
+        for rule, ours in results.items()
     ]
     return pd.DataFrame(rows, columns=["claim", "rule", "status"])
 
@@ -165,6 +167,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
         text += (
             f"; the interval of such a difference reaches {half:.2g} percentage points to either side in the median, "
-            f"and {agreement.doubtful(unsure)} of the {len(unsure)} would count as different if each were tested alone"
+            f"and {agreement.significant_alone(unsure)} of the {len(unsure)} would count as different if each were "
+            "tested alone"
         )
     return "\n\n".join([*paragraphs, f"{text}.\n"])

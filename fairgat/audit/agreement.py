@@ -84,8 +84,8 @@ def compare(
     frame = pd.DataFrame({"rule": RULES}).merge(published(paper), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
     frame["difference"] = frame["mean"] - frame["paper_mean"]
-    found = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
-    frame["p"], half = found[0], found[1]
+    tested = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
+    frame["p"], half = tested[0], tested[1]
     frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
     caps = [
@@ -153,7 +153,7 @@ def in_words(margins: Margins) -> str:
     )
 
 
-def doubtful(frame: pd.DataFrame) -> int:
+def significant_alone(frame: pd.DataFrame) -> int:
     """Count the undecided results with p below ALPHA before Holm's adjustment."""
     return int(((frame["verdict"] == UNDECIDED) & (frame["p"] < ALPHA)).sum())
 

@@ -60,5 +60,7 @@ def table(paper: Mapping[str, Any], datasets: Container[str], counts: Iterable[i
     """
     kinds: dict[str, tuple[int | None, Container[str] | None]] = {"its data sets and splits": (None, None)}
     kinds |= {f"data sets run here, {count} splits": (count, datasets) for count in counts if count > 1}
-    found = {heading: [of_support(claim, paper, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
-    return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)
+    chances = {
+        heading: [of_support(claim, paper, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()
+    }
+    return pd.DataFrame(chances, index=pd.Index(CLAIMS, name="claim"), dtype=float)

@@ -208,8 +208,8 @@ def _means(
 def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int) -> Check:
     """Check that FairGAT's mean (part 0) or deviation (1) is below its rivals', as printed. One rival that is as low
     decides, even where another's is missing."""
-    found = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
-    known = {name: round(value, 2) for name, value in found.items() if math.isfinite(value)}
+    rated = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
+    known = {name: round(value, 2) for name, value in rated.items() if math.isfinite(value)}
     own = results.get((dataset, "fairgat", metric), (math.nan, math.nan))[part]
     if not math.isfinite(own) or not known:
         return Check(subject)
@@ -243,11 +243,11 @@ def ours(
     One split has no standard deviation: NaN.
     """
     shown = under(winners[winners["rule"] == rule], *protocols)
-    found = {
+    scores = {
         (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
         for row in shown.itertuples()
     }
-    return found | {(d, m, SECONDS): (value, 0.0) for d, methods in seconds.items() for m, value in methods.items()}
+    return scores | {(d, m, SECONDS): (value, 0.0) for d, methods in seconds.items() for m, value in methods.items()}
 
 
 def of_study(frame: pd.DataFrame) -> Results:

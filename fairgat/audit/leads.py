@@ -24,10 +24,10 @@ def published(paper: Mapping[str, Any]) -> pd.DataFrame:
     """
     rows = []
     for number, claim in CLAIMS.items():
-        found = papers(paper, claim.table)
-        for dataset, method, metric in (key for check in claim.judge(found)[1] for key in check.means):
+        own = papers(paper, claim.table)
+        for dataset, method, metric in (key for check in claim.judge(own)[1] for key in check.means):
             sample = paper["samples"][claim.table]
-            pair = [found[dataset, name, metric] for name in ("fairgat", method)]
+            pair = [own[dataset, name, metric] for name in ("fairgat", method)]
             summary = [(mean, sample_deviation(std, **sample), sample["splits"]) for mean, std in pair]
             p, half = welch(*summary[0], *summary[1])
             gap = pair[0][0] - pair[1][0]

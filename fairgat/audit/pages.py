@@ -28,7 +28,9 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
     counts = []
     for rule, group in frame.groupby("rule", sort=False):
         numbers = [(group["verdict"] == verdict).sum() for verdict in labels.VERDICTS]
-        counts.append(Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, agreement.doubtful(group)))]))
+        counts.append(
+            Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, agreement.significant_alone(group)))])
+        )
     shown = frame[frame["rule"] == settings.rule]
     return Table(
         name="paper_vs_reproduced",
@@ -101,15 +103,15 @@ def _blocks(frame: pd.DataFrame, settings: AuditSettings, line: Any) -> list[Blo
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
             shown = settings.method_titles.get(method, method)
-            for _, found in lines.groupby(["metric", "table", "paper_mean"], sort=False):
-                rows.append(Row([Cell(shown), *line(found)], group=number))
+            for _, lines_of_metric in lines.groupby(["metric", "table", "paper_mean"], sort=False):
+                rows.append(Row([Cell(shown), *line(lines_of_metric)], group=number))
                 shown = ""
         blocks.append(Block(title, rows))
     return blocks
 
 
-def _line(found: pd.DataFrame) -> list[Cell]:
-    (line,) = found.itertuples()
+def _line(lines: pd.DataFrame) -> list[Cell]:
+    (line,) = lines.itertuples()
     numbers = [
         _number("{:+.2f}", line.difference),
         _number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
@@ -161,14 +163,14 @@ def claims(
     columns = ["Paper's own numbers", *ours]
     overview, details, luck = [], [], []
     for number, claim in claiming.CLAIMS.items():
-        found = [claim.judge(claiming.papers(paper, claim.table)), *map(claim.judge, ours.values())]
-        verdicts = [verdict for verdict, _ in found]
+        judged = [claim.judge(claiming.papers(paper, claim.table)), *map(claim.judge, ours.values())]
+        verdicts = [verdict for verdict, _ in judged]
         bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
         overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
         luck.append(Row([Cell(str(number)), *(Cell(_number("{:.2f}", value)) for value in chances.loc[number])]))
         own = leads[leads["claim"] == number].set_index(["dataset", "method", "metric"])
         rows = []
-        for each in zip(*(checks for _, checks in found), strict=True):
+        for each in zip(*(checks for _, checks in judged), strict=True):
             published, *rest = [Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each]
             rows.append(Row([Cell(each[0].subject), published, *([_leads(each[0], own)] if len(own) else []), *rest]))
         said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
@@ -277,9 +279,11 @@ def _differences(group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[st
     for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
         title = titles.get(method, method)
         for cell, lines in mine.groupby("cell", sort=False):
-            found = {line.metric: _signed(line) for line in lines.itertuples()}
+            differences = {line.metric: _signed(line) for line in lines.itertuples()}
             name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
-            rows.append(Row([Cell(title), name, *(found.get(metric, Cell(DASH)) for metric in metrics)], group=number))
+            rows.append(
+                Row([Cell(title), name, *(differences.get(metric, Cell(DASH)) for metric in metrics)], group=number)
+            )
             title = ""
     return rows
 

@@ -115,18 +115,18 @@ def stats(config: Config, out: Path, mirror: str | None = None, names: list[str]
     """
     for name in _wanted(config, names):
         graph, entry = Graph.load(make_graph(config, name, out, mirror)), config.datasets[name]
-        found = counts(graph, config.searched("alpha_chi_max"))
+        counted = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
-        yield from (f"  {line}" for line in to_check(graph, found))
+        yield from (f"  {line}" for line in to_check(graph, counted))
         like, count = entry.splits_of or name, config.split_count(name)
         for line in warnings(graph, like, entry.task, config.splits, config.seed, count):
             yield f"  WARNING: {line}"
-        for key, value in found.items():
+        for key, value in counted.items():
             if key != "by_group":
                 yield f"  {key:<20}{_shown(value)}"
 
 
-def to_check(graph: Graph, found: Mapping[str, Any]) -> Iterator[str]:
+def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     """Lines on what people must check: how files were read, what was left out, the groups, and odd features."""
     facts = dict(graph.facts)
     for key, title in (("nodes_read_as", "nodes"), ("edges_read_as", "edges")):
@@ -135,7 +135,7 @@ def to_check(graph: Graph, found: Mapping[str, Any]) -> Iterator[str]:
     if facts.get("left_out"):
         yield "left out: " + ", ".join(f"{count} {what}" for what, count in facts["left_out"].items())
     has_labels = not (graph.labels == graph.sensitive).all()
-    for name, group in found["by_group"].items():
+    for name, group in counted["by_group"].items():
         share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
         label = f"label 1 for {group['label_1']} of {group['labelled']} ({share}), " if has_labels else ""
         yield (

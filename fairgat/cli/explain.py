@@ -59,13 +59,13 @@ def run(arguments: argparse.Namespace) -> None:
             module, settings, graph, split, training, written["seed"], directory / "model.npz",
             edited if edited.exists() else None,
         )  # fmt: skip
-        found = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}
+        accounts = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}
     except NotDefined as error:
         print(f"3. There is no account of its logits: {error}.")
         return
-    if abs(found["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01:
+    if abs(accounts["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01:
         print("Of the network's logits, before its method changes them for decisions:")
-    for place, line in enumerate(attention(found), start=3):
+    for place, line in enumerate(attention(accounts), start=3):
         print(f"{place}. {line}")
 
 
@@ -113,12 +113,12 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
     return group, lines()
 
 
-def attention(found: dict[str, Account]) -> Iterator[str]:
+def attention(accounts: dict[str, Account]) -> Iterator[str]:
     """Three sentences about the logits' accounts, by the rows they are over: the parts, the optimum, beyond it."""
-    whole = found["all"]
+    whole = accounts["all"]
     yield (
-        f"The mean logits of all nodes differ by {_sum(whole)}; those of label 1 by {_sum(found['label 1'])}."
-        if np.isfinite(found["label 1"].gap)
+        f"The mean logits of all nodes differ by {_sum(whole)}; those of label 1 by {_sum(accounts['label 1'])}."
+        if np.isfinite(accounts["label 1"].gap)
         else f"The mean logits of all nodes differ by {_sum(whole)}."
     )
     if np.isnan(whole.reach):

@@ -16,7 +16,7 @@ from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
-from fairgat.theory.network import every
+from fairgat.theory.network import measure_every
 from fairgat.training import job as training
 from fairgat.training.progress import bar
 
@@ -84,7 +84,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         directory=directory,
         progress=None if arguments.quiet else bar(protocol["epochs"], f"{job.method} on {job.dataset}"),
         debiased=debiased,
-        observe=every(theory_every) if theory_every else None,
+        observe=measure_every(theory_every) if theory_every else None,
     )
     if "failure" in metrics:
         raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")

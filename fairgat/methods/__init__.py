@@ -22,8 +22,8 @@ _HELPERS = ("base", "groups")
 
 def names() -> dict[str, str]:
     """List every method, and the module that implements it: a file here, or `method` in a folder."""
-    found = (item for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS)
-    return {item.name: f"{__name__}.{item.name}" + ".method" * item.ispkg for item in found}
+    modules = (item for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS)
+    return {item.name: f"{__name__}.{item.name}" + ".method" * item.ispkg for item in modules}
 
 
 def module(name: str) -> ModuleType:
@@ -31,23 +31,23 @@ def module(name: str) -> ModuleType:
     if name not in names():
         raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
     try:
-        found = importlib.import_module(names()[name])
+        imported = importlib.import_module(names()[name])
     except SyntaxError as error:
         raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
     except ImportError as error:
         raise ConfigError(f"fairgat/methods/{name}.py cannot be imported: {error}") from None
-    if not hasattr(found, "Settings"):
+    if not hasattr(imported, "Settings"):
         raise ConfigError(f"fairgat/methods/{name}.py has no class Settings; see docs/extending.md")
-    return found
+    return imported
 
 
 def implementation(name: str, task: Task) -> type:
     """Find the class of a method for a task: `NodeClassification` for node_classification, and so on."""
     title = task.title().replace("_", "")
-    found = getattr(module(name), title, None)
-    if found is None:
+    settings = getattr(module(name), title, None)
+    if settings is None:
         raise ConfigError(f"fairgat/methods/{name}.py has no class {title}: it does not do {task}")
-    return found
+    return settings
 
 
 def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model:

@@ -47,7 +47,7 @@ class Method:
         """Make the graph to train on; labels, groups and the numbering of nodes stay.
 
         Raises:
-            CalledOff: the cell is not worth training.
+            CellCalledOff: the cell is not worth training.
         """
         return graph
 
@@ -70,13 +70,13 @@ class Method:
         return self.task.loss(output)
 
     @property
-    def goes_on(self) -> bool:
+    def continues_from_forward(self) -> bool:
         """Whether `update` continues from `forward`'s output; with dropout, evaluation needs a pass of its own."""
         return self.starts_from_forward and not self.task.training.dropout
 
     def forward(self) -> Tensor:
         """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
-        if self.goes_on:
+        if self.continues_from_forward:
             self.model.train()
             return self.embed()
         self.model.eval()
@@ -89,7 +89,7 @@ class Method:
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from `forward`'s output; returns the losses to log."""
-        if not self.goes_on:
+        if not self.continues_from_forward:
             self.model.train()
             output = self.embed()
         loss = self.loss(output)

@@ -167,12 +167,12 @@ def occurrences(rate: float, trials: int) -> Tensor:
 
     Draws the gaps between successes: if there are few, far faster than trial by trial.
     """
-    found, last = [torch.zeros(0, dtype=torch.int64)], -1
+    chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
         gaps = torch.empty(int(rate * (trials - last)) + 16, dtype=torch.int64).geometric_(rate)
-        found.append(last + gaps.cumsum(0))
-        last = int(found[-1][-1])
-    positions = torch.cat(found)
+        chunks.append(last + gaps.cumsum(0))
+        last = int(chunks[-1][-1])
+    positions = torch.cat(chunks)
     return positions[positions < trials]
 
 

@@ -55,7 +55,7 @@ def thresholds(
     members = sensitive == np.arange(groups)[:, None]
     choices = [_choices(logits[own], labels[own], counted[own]) for own in members]
     measured = (members & counted).any(axis=1)
-    best, found = -np.inf, []
+    best, cuts = -np.inf, []
     for start in np.unique(np.concatenate([rates for _, rates, _ in choices])):
         windows = [
             (group, *(np.searchsorted(group[1], [start, start + limit + 1e-9]) if rated else (0, group.shape[1])))
@@ -64,8 +64,8 @@ def thresholds(
         if all(first < end for _, first, end in windows):
             chosen = [columns[:, a + columns[2, a:b].argmax()] for columns, a, b in windows]
             if (total := sum(column[2] for column in chosen)) > best:
-                best, found = total, [column[0] for column in chosen]
-    return np.array(found)
+                best, cuts = total, [column[0] for column in chosen]
+    return np.array(cuts)
 
 
 def _choices(logits: np.ndarray, labels: np.ndarray, counted: np.ndarray) -> np.ndarray:

@@ -56,9 +56,9 @@ def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:
 
     Where two tables disagree (FairGAT on Pokec-n) the comparison table counts; the audit shows both.
     """
-    found: dict[tuple[str, str, str], tuple[float, float]] = {}
+    scores: dict[tuple[str, str, str], tuple[float, float]] = {}
     for table in ("ablation", "comparison", "link_prediction"):  # later tables overwrite earlier ones
         for key, entry in results(load(), table) if TASK_OF_RESULTS[table] == task else ():
             # Rounded, so that 66.26 % is 0.6626 and not 0.6626000000000001.
-            found[key] = (round(entry.mean / 100, 6), round(entry.std / 100, 6))
-    return found
+            scores[key] = (round(entry.mean / 100, 6), round(entry.std / 100, 6))
+    return scores

@@ -114,16 +114,16 @@ def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = (
         ConfigError: one of them is missing, or cannot be parsed.
     """
     pruned = (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without))
-    found: set[Path] = set()
+    seen: set[Path] = set()
     todo = [path for name in (script_or_module, *more) for path in _located(name)]
     while todo:
         path = todo.pop()
         module = _name_of(path)
-        if path in found or module == "fairgat" or _within(module, pruned):
+        if path in seen or module == "fairgat" or _within(module, pruned):
             continue
-        found.add(path)
+        seen.add(path)
         todo += _followed(path)
-    return sorted(str(path.relative_to(ROOT)) for path in found if path.is_relative_to(PACKAGE) and not _is_bare(path))
+    return sorted(str(path.relative_to(ROOT)) for path in seen if path.is_relative_to(PACKAGE) and not _is_bare(path))
 
 
 def _located(name: str | Path) -> list[Path]:
@@ -175,15 +175,15 @@ def _followed(path: Path) -> tuple[Path, ...]:
     """The package's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
-    found: dict[Path, None] = {}
+    files: dict[Path, None] = {}
     for node in ast.walk(_parsed(path)):
         if isinstance(node, ast.Import | ast.ImportFrom):
-            found |= dict.fromkeys(_imported(node, path))
+            files |= dict.fromkeys(_imported(node, path))
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".yaml", ".j2")):
             beside = path.parent / node.value
             if beside.is_file():
-                found[beside] = None
-    return tuple(found)
+                files[beside] = None
+    return tuple(files)
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:

@@ -139,14 +139,14 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw
 
 def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
     """The raw files, named by where they came from, with their checksums; they are no part of what is deposited."""
-    found = []
+    entities = []
     for manifest in sorted(folder.glob("*/manifest.json")):
         for file in read_json(manifest)["files"]:
             entity = ContextEntity(crate, f"#{file['name']}", {"@type": "CreativeWork", "name": file["name"]})
             entity["identifier"], entity["url"] = f"sha256:{file['sha256']}", file.get("source", "unknown")
             entity["conditionsOfAccess"] = ACCESS
-            found.append(crate.add(entity))
-    return found
+            entities.append(crate.add(entity))
+    return entities
 
 
 def _times(place: Path) -> tuple[str, str]:

@@ -75,6 +75,6 @@ def _runs_without_result(plan: Plan) -> Iterator[str]:
         for row in runs[runs["metric"] == "failure"].itertuples():
             key = (row.method, row.cell, row.dataset, row.reason)
             splits.setdefault(key, []).append(str(row.split))
-    for (method, cell, dataset, reason), found in splits.items():
-        named = f"{'splits' if len(found) > 1 else 'split'} {', '.join(found)}"
+    for (method, cell, dataset, reason), failed in splits.items():
+        named = f"{'splits' if len(failed) > 1 else 'split'} {', '.join(failed)}"
         yield f"{method} ({cell}) on {dataset}, {named}: {reason}"

@@ -50,10 +50,10 @@ def collect(
 
 def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
     """Add up the `runs` that each `commit` trained and whether it was `modified`, most runs first."""
-    found: Counter = Counter()
+    counts: Counter = Counter()
     for entry in (entry for path in selections for entry in read_json(path)["trained_at"]):
-        found[entry["commit"], entry["modified"]] += entry["runs"]
-    return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in found.most_common()]
+        counts[entry["commit"], entry["modified"]] += entry["runs"]
+    return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in counts.most_common()]
 
 
 def _versions() -> Iterable[tuple[str, str]]:
@@ -75,10 +75,10 @@ def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
     rules = [path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths]
     frame = pd.concat([pd.read_csv(path, sep="\t").assign(rule=rule) for path, rule in zip(paths, rules, strict=True)])
     numbers = frame[["s", "cpu_time", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0.0)  # NA: not sampled
-    found = numbers.groupby(frame["rule"]).agg(
+    sums = numbers.groupby(frame["rule"]).agg(
         jobs=("s", "size"), wall_seconds=("s", "sum"), cpu_seconds=("cpu_time", "sum"), peak_mb=("max_rss", "max")
     )
-    return found.round(1).astype({"jobs": object}).to_dict("index")
+    return sums.round(1).astype({"jobs": object}).to_dict("index")
 
 
 def page(content: Mapping[str, Any]) -> Table:

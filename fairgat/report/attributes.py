@@ -47,10 +47,14 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
         mine = scored[(scored["metric"] == gap) | scored["metric"].str.startswith(f"{gap}_")]
         over = mine["metric"].str.removeprefix(gap).str.removeprefix("_").replace("", COMBINED)
         parts.append(mine.assign(measure=gap, over=over))
-    found = pd.concat(parts)
-    summary = found.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
-    base = found.rename(columns={"value": "base"}).drop(columns="of").rename(columns={"method": "of"})
-    pairs = found[found["method"] != found["of"]].merge(base[["dataset", "of", "measure", "over", "split", "base"]])
+    gaps_of_splits = pd.concat(parts)
+    summary = gaps_of_splits.groupby([*_KEYS, "cell"], sort=False)["value"].agg(
+        n_splits="count", mean="mean", std="std"
+    )
+    base = gaps_of_splits.rename(columns={"value": "base"}).drop(columns="of").rename(columns={"method": "of"})
+    pairs = gaps_of_splits[gaps_of_splits["method"] != gaps_of_splits["of"]].merge(
+        base[["dataset", "of", "measure", "over", "split", "base"]]
+    )
     paired = differences(pairs.dropna(subset=["value", "base"]), _KEYS).drop(columns=["n_splits", "spread"])
     rows = summary.reset_index().merge(paired, how="left", on=_KEYS)
     ends = [_ends(scored, row, stats) for row in rows.itertuples()]

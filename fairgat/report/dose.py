@@ -53,19 +53,19 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
     mine = scored.merge(variants)
     gaps = differences(mine.merge(base), [*_CELL, "metric"]).set_index([*_CELL, "metric"])
     both = pd.concat([bases, mine]).drop_duplicates([*_CELL, "split", "metric"])
-    found = both.groupby([*_CELL, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
+    points = both.groupby([*_CELL, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
     for name in ("difference", "low", "high"):
-        found = found.join(gaps[name].unstack("metric").add_suffix(f"_{name}"))
+        points = points.join(gaps[name].unstack("metric").add_suffix(f"_{name}"))
     logits = accounts[accounts["layer"] == "logit"]
     for over in OVER:
         terms = logits[logits["over"] == over].groupby(_CELL)[_TERMS].mean()
         terms["optimum"] = 1 / terms["reach"]
-        found = found.join(terms.add_prefix(f"{over.replace(' ', '_')}_"))
-    found = found.reset_index()
-    given = [cells.from_path(cell).get(settings.dose) for cell in found["cell"]]
-    turned_out = (1 - found["all_factor"]) / found["all_reach"]
-    found.insert(3, "share", pd.Series(given, dtype=float).fillna(turned_out))
-    return found
+        points = points.join(terms.add_prefix(f"{over.replace(' ', '_')}_"))
+    points = points.reset_index()
+    given = [cells.from_path(cell).get(settings.dose) for cell in points["cell"]]
+    turned_out = (1 - points["all_factor"]) / points["all_reach"]
+    points.insert(3, "share", pd.Series(given, dtype=float).fillna(turned_out))
+    return points
 
 
 def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
@@ -80,7 +80,7 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
         the least of the measure that these rows belong to (`least_measure`: ΔSP for all nodes, ΔEO for label 1).
     """
     logits = accounts[accounts["layer"] == "logit"]
-    found = []
+    rows = []
     for block in settings.blocks:
         first = next(row for row in block.rows if row.changes)
         cells_of = curve[(curve["dataset"] == first.dataset) & (curve["method"] == first.method)].dropna(
@@ -95,7 +95,7 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
             shares = [least_gap(lines)[0] for _, lines in two.groupby("split") if len(lines) == 2]
             name = over.replace(" ", "_")
             relative = (cells_of[f"{name}_gap"] / cells_of[f"{name}_spread"]).abs()
-            found.append(
+            rows.append(
                 {
                     "dataset": first.dataset,
                     "over": over,
@@ -107,7 +107,7 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
                     "least_measure": cells_of.loc[cells_of[measure].idxmin(), "share"],
                 }
             )
-    return pd.DataFrame(found)
+    return pd.DataFrame(rows)
 
 
 def figure(settings: StudySettings, curve: pd.DataFrame, predicted: pd.DataFrame) -> Figure:

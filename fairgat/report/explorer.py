@@ -110,19 +110,19 @@ def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
 def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each published number that was run, with the audit's verdict; `numbers` are the audit's."""
     titles = {name: title for datasets in settings.datasets.values() for name, title in datasets.items()}
-    found = numbers.dropna(subset=["mean"])
-    found = found[found["dataset"].isin(titles) & found["method"].isin(settings.methods)]
+    shown = numbers.dropna(subset=["mean"])
+    shown = shown[shown["dataset"].isin(titles) & shown["method"].isin(settings.methods)]
     return pd.DataFrame(
-        {"dataset": found["dataset"].map(titles), "method": found["method"].map(settings.methods),
-         "measure": [str(labels.metric(name)) for name in found["metric"]], "rule": found["rule"],
-         "published": found["paper_mean"], "ours": found["mean"].round(3), "verdict": found["verdict"],
-         "paper": [_text(m / 100, s / 100) for m, s in zip(found["paper_mean"], found["paper_std"], strict=True)],
-         "reproduced": [_text(m / 100, s / 100) for m, s in zip(found["mean"], found["std"], strict=True)],
+        {"dataset": shown["dataset"].map(titles), "method": shown["method"].map(settings.methods),
+         "measure": [str(labels.metric(name)) for name in shown["metric"]], "rule": shown["rule"],
+         "published": shown["paper_mean"], "ours": shown["mean"].round(3), "verdict": shown["verdict"],
+         "paper": [_text(m / 100, s / 100) for m, s in zip(shown["paper_mean"], shown["paper_std"], strict=True)],
+         "reproduced": [_text(m / 100, s / 100) for m, s in zip(shown["mean"], shown["std"], strict=True)],
          "interval": [
              "–" if percent.missing(a) else f"{a:+.2f} to {b:+.2f}"
-             for a, b in zip(found["ci_low"], found["ci_high"], strict=True)
+             for a, b in zip(shown["ci_low"], shown["ci_high"], strict=True)
          ],
-         "p_holm": found["p_holm"].round(4)}
+         "p_holm": shown["p_holm"].round(4)}
     )  # fmt: skip
 
 

@@ -84,23 +84,23 @@ def compare(
         [(*key, "accuracy", *value) for task in TASKS for key, value in means(task).items()],
         columns=["run_on", "method", "metric", "epochs", "paper_mean", "paper_std"],
     )
-    found = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
-    found = found.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
-    published = found.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})
-    found = found.merge(published, how="left", on=bases)
-    found["paper_difference"] = (found["paper_mean"] - found["paper_base"]).where(varied)
-    found["splits_needed"] = [
+    compared = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
+    compared = compared.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
+    published = compared.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})
+    compared = compared.merge(published, how="left", on=bases)
+    compared["paper_difference"] = (compared["paper_mean"] - compared["paper_base"]).where(varied)
+    compared["splits_needed"] = [
         splits_needed(line.paper_difference, line.spread)
         if line.spread > 0 and pd.notna(line.paper_difference)
         else None
-        for line in found.itertuples()
+        for line in compared.itertuples()
     ]
-    found["n_splits"] = found["n_splits"].fillna(0).astype(int)
-    found["people"] = bootstrap.of_rows(map(_compared, found.itertuples()), bootstrap.read(decisions))
-    found["corrected"] = [
-        corrected_half_width(line.spread, line.n_splits, settings.ratios[line.task]) for line in found.itertuples()
+    compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
+    compared["people"] = bootstrap.of_rows(map(_compared, compared.itertuples()), bootstrap.read(decisions))
+    compared["corrected"] = [
+        corrected_half_width(line.spread, line.n_splits, settings.ratios[line.task]) for line in compared.itertuples()
     ]
-    return found[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
+    return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 
 
 def _compared(line: Any) -> bootstrap.Row | None:

@@ -88,11 +88,11 @@ class Look:
 def looks(methods: Mapping[str, str]) -> dict[str, Look]:
     """Give each method (name → title) a look; the paper's methods look the same in every figure."""
     spare = iter(_OTHERS * 100)
-    found = {}
+    chosen = {}
     for name, title in methods.items():
         line = "--" if name.startswith(_ABLATION) else "-"
-        found[name] = Look(plain(title), *(_KNOWN.get(name) or next(spare)), line)
-    return found
+        chosen[name] = Look(plain(title), *(_KNOWN.get(name) or next(spare)), line)
+    return chosen
 
 
 def plain(text: str) -> str:
@@ -132,13 +132,13 @@ def panels(
     for row in axes:
         for ax in row:
             ax.set_axis_off()
-    found = {}
+    axes_of = {}
     for place, (dataset, title) in enumerate(datasets.items()):
         for number, name in enumerate(names):
-            ax = found[dataset, name] = axes[place * rows + number // columns][number % columns]
+            ax = axes_of[dataset, name] = axes[place * rows + number // columns][number % columns]
             ax.set_axis_on()
         axes[place * rows][0].set_title(plain(title), loc="left", fontweight="bold")
-    return figure, found
+    return figure, axes_of
 
 
 def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), line: bool = False) -> None:

@@ -104,7 +104,7 @@ def half_widths(
         raise ValueError("the two methods must be tested on the same nodes in the same splits")
     number = int(groups.max()) + 1
     sides = [_one_hot(decisions, labels, groups, number) for decisions in (mine, theirs)]
-    found: dict[str, list[np.ndarray]] = {name: [] for name in statistics}
+    resampled: dict[str, list[np.ndarray]] = {name: [] for name in statistics}
     for weights in _weights(len(labels), draws):
         scores = []
         for side in sides:
@@ -114,9 +114,11 @@ def half_widths(
             gaps = statistic(scores[0]) - statistic(scores[1])
             known = ~np.isnan(gaps)
             total = np.where(known, gaps, 0).sum(axis=-1)
-            found[name].append(np.divide(total, known.sum(-1), out=np.full(len(gaps), math.nan), where=known.any(-1)))
+            resampled[name].append(
+                np.divide(total, known.sum(-1), out=np.full(len(gaps), math.nan), where=known.any(-1))
+            )
     bound = float(ndtri((1 + CONFIDENCE) / 2))
-    return {name: bound * _deviation(np.concatenate(values)) for name, values in found.items()}
+    return {name: bound * _deviation(np.concatenate(values)) for name, values in resampled.items()}
 
 
 def _one_hot(decisions: np.ndarray, labels: np.ndarray, groups: np.ndarray, number: int) -> np.ndarray:

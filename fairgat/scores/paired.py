@@ -56,10 +56,10 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         deviation of the differences), `low` and `high`, which are NaN for a single split.
     """
     gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(list(keys), sort=False)["gap"]
-    found = gaps.agg(n_splits="size", difference=fmean, spread="std", half=half_width)
-    found = found.astype({"difference": float, "spread": float, "half": float})
-    found = found.assign(low=found["difference"] - found["half"], high=found["difference"] + found["half"])
-    return found.drop(columns="half").reset_index()
+    means = gaps.agg(n_splits="size", difference=fmean, spread="std", half=half_width)
+    means = means.astype({"difference": float, "spread": float, "half": float})
+    means = means.assign(low=means["difference"] - means["half"], high=means["difference"] + means["half"])
+    return means.drop(columns="half").reset_index()
 
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
@@ -86,8 +86,8 @@ def splits_needed(difference: float, spread: float, power: float = 0.8) -> float
     n = np.arange(2, 1001)
     bound, shift = stdtrit(n - 1, (1 + CONFIDENCE) / 2), abs(difference) * np.sqrt(n) / spread
     other = np.nan_to_num(stats.nct.cdf(-bound, n - 1, shift))  # the wrong sign; SciPy has NaN for the least of these
-    found = n[stats.nct.sf(bound, n - 1, shift) + other >= power]
-    return float(found[0]) if len(found) else math.inf
+    enough = n[stats.nct.sf(bound, n - 1, shift) + other >= power]
+    return float(enough[0]) if len(enough) else math.inf
 
 
 def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> pd.DataFrame:
@@ -110,6 +110,6 @@ def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, prot
     pairs = test[test["method"] != REFERENCE].merge(
         base.rename(columns={"value": "base"}), on=["dataset", "split", "metric"]
     )
-    found = differences(pairs, [*identity, "metric"])
-    found = found.merge(chosen.assign(selected=True), how="left", on=identity)
-    return found.assign(selected=found["selected"].notna())[list(COLUMNS)]
+    gaps = differences(pairs, [*identity, "metric"])
+    gaps = gaps.merge(chosen.assign(selected=True), how="left", on=identity)
+    return gaps.assign(selected=gaps["selected"].notna())[list(COLUMNS)]

@@ -110,9 +110,9 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
     for path, (dataset, method, cells, splits) in zip(paths, shards, strict=True):
         rows = read(path)
         ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
-        found = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
+        there = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
         wanted = {(dataset, method, cell, split) for cell in cells for split in range(splits)}
-        for what, runs in (("lacks the end of", wanted - found), ("has, besides its own runs,", found - wanted)):
+        for what, runs in (("lacks the end of", wanted - there), ("has, besides its own runs,", there - wanted)):
             if runs:
                 dataset, method, cell, split = min(runs)
                 raise frames.damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")

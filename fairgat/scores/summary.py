@@ -36,8 +36,8 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
     rows = scores_alone(runs)
     rows = rows[rows["part"].isin(["validation", "test"])].dropna(subset="value")
-    found = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
-    return found.astype({"mean": float, "std": float}).reset_index()
+    means = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
+    return means.astype({"mean": float, "std": float}).reset_index()
 
 
 def winners(
@@ -66,8 +66,8 @@ def winners(
         [(*key, *value) for key, value in published.items()],
         columns=["dataset", "method", "metric", "paper_mean", "paper_std"],
     )
-    found = chosen.merge(cells[cells["part"] == "test"]).merge(paper, how="left")
-    return found[list(WINNERS)]
+    rows = chosen.merge(cells[cells["part"] == "test"]).merge(paper, how="left")
+    return rows[list(WINNERS)]
 
 
 def deviation(values: Iterable[float], ddof: int) -> float:

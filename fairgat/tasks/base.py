@@ -153,7 +153,7 @@ def nulled(scores: Scores) -> dict[str, dict[str, float | None]]:
 def task_class(name: str) -> type[Task]:
     """Import the class of a task from the module of its name in fairgat/tasks."""
     module = importlib.import_module(f"fairgat.tasks.{name}")
-    return next(found for found in vars(module).values() if getattr(found, "name", None) == name)
+    return next(value for value in vars(module).values() if getattr(value, "name", None) == name)
 
 
 def pack(predictions: Mapping[int, Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -197,13 +197,13 @@ def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, fl
     Args:
         apart: whether to compute those of single groups and attributes, too.
     """
-    found: dict[str, float] = {}
+    values: dict[str, float] = {}
     for measure in MEASURES[task]:
         value = measure.of(decisions) if apart or not measure.by else {}
         if measure.by == "group":
             value = dict(enumerate(value))
         if measure.by:
-            found |= {f"{measure.name}_{which}": float(rate) for which, rate in value.items()}
+            values |= {f"{measure.name}_{which}": float(rate) for which, rate in value.items()}
         else:
-            found[measure.name] = value
-    return found
+            values[measure.name] = value
+    return values

@@ -213,10 +213,10 @@ def link_metrics(
     """
     decided, truth = _binary(predicted, "predictions"), _binary(labels, "labels")
     decisions = Decisions(decided, 0.5, decided, truth, sensitive[edges], int(sensitive.max()) + 1, nobody)
-    found = {"accuracy": accuracy(decisions)}
+    values = {"accuracy": accuracy(decisions)}
     for name in decisions.dyads:
-        found |= {f"dp_{name}": parity(name)(decisions), f"eo_{name}": odds(name)(decisions)}
-    return found
+        values |= {f"dp_{name}": parity(name)(decisions), f"eo_{name}": odds(name)(decisions)}
+    return values
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:

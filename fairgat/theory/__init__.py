@@ -12,4 +12,4 @@ printed statements fail, and proves the corrected bounds computed here.
 
 from fairgat.theory.account import Account
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, linear_terms
-from fairgat.theory.network import account, attention_layer, every, measure
+from fairgat.theory.network import account, attention_layer, measure, measure_every

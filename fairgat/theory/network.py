@@ -72,7 +72,7 @@ def account(method: Method) -> list[Account]:
         return accounts + attention_account("logit", *arrays, direction, _double(logits))
 
 
-def every(epochs: int) -> Observer:
+def measure_every(epochs: int) -> Observer:
     """Make an observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs.
 
     Where the bounds are not defined for the model, or its data, it says so once and adds nothing.

@@ -80,12 +80,12 @@ def account_all(
         parts, job_seed = splits.load(split_files[split]), splits.seed_of(seed, dataset, split)
         edited = debiased[split] if debiased else None
         try:
-            found = account(rebuild(module, chosen, whole, parts, protocol, job_seed, path, edited))
+            accounts = account(rebuild(module, chosen, whole, parts, protocol, job_seed, path, edited))
         except NotDefined as error:
             print(f"{method} on {dataset}: {error}")
             return []
         identity = {"dataset": dataset, "method": method, "cell": cell, "split": split}
-        rows += [identity | asdict(each) for each in found]
+        rows += [identity | asdict(each) for each in accounts]
     return rows
 
 

@@ -18,7 +18,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.data.splits import seed_of
 from fairgat.environment import revision, versions
-from fairgat.errors import CalledOff, NotDefined
+from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods.base import Method
 from fairgat.plan import Run
 from fairgat.tasks.base import Task, nulled, pack, task_class
@@ -37,7 +37,7 @@ def build(
     """Make a freshly initialised method on one split; `seed` decides every random number that follows.
 
     Raises:
-        CalledOff: the method does not train this cell.
+        CellCalledOff: the method does not train this cell.
         NotDefined: the method is not defined for this graph.
     """
     torch.manual_seed(seed)
@@ -96,7 +96,7 @@ def run(
         kept = _predictions(method.task, result)
         scores = {"protocol": protocol.reported, "protocols": _scores(method.task, result, kept)}
         predictions = pack(kept) | method.task.truth()
-    except (CalledOff, Diverged, NotDefined) as error:
+    except (CellCalledOff, Diverged, NotDefined) as error:
         scores = {"failure": str(error)}
     except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
         scores = {"failure": f"a weight matrix was no longer finite: {error}"}
@@ -127,12 +127,12 @@ def run(
 
 def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
     """Collect the predictions of each epoch that a protocol reports."""
-    found = {kept.epoch: task.predictions(kept.output) for kept in result.kept.values()}
-    for epoch, arrays in found.items():
+    predictions = {kept.epoch: task.predictions(kept.output) for kept in result.kept.values()}
+    for epoch, arrays in predictions.items():
         for name, array in arrays.items():
             if np.isnan(array).any():  # a product of finite embeddings may be infinity less infinity
                 raise Diverged(f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite")
-    return found
+    return predictions
 
 
 def _scores(task: Task, result: Fit, predictions: dict[int, dict[str, np.ndarray]]) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from fairgat import environment, methods
 from fairgat.config import NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff, NotDefined
+from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.training.job import build, seed_of
 
 
@@ -49,7 +49,7 @@ def measure(
             try:
                 checked, edited = methods.settings(entry["module"], dict(chosen)), (debiased or {}).get(name)
                 running[name] = build(entry["module"], checked, whole, parts, protocol, job_seed, edited)
-            except (CalledOff, NotDefined) as error:
+            except (CellCalledOff, NotDefined) as error:
                 failures.setdefault(name, str(error))
             else:
                 timed[name] = cell
@@ -58,7 +58,7 @@ def measure(
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
             started = time.perf_counter()
-            method.update(method.forward() if method.goes_on else None)
+            method.update(method.forward() if method.continues_from_forward else None)
             if epoch >= settings.warmup:
                 seconds[name].append(time.perf_counter() - started)
     return {

@@ -58,7 +58,7 @@ class Form(Model):
             ) from None
 
 
-class Written(Form):
+class FileOptions(Form):
     """A file, and its form."""
 
     file: str
@@ -72,7 +72,7 @@ class Written(Form):
         return paste(key, self.model_dump(exclude_unset=True) | {"header": header})
 
 
-AtPath = Annotated[Written, BeforeValidator(lambda value: {"file": value} if isinstance(value, str) else value)]
+AtPath = Annotated[FileOptions, BeforeValidator(lambda value: {"file": value} if isinstance(value, str) else value)]
 
 
 class Options(Columns, Form):
@@ -128,7 +128,7 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
     return assemble(options, table, pairs, options.edges.file, written, facts=facts)
 
 
-def _read(path: Path, written: Written, options: Any, expected: np.ndarray | None = None):
+def _read(path: Path, written: FileOptions, options: Any, expected: np.ndarray | None = None):
     from fairgat.data import reading
 
     form = {key: getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields}

@@ -8,7 +8,7 @@ from scipy import sparse
 from scipy.stats import wasserstein_distance
 
 from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff
+from fairgat.errors import CellCalledOff
 from fairgat.methods.edits.result import Debiased
 
 SELF = 0.5  # share of a node's own features in a hop (alpha in `metrics.py`)
@@ -53,7 +53,7 @@ def describe(graph: Graph, debiased: Debiased, cells: Sequence[tuple[float, int]
             changed = debiased.apply(graph, threshold, dropped)
             entry |= {"added": int(added.sum()), "removed": int(removed.sum()), "edges": changed.num_edges // 2}
             entry |= _bias(changed)
-        except CalledOff as error:
+        except CellCalledOff as error:
             entry["failure"] = str(error)
         after.append(entry)
     return {"feature_scale": debiased.scale.tolist(), "before": before, "after": after}

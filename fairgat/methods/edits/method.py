@@ -7,7 +7,7 @@ from pydantic import Field
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff, DataError
+from fairgat.errors import CellCalledOff, DataError
 from fairgat.methods.base import NodeMethod
 from fairgat.methods.edits.fit import Debias
 from fairgat.methods.edits.result import Debiased
@@ -30,7 +30,7 @@ class NodeClassification(NodeMethod):
         """Make the debiased graph at the cell's threshold.
 
         Raises:
-            CalledOff: it would be too dense to train on.
+            CellCalledOff: it would be too dense to train on.
             DataError: no file of a debiased graph is given, or it belongs to another graph.
             NotDefined: there are not exactly two groups.
         """
@@ -39,5 +39,5 @@ class NodeClassification(NodeMethod):
             raise DataError("EDITS trains on a debiased graph, and none was given; the rule `debias` makes it")
         try:
             return Debiased.load(debiased).apply(graph, settings.threshold, settings.dropped_features)
-        except CalledOff as error:
-            raise CalledOff(f"threshold~{settings.threshold}: {error}") from None
+        except CellCalledOff as error:
+            raise CellCalledOff(f"threshold~{settings.threshold}: {error}") from None

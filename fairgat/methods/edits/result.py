@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 
 from fairgat.data.graph import Graph, load_npz, save_npz, symmetrise
-from fairgat.errors import CalledOff, DataError
+from fairgat.errors import CellCalledOff, DataError
 
 
 @dataclass(frozen=True)
@@ -51,21 +51,21 @@ class Debiased:
         """Decide which pairs are added (M,) and which edges removed (E,), like `binarize` in the authors' `train.py`.
 
         Raises:
-            CalledOff: the graph would have more than `limit` edges.
+            CellCalledOff: the graph would have more than `limit` edges.
         """
         removed = self.weakening < threshold * self.lowest
         added = self.gain > threshold * self.highest
         edges = len(removed) - removed.sum() + added.sum()
         if threshold * self.highest < self.floor or edges > self.limit:
             # One short clause: tables join it with the cells that it stops.
-            raise CalledOff(f"debiased graph denser than max_density_factor allows: more than {self.limit} edges")
+            raise CellCalledOff(f"debiased graph denser than max_density_factor allows: more than {self.limit} edges")
         return added, removed
 
     def apply(self, graph: Graph, threshold: float, dropped_features: int) -> Graph:
         """Make the graph at a threshold, without the features whose scale is smallest.
 
         Raises:
-            CalledOff: see `changes`.
+            CellCalledOff: see `changes`.
             DataError: `graph` is not the one that was debiased.
         """
         source, target = graph.edge_index

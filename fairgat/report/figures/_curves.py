@@ -16,19 +16,19 @@ def draw(settings: Settings, files: Files) -> Figure:
     time where there are more than POINTS.
     """
     looks = style.looks(settings.method_titles)
-    found = {
+    curves = {
         (dataset, method): inputs.histories(files, settings.task, dataset, method, selection["winner"])
         for (dataset, method), selection in inputs.selections(files).items()
         if selection["winner"] is not None
     }
-    for (dataset, method), splits in found.items():
+    for (dataset, method), splits in curves.items():
         epochs = [len(history) for history in splits]
         if len(set(epochs)) > 1:  # a cell is selected where it was trained to the end on every split
             raise DataError(
                 f"the history.csv of {method} on {dataset} have {epochs} epochs on its splits: "
                 "the shorter ones were cut off. Delete them and run again."
             )
-    scored = {column for splits in found.values() for history in splits for column in history}
+    scored = {column for splits in curves.values() for history in splits for column in history}
     # Not every measure is computed in every epoch: in link prediction only what chooses the epoch is.
     shown, others = (measures.names(settings.task, role) for role in ("shown", "utility"))
     known = [name for name in shown if f"validation_{name}" in scored]
@@ -36,7 +36,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     figure, axes = style.panels(settings.dataset_titles, known, columns=3, height=1.9)
     for (dataset, metric), ax in axes.items():
         for method, look in looks.items():
-            histories = found.get((dataset, method), [])
+            histories = curves.get((dataset, method), [])
             if not histories:
                 continue
             scores = pd.concat([history.set_index("epoch")[f"validation_{metric}"] for history in histories])

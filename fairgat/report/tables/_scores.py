@@ -72,17 +72,17 @@ def _block(
     notes: Notes,
     grouped: bool,
 ) -> Block:
-    found = {m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in methods}
+    scores = {m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in methods}
     best = [
         _best([entry[0].text for entry in column if entry], measure)
-        for measure, column in zip(columns, zip(*found.values(), strict=True), strict=True)
+        for measure, column in zip(columns, zip(*scores.values(), strict=True), strict=True)
     ]
     rows = []
     for method in methods:
         selection = selections.get((dataset.name, method.name))
         winner = selection and selection["winner"]
         cells = [Cell(method.title, mark=_mark(dataset, method, selection, notes))]
-        for entry, target in zip(found[method.name], best, strict=True):
+        for entry, target in zip(scores[method.name], best, strict=True):
             # Of a cell that was run, what has no mean is missing on every split.
             cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
             cells.append(replace(cell, bold=cell.text == target, mark=notes.mark(note) if note else ""))

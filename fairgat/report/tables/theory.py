@@ -91,16 +91,16 @@ def _block(
     """The rows of one data set; `width` cells follow a method's name."""
     if dataset.reason:
         return Block(dataset.title, reason=dataset.reason)
-    found = []
+    lines = []
     for number, method in enumerate(settings.methods):
         mine = measures[(measures["dataset"] == dataset.name) & (measures["method"] == method.name)]
         if mine.empty:
             why = method.reason or "no cell was selected"
             mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
-            found.append(Row([Cell(method.title, mark=mark), *[Cell(DASH)] * width], number))
+            lines.append(Row([Cell(method.title, mark=mark), *[Cell(DASH)] * width], number))
         else:
-            found += [Row([Cell(text), *cells], number) for text, cells in rows(method.title, mine, settings.ddof)]
-    return Block(dataset.title, found)
+            lines += [Row([Cell(text), *cells], number) for text, cells in rows(method.title, mine, settings.ddof)]
+    return Block(dataset.title, lines)
 
 
 def _layer_rows(title: str, mine: pd.DataFrame, ddof: int) -> Iterator[tuple[str, list[Cell]]]:

@@ -15,7 +15,7 @@ from fairgat import methods
 from fairgat.config import Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph
-from fairgat.errors import CalledOff, NotDefined
+from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debias, Debiasing, debias
 from fairgat.methods.edits.result import Debiased
@@ -162,7 +162,7 @@ def test_too_dense_a_threshold_is_called_off_whether_or_not_its_pairs_are_listed
     for threshold in np.linspace(0, 0.99, 34):
         added, removed = whole.changes(threshold)
         if len(removed) - removed.sum() + added.sum() > short.limit:
-            with pytest.raises(CalledOff, match="more than 94 edges"):
+            with pytest.raises(CellCalledOff, match="more than 94 edges"):
                 short.changes(threshold)
         else:
             fewer, same = short.changes(threshold)

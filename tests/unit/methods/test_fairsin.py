@@ -109,7 +109,7 @@ def test_applied_in_training_alone(double, variant):
     )
     for method in (here, there):
         for _ in range(3):
-            method.update(method.forward() if method.goes_on else None)
+            method.update(method.forward() if method.continues_from_forward else None)
     torch.testing.assert_close(here.model.state_dict(), there.model.state_dict())
     matrix = adjacency(here.task.edge_index, here.task.graph.num_nodes)
     torch.testing.assert_close(here.forward(), dense_logits(here.model, here.task.features, matrix).detach())

@@ -263,4 +263,4 @@ def test_in_training_a_model_that_is_not_covered_has_no_terms(monkeypatch):
         raise NotDefined("no")
 
     monkeypatch.setattr("fairgat.theory.network.measure", refuse)
-    assert theory.every(2)(4, None) == {}
+    assert theory.measure_every(2)(4, None) == {}

@@ -147,7 +147,7 @@ def test_columns(folder, tmp_path):
 def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
     """Every third epoch has all terms, and the run is the same to the bit."""
     for name, (_, cell, _) in METHODS.items():
-        train(folder, name, 0, tmp_path, observe=theory.every(3))
+        train(folder, name, 0, tmp_path, observe=theory.measure_every(3))
         place = f"runs/{name}/{cell}/split-0"
         history = pd.read_csv(tmp_path / place / "history.csv")
         without = pd.read_csv(folder / place / "history.csv")
@@ -166,7 +166,7 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
 def test_measures_change_no_method_that_notes_something_on_itself(folder):
     settings = methods.settings("fairgnn", {"estimator_epochs": 5})
     losses = []
-    for observe in (None, theory.every(1)):
+    for observe in (None, theory.measure_every(1)):
         graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
         method = training.build("fairgnn", settings, graph, split, NodeTraining(**TRAINING), 0)
         losses.append([row["loss"] for row in fit(method, observe=observe).history])

@@ -6,7 +6,7 @@ from dense import small_graph
 from fairgat import config
 from fairgat.config import NodeTraining, Runtime, Splits
 from fairgat.data import splits
-from fairgat.errors import CalledOff, NotDefined
+from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods import gat
 from fairgat.training import timing
 
@@ -26,7 +26,7 @@ def measured(tmp_path, monkeypatch):
 
     def prepare(graph, settings, debiased):
         if settings.threshold == 0.1:
-            raise CalledOff(TOO_DENSE)
+            raise CellCalledOff(TOO_DENSE)
         if settings.threshold == 0.2:
             raise NotDefined("three groups")
         return graph
