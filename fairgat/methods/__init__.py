@@ -44,10 +44,10 @@ def module(name: str) -> ModuleType:
 def implementation(name: str, task: Task) -> type:
     """Find the class of a method for a task: `NodeClassification` for node_classification, and so on."""
     title = task.title().replace("_", "")
-    settings = getattr(module(name), title, None)
-    if settings is None:
+    cls = getattr(module(name), title, None)
+    if cls is None:
         raise ConfigError(f"fairgat/methods/{name}.py has no class {title}: it does not do {task}")
-    return settings
+    return cls
 
 
 def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model:
