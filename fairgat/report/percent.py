@@ -9,8 +9,8 @@ SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
     f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is a bootstrap over nodes with the trained "
-    "models as they are, where decisions are kept, and else Nadeau and Bengio's corrected interval, as splits of one "
-    "data set share its people."
+    "models as they are, so without what training on other people changes, where decisions are kept, and else Nadeau "
+    "and Bengio's corrected interval, as splits of one data set share its people."
 )
 """What the intervals of paired differences are about."""
 
