@@ -67,7 +67,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     }
 
 
-def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: Mapping[str, Any]) -> pd.DataFrame:
+def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: AuditSettings) -> pd.DataFrame:
     """Add half the intervals of differences that are about other people, beside those about other splits.
 
     Args:
@@ -83,7 +83,7 @@ def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settin
         ((row.dataset, row.method), (row.dataset, REFERENCE), row.metric) if row.selected else None
         for row in paired.itertuples()
     ]
-    ratios = {name: settings.ratios[entry["task"]] for name, entry in settings.datasets.items()}
+    ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
     corrected = [
         corrected_half_width(row.spread, row.n_splits, ratios.get(row.dataset, math.nan)) for row in paired.itertuples()
     ]
