@@ -10,6 +10,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.files import read_json
@@ -17,7 +18,6 @@ from fairgat.report import percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
 from fairgat.scores.paired import differences
-from fairgat.scores.runs import read
 
 PAIR = ["dataset", "method"]
 KEYS = ["kind", "of", *PAIR, "split"]
@@ -92,23 +92,23 @@ def shortened(table: Table, rows: int) -> Table:
 
 def _rows(folder: Path, missing: dict[str, None]) -> pd.DataFrame:
     """Everything of a folder that is compared: KEYS and the `value`; `of` names a row in words."""
-    frames = []
+    parts = []
     for kind, (pattern, names, value) in KINDS.items():
         paths = [*dict.fromkeys(folder / pattern.replace("*", task) for task in TASKS)]
         missing |= {str(path): None for path in paths if not path.exists()}
         paths = [path for path in paths if path.exists()]
         try:
-            frames += [_named(_read(paths, pattern), kind, names, value)] if paths else []
+            parts += [_named(_read(paths, [*names, value]), kind, names, value)] if paths else []
         except (DataError, KeyError, TypeError) as error:
             raise DataError(f"{folder / pattern} is damaged, or of another version: {error}") from None
-        if not frames or frames[0].empty:
+        if not parts or parts[0].empty:
             raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
-    return pd.concat([frame for frame in frames if len(frame)])
+    return pd.concat([part for part in parts if len(part)])
 
 
-def _read(paths: list[Path], pattern: str) -> pd.DataFrame:
-    if pattern.endswith(".csv"):
-        return read(*paths)
+def _read(paths: list[Path], columns: list[str]) -> pd.DataFrame:
+    if paths[0].suffix == ".csv":
+        return frames.read(*paths, columns=columns)
     content = read_json(paths[0])
     trained = ", ".join(f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"])
     flat = pd.json_normalize(content | {"trained_at": trained, "rules": None, "files": None})  # rules have their times

@@ -38,7 +38,7 @@ def study():
     block = StudyBlock(name="people", title="People", task="node_classification", rows=compared)
     settings = StudySettings(
         name="people", title="People", part="test", metrics=None, figure_metrics=None, along={}, dose=None,
-        attributes=True, protocols=["validation"], ddof=1, blocks=[block],
+        attributes=True, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75}, blocks=[block],
     )  # fmt: skip
     stats = {"people": {"counts": {"by_group": dict.fromkeys(NAMES)}}}
     return settings, attributes.gaps(settings, pd.DataFrame(rows), frame, stats)
