@@ -27,11 +27,13 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     audit = results / "audit/headline.txt"
     if audit.exists() and audit.stat().st_mtime >= since:
         lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
-    lines += [f"The report, one page with everything in it: {report}"] if report else []
+    failed = _failed(results, since)
+    if report and not failed:
+        lines.append(f"The report, one page with everything in it: {report}")
     if without := list(_runs_without_result(plan)):
         lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
         lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
-    if failed := _failed(results, since):
+    if failed:
         lines += ["Failed:", *(f"    see {log}" for log in failed)]
         if names := [name for name in sorted(plan.config.datasets) if set(_logs(plan, name)) & set(failed)]:
             skip = ",".join([*plan.config.skip, *names])

@@ -28,14 +28,14 @@ def say(tmp_path, monkeypatch):
     started = time.time()
     plan = Plan(config.load(CONTENT))
 
-    def said(**files: str) -> str:
+    def said(report: str | None = None, **files: str) -> str:
         for seconds, (name, text) in enumerate(files.items(), start=1):
             path = tmp_path / "results" / name.removeprefix("old:")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             when = started - 60 if name.startswith("old:") else started + seconds
             os.utime(path, (when, when))
-        return outcome.describe(plan, since=started)
+        return outcome.describe(plan, since=started, report=report)
 
     return said
 
@@ -46,6 +46,17 @@ def test_where_the_tables_are(say):
         "results/tables/comparison.md",
         "results/studies/sensitivity/table.md",
     ]
+
+
+def test_where_the_audit_and_the_report_are(say):
+    said = say("results/report.html", **{"audit/headline.txt": ""})
+    assert "--results-dir results" in said and "results/report.html" in said
+    assert "report.html" not in say("results/report.html", **{"logs/train/x.log": ""})  # it failed, and there is none
+
+
+def test_a_shard_that_was_cut_off_is_named(say):
+    said = say(**{"runs/node_classification/social/edits/runs.csv": SHARD[:-3]})
+    assert "results/runs/node_classification/social/edits/runs.csv was cut off" in said
 
 
 def test_which_runs_have_no_result(say):

@@ -32,7 +32,7 @@ def test_costs_are_summed_per_rule(benchmarks):
     assert provenance.costs(benchmarks / "none") == {}
 
 
-def test_revision(tmp_path):
+def test_revision(tmp_path, monkeypatch):
     assert revision(tmp_path) == {"commit": None, "modified": None}
 
     def git(*arguments):
@@ -44,6 +44,9 @@ def test_revision(tmp_path):
     git("add", "file")
     git("commit", "-m", "first")
     clean = revision(tmp_path)
+    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # Git's own switch: the checkout is another user's
+    assert revision(tmp_path) == clean
+    monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
     assert len(clean["commit"]) == 40
     assert clean["modified"] is False
     (tmp_path / "file").write_text("2")
