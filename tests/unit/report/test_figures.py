@@ -1,12 +1,14 @@
 """Figures: each is drawn from the files of a finished run."""
 
 from importlib import import_module
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from fairgat import audit
 from fairgat.config import shown
+from fairgat.errors import DataError
 from fairgat.files import write_text
 from fairgat.report import style
 from fairgat.report.figures import _curves, _tradeoff
@@ -84,3 +86,14 @@ def test_a_legend_is_no_wider_than_its_figure(count):
     boxes = [legend.get_window_extent() for legend in figure.legends]
     assert all(box.x0 >= 0 and box.x1 <= figure.bbox.width for box in boxes)
     style.plt.close(figure)
+
+
+def test_a_learning_curve_that_was_cut_off_is_not_drawn(plan, draw):
+    path = Path(plan.path("runs/node_classification/recidivism/gat/default/split-1/history.csv"))
+    whole = path.read_text()
+    path.write_text("".join(whole.splitlines(keepends=True)[:-1]))
+    try:
+        with pytest.raises(DataError, match=r"gat on recidivism have \[4, 3.*\] epochs"):
+            draw("curves_node_classification")
+    finally:
+        path.write_text(whole)

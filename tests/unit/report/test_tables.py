@@ -16,9 +16,10 @@ from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, score
 
 from fairgat import config as configuration
 from fairgat.config import shown
+from fairgat.errors import DataError
 from fairgat.files import write_json
 from fairgat.plan import Plan
-from fairgat.report import escape, explorer, render
+from fairgat.report import escape, explorer, inputs, render
 from fairgat.report.failures import failed_cells
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.scores.runs import read
@@ -297,3 +298,14 @@ def test_the_account_is_that_of_the_selected_cell(plan, built):
 def number_of(plan, dataset, method):
     chosen = json.loads(Path(plan.path(f"runs/{NODE}/{dataset}/{method}/selection.json")).read_text())["winner"]
     return plan.config.cells(method, dataset).index(chosen)
+
+
+def test_means_that_were_cut_off_make_no_table(plan, tmp_path):
+    files = plan.sources("tables", "comparison")
+    lines = Path(files["winners"][0]).read_text().splitlines(keepends=True)
+    methods = sorted({line.split(",")[3] for line in lines[1:]})
+    cut = tmp_path / "winners.csv"
+    for method in methods:  # as if the file had ended before its rows
+        cut.write_text("".join(line for line in lines if f",{method}," not in line))
+        with pytest.raises(DataError, match=rf"winners\.csv lacks {method} on .*Delete it and run again"):
+            inputs.winners(files | {"winners": [cut]}, {"rule": "fair", "protocols": ["validation"]})
