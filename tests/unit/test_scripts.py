@@ -11,7 +11,7 @@ HIGHEST = {
     "methods": ["bias"],
     "training": ["debias", "runtime"],
     "theory": ["account", "theory", "train"],
-    "scores": ["aggregate", "collect"],
+    "scores": ["aggregate", "collect", "decisions"],
     "report": ["all_tables", "costs", "explorer", "figure", "study", "table"],
     "audit": ["audit"],
     "publish": ["provenance"],
