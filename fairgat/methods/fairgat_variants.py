@@ -13,11 +13,10 @@ import torch
 from pydantic import model_validator
 from torch import Tensor, nn
 from torch.nn.utils.parametrizations import spectral_norm
-from torch.nn.utils.parametrize import is_parametrized, remove_parametrizations
 
 from fairgat.methods import fairgat as original
-from fairgat.nn import CSRGraph, FairGATConv, Shares
-from fairgat.nn.normalise import Features
+from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier, Shares
+from fairgat.nn.normalise import Features, spectrally_normalised
 
 
 class Settings(original.Settings):
@@ -70,6 +69,10 @@ class UnscaledScores(FairGATConv):
         """Scores (H, N) of every node as a source, and as a target."""
         return super().scores(replace(c, scale=None))
 
+    def weight(self) -> Tensor:
+        """W after S2, which these scores are the only ones to show."""
+        return spectrally_normalised(self.lin.weight) if self.spectral_norm else self.lin.weight
+
 
 class EqualScores(FairGATConv):
     """A layer that attends to all neighbours of a kind alike."""
@@ -93,9 +96,11 @@ class _Variant:
         """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""
         model = super().build()
         if self.settings.norm == "power_iteration":
-            for layer in [part for part in model.modules() if isinstance(part, nn.Linear) and is_parametrized(part)]:
-                remove_parametrizations(layer, "weight", leave_parametrized=False)
-                spectral_norm(layer)
+            for part in [part for part in model.modules() if getattr(part, "spectral_norm", False)]:
+                part.spectral_norm = False
+                linear = part.linear if isinstance(part, NodeClassifier) else part.lin
+                linear.__class__ = nn.Linear  # without the exact norm
+                spectral_norm(linear)
         return model
 
     @cached_property

@@ -9,7 +9,6 @@ from typing import Annotated, Literal, NamedTuple
 
 import numpy as np
 import torch
-from numba import njit
 from pydantic import Field
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
@@ -18,6 +17,7 @@ from fairgat.config import Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import NodeMethod
 from fairgat.nn import CSRGraph, GATConv
+from fairgat.nn.kernels import compiled
 from fairgat.tasks.node_classification import NodeTask
 
 
@@ -148,7 +148,7 @@ def _at_rows(conv: GATConv, x: Tensor, graph: CSRGraph) -> Tensor:
     return conv.aggregate(x, graph, rows=rows)[0].relu()
 
 
-@njit(cache=True, nogil=True)
+@compiled(nogil=True)
 def sample_rows(neighbours, available, wanted, uniform, nodes):
     """Sources (E,) int32 of the rows: `nodes` + k, then `wanted` (n,) of row k's `available` (n,) neighbours.
 

@@ -13,7 +13,6 @@ from pydantic import Field
 from torch import Tensor, nn
 from torch.autograd.function import once_differentiable
 from torch.nn.functional import binary_cross_entropy_with_logits, normalize
-from torch.nn.utils import parametrize
 from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
@@ -115,8 +114,7 @@ class NodeClassification(NodeMethod):
 
         The first layer is computed at them and their neighbours, the second at them alone.
         """
-        with parametrize.cached():  # one weight matrix for both, one spectral norm
-            return [self._encode(x, self.training_layers, kept) for x, kept in views]
+        return [self._encode(x, self.training_layers, kept) for x, kept in views]
 
     def _encode(self, x: Tensor, layers: list["Rows"], kept: list[Tensor | None]) -> Tensor:
         for conv, rows, keep in zip((self.model.conv1, self.model.conv2), layers, kept, strict=True):
@@ -132,8 +130,7 @@ class NodeClassification(NodeMethod):
     def classification_loss(self, views: list[View]) -> Tensor:
         """(1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + cross-entropy of view 2), l3 and l4."""
         labels = self.task.labels[self.task.train]
-        with parametrize.cached():
-            logits = [self.model.classify(h) for h in self.encode(views)]
+        logits = [self.model.classify(h) for h in self.encode(views)]
         losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
         return (1 - self.settings.similarity_weight) / 2 * sum(losses)
 

@@ -2,19 +2,15 @@
 
 In come features (N, F) and edges (2, E), out come features. Begin with `attention.py`, which opens with the equations;
 `kernels.py` has them as loops, `conv.py` the layers, and `normalise.py` FairGAT's steps S2 and S3.
-
-Importing it keeps freed arrays in the process from then on (`memory.py`).
 """
 
 from fairgat.nn.conv import FairGATConv, GATConv
 from fairgat.nn.csr import CSRGraph, bandwidth_order
-from fairgat.nn.memory import keep_freed
+from fairgat.nn.memory import keep_freed_memory
 from fairgat.nn.models import LinkEncoder, NodeClassifier
 from fairgat.nn.shares import Shares, balanced_shares
 
 __all__ = [
     "CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "Shares", "balanced_shares",
-    "bandwidth_order",
+    "bandwidth_order", "keep_freed_memory",
 ]  # fmt: skip
-
-keep_freed()

@@ -19,7 +19,7 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from fairgat.nn import kernels
-from fairgat.nn.csr import CSRGraph
+from fairgat.nn.csr import CSRGraph, has_storage
 
 
 def reference_softmax(
@@ -50,9 +50,9 @@ def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(0, graph.target, message)
 
 
-def fused(x: Tensor) -> bool:
-    """Whether the operators take the reference's place."""
-    return x.device.type == "cpu" and x.dtype == torch.float32
+def fused(*tensors: Tensor) -> bool:
+    """Whether the operators take the reference's place: they have no rules for what torch.func makes of tensors."""
+    return all(each.device.type == "cpu" and each.dtype == torch.float32 and has_storage(each) for each in tensors)
 
 
 def segment_softmax(
@@ -78,7 +78,7 @@ def segment_softmax(
     Returns:
         alpha (H, E) in the graph's order.
     """
-    if not fused(score_source):
+    if not fused(score_source, score_target):
         return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep)
     tptr, _, tedge, _ = _transposed(graph, score_source, score_target)
     segments = graph.rowptr, graph.segptr, graph.masses(alpha_chi, score_source.dtype)
@@ -89,7 +89,7 @@ def segment_softmax(
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     """z (M, H, C) for alpha (H, E) and x (N, H, C), or (N, C) where all heads sum the same features."""
-    if not fused(x):
+    if not fused(alpha, x):
         return reference_sum(alpha, x, graph)
     width = x.size(-1)
     padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x

@@ -4,12 +4,11 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.parametrize import is_parametrized
 
 from fairgat.nn.attention import segment_softmax, sum_of_neighbours
 from fairgat.nn.csr import CSRGraph, csr_of
 from fairgat.nn.linear import features_linear
-from fairgat.nn.normalise import Features, normalise_weight
+from fairgat.nn.normalise import Features, spectrally_normalised
 from fairgat.nn.shares import Shares
 
 
@@ -86,8 +85,7 @@ class GATConv(nn.Module):
 
     def reset_parameters(self) -> None:
         """Draw the weights anew by Glorot's initialisation; the bias becomes 0."""
-        lin = self.lin.parametrizations.weight.original if is_parametrized(self.lin) else self.lin.weight
-        for weight in (lin, self.att_src, self.att_dst):
+        for weight in (self.lin.weight, self.att_src, self.att_dst):
             glorot_(weight)
         if self.res is not None:
             glorot_(self.res.weight)
@@ -112,7 +110,7 @@ class GATConv(nn.Module):
                 or a `CSRGraph`. The CSR form is kept for as long as the same tensor is passed.
             edge_attr: must be None; it stands for PyTorch Geometric's edge features.
             size: None or (N, N).
-            return_attention_weights: where not None, also return (edge_index with self-loops, alpha (E', H)).
+            return_attention_weights: also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
 
         Raises:
@@ -136,6 +134,10 @@ class GATConv(nn.Module):
     def normalise(self, features: Features) -> Features:
         """What is done to C before it is attended to, and to Z: nothing."""
         return features
+
+    def weight(self) -> Tensor:
+        """W (H * C, F_in) of a pass: the parameter."""
+        return self.lin.weight
 
     # ----------------------------------------------------------------------------------------- how they are taken
 
@@ -162,8 +164,8 @@ class GATConv(nn.Module):
     def transform(self, x: Tensor) -> Features:
         """C = X W^T; not multiplied out where it would be wider than X."""
         if self.in_channels < self.out_channels:
-            return Features(x, self.lin.weight.view(self.heads, self.out_channels, -1))
-        return Features(features_linear(x, self.lin.weight).view(-1, self.heads, self.out_channels))
+            return Features(x, self.weight().view(self.heads, self.out_channels, -1))
+        return Features(features_linear(x, self.weight()).view(-1, self.heads, self.out_channels))
 
     def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None) -> CSRGraph:
         """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
@@ -173,6 +175,11 @@ class GATConv(nn.Module):
             raise ValueError("x must be one matrix, and size None or (N, N): bipartite graphs are not supported")
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
+        if x.layout != torch.strided:
+            raise ValueError(f"x must be dense, got {x.layout}: pass x.to_dense(), whose non-zeros are found once")
+        if x.dtype != self.att_src.dtype and not torch.is_autocast_enabled(x.device.type):
+            own = self.att_src.dtype
+            raise ValueError(f"x is {x.dtype} and the layer {own}: convert one of them, as x.to({own}) does")
         if not isinstance(edge_index, CSRGraph):
             graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops, shares)
         elif edge_index.num_nodes != x.size(0):
@@ -195,7 +202,7 @@ class GATConv(nn.Module):
             out, alpha = self.aggregate(x, graph, keep)
             if self.res is not None:
                 out = out + self.res(x)
-        if return_attention_weights is None:
+        if not return_attention_weights:
             return out
         return out, (graph.edge_index, graph.original_order(alpha.t()))
 
@@ -208,7 +215,8 @@ class FairGATConv(GATConv):
 
     S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
     and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group
-    a mass of its own (`fairgat.nn.balanced_shares`). S2: the weight matrix is divided by its spectral norm. S3: every
+    a mass of its own (`fairgat.nn.balanced_shares`). S2: the weight matrix is divided by its spectral norm; this is not
+    computed where S3 follows, which undoes any factor of the weight: outputs and training are the same. S3: every
     feature of C = X W^T and of Z = alpha C is brought to unit variance over the nodes and scaled by `eta`; attention
     scores are those of the scaled C.
 
@@ -255,8 +263,7 @@ class FairGATConv(GATConv):
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center and eta is not None
-        if spectral_norm:
-            normalise_weight(self.lin)
+        self.spectral_norm = spectral_norm
 
     def forward(
         self,
@@ -297,6 +304,10 @@ class FairGATConv(GATConv):
         if not self.center:
             return features.standardised(self.eta)
         return features.centred(self.eta)
+
+    def weight(self) -> Tensor:
+        """S2: W (H * C, F_in) divided by its spectral norm; the parameter where S3 follows, which undoes any factor."""
+        return spectrally_normalised(self.lin.weight) if self.spectral_norm and self.eta is None else self.lin.weight
 
     def extra_repr(self) -> str:
         return f", alpha_chi={self.alpha_chi}, eta={self.eta}"

@@ -2,6 +2,7 @@
 
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -113,8 +114,8 @@ class CSRGraph:
         if key not in self._masses:
             if len(self._masses) == KEPT:
                 self._masses.clear()
-            with torch.inference_mode(False):  # of an inference tensor there is no gradient later
-                self._masses[key] = (self.mass if self.shares else self._two_masses(alpha_chi)).to(dtype)
+            mass = self._two_masses if self.mass is None else lambda _: self.mass
+            self._masses[key] = plainly(lambda: mass(alpha_chi).to(dtype))
         return self._masses[key]
 
     def _two_masses(self, alpha_chi: float) -> Tensor:
@@ -147,13 +148,16 @@ class CSRGraph:
             positions (E,) int32 in this graph's order; and the position (E,) int32 of each edge here among them.
         """
         if not self._transposed:
-            tptr, order = map(torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes))
-            edge = order.int()
-            position = torch.empty_like(edge)
-            position[order] = torch.arange(edge.numel(), dtype=edge.dtype)
-            arrays = tptr, self.target.cpu()[order].int(), edge, position
-            self._transposed.append(tuple(each.to(self.source.device) for each in arrays))
+            self._transposed.append(plainly(self._transpose))
         return self._transposed[0]
+
+    def _transpose(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        tptr, order = map(torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes))
+        edge = order.int()
+        position = torch.empty_like(edge)
+        position[order] = torch.arange(edge.numel(), dtype=edge.dtype)
+        arrays = tptr, self.target.cpu()[order].int(), edge, position
+        return tuple(each.to(self.source.device) for each in arrays)
 
     def reorder_edges(self, values: Tensor) -> Tensor:
         """Per-edge values (E, ...) in the order of `edge_index`, brought into the order of this graph."""
@@ -234,19 +238,25 @@ def csr_of(
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
     arguments = edge_index, num_nodes, sensitive, add_self_loops, shares
+    if torch.compiler.is_compiling() and shares is None:  # SciPy cannot be traced, but called
+        segments = 1 if sensitive is None else 2
+        arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
+        graph = CSRGraph(num_nodes, segments, *arrays[:4])
+        graph._transposed.append(tuple(arrays[4:]))
+        return graph
     tensors = (edge_index,) if sensitive is None else (edge_index, sensitive)
     if any(not isinstance(each, Tensor) or each.is_inference() for each in tensors):  # nobody counts their writes
         return CSRGraph.from_edge_index(*arguments)
-    versions = [each._version for each in tensors]
+    states = [state(each) for each in tensors]
     entries = _graphs.setdefault(edge_index, [])
     # What was built of other versions, or of groups that are gone, is never asked for again.
-    entries[:] = [each for each in entries if each.current(versions[0])]
+    entries[:] = [each for each in entries if each.current(states[0])]
     for entry in entries:
         if entry.key == (num_nodes, add_self_loops) and entry.groups() is sensitive and entry.graph.shares == shares:
             return entry.graph
-    graph = CSRGraph.from_edge_index(*arguments)
+    graph = plainly(lambda: CSRGraph.from_edge_index(*arguments))
     groups = weakref.ref(sensitive) if sensitive is not None else lambda: None
-    entries.append(_Entry((num_nodes, add_self_loops), versions, groups, graph))
+    entries.append(_Entry((num_nodes, add_self_loops), states, groups, graph))
     del entries[:-KEPT]
     return graph
 
@@ -254,25 +264,77 @@ def csr_of(
 @dataclass(frozen=True)
 class _Entry:
     key: tuple[int, bool]
-    versions: list[int]  # of edge_index and of the groups
+    states: list[tuple]  # of edge_index and of the groups
     groups: Callable[[], Tensor | None]
     graph: CSRGraph
 
-    def current(self, version: int) -> bool:
-        """Whether edge_index, now of this version, and the groups are still what the graph was built of."""
+    def current(self, edges: tuple) -> bool:
+        """Whether edge_index, now in that state, and the groups are still what the graph was built of."""
         groups = self.groups()
-        return self.versions == [version, *([] if groups is None else [groups._version])]
+        return self.states == [edges, *([] if groups is None else [state(groups)])]
+
+
+def state(tensor: Tensor) -> tuple:
+    """What changes when a tensor is written to, or gets other data, as in `module.double()`."""
+    data = tensor.data_ptr() if tensor.layout == torch.strided else None
+    return tensor._version, data, tensor.dtype, tensor.shape
+
+
+def has_storage(x: Tensor) -> bool:
+    """Whether x is a tensor of its own, and not what a transform of torch.func, or vmap, makes of one."""
+    if torch.compiler.is_compiling():
+        return True
+    try:
+        x.data_ptr()
+    except RuntimeError:
+        return False
+    return True
+
+
+def plainly(make: Callable[[], Any]) -> Any:
+    """Make tensors that any later pass can use: outside of inference mode, and of transforms, which wrap them."""
+    if has_storage(torch.empty(0)):
+        with torch.inference_mode(False):
+            return make()
+    with ThreadPoolExecutor(1) as another:  # transforms belong to a thread
+        return another.submit(make).result()
 
 
 def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:
     """`find(x)`, found once while the same unmodified tensor, which needs no gradient, is passed with this cache."""
-    if x.requires_grad or x.is_inference() or torch.compiler.is_compiling():
+    if torch.compiler.is_compiling() or x.requires_grad or x.is_inference() or not has_storage(x):
         return find(x)
-    version, found = cache.get(x, (None, None))
-    if version != x._version:
-        found = find(x)
-        cache[x] = x._version, found
+    now = state(x)
+    then, found = cache.get(x, (None, None))
+    if then != now:
+        found = plainly(lambda: find(x))
+        cache[x] = now, found
     return found
+
+
+_library = torch.library.Library("fairgat", "FRAGMENT")
+_library.define(
+    "csr(Tensor edge_index, Tensor? sensitive, SymInt num_nodes, bool add_self_loops)"
+    " -> (Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor, Tensor)"
+)
+
+
+def _build(edge_index, sensitive, num_nodes, add_self_loops):
+    graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
+    rowptr = graph.rowptr
+    segptr = graph.segptr if graph.segments > 1 else graph.segptr.clone()
+    return rowptr, segptr, graph.source, graph.permutation, *graph.transposed()
+
+
+def _build_fake(edge_index, sensitive, num_nodes, add_self_loops):
+    edges = torch.library.get_ctx().new_dynamic_size() if add_self_loops else edge_index.size(1)
+    sizes = num_nodes + 1, (1 if sensitive is None else 2) * num_nodes + 1, edges, edges, num_nodes + 1, *(edges,) * 3
+    types = torch.int64, torch.int64, torch.int32, torch.int64, torch.int64, *(torch.int32,) * 3
+    return tuple(edge_index.new_empty(size, dtype=dtype) for size, dtype in zip(sizes, types, strict=True))
+
+
+_library.impl("csr", _build, "CompositeExplicitAutograd")
+torch.library.register_fake("fairgat::csr", _build_fake, lib=_library)
 
 
 # ----------------------------------------------------------------------------------- the order of the nodes

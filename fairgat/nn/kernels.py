@@ -7,7 +7,9 @@ Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `so
 `tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same edges by source; see `fairgat.nn.csr`.
 """
 
+import functools
 import os
+from types import FunctionType
 
 import numba
 import numpy as np
@@ -28,19 +30,69 @@ _FUSED = {"contract"}  # products and sums in one instruction
 # reorder a sum again, and the first training in a fresh clone would get other bits than those that follow.
 _REORDERED = {"contract", "reassoc"}
 
-_options = {"parallel": True, "cache": True, "nogil": True, "error_model": "numpy"}
-_parallel, _parallel_dots = njit(**_options, fastmath=_FUSED), njit(**_options, fastmath=_REORDERED)
+
+def compiled(**options):
+    """`numba.njit` with a cache on disk, or without one where no folder can be written: see NUMBA_CACHE_DIR."""
+
+    def decorate(function):
+        try:
+            return njit(cache=True, **options)(function)
+        except RuntimeError:  # no locator: neither the package's folder nor the user's cache
+            return njit(**options)(function)
+
+    return decorate
+
+
+_options = {"nogil": True, "error_model": "numpy"}
+_parallel = compiled(parallel=True, fastmath=_FUSED, **_options)
+_parallel_dots = compiled(parallel=True, fastmath=_REORDERED, **_options)
 _rows = njit(nogil=True, error_model="numpy", fastmath=_REORDERED)
 _inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
 
 
+_forked = False  # from a process whose OpenMP threads this one does not have
+
+
+def _after_fork() -> None:
+    global _forked
+    try:
+        _forked = numba.threading_layer() == "omp"
+    except ValueError:  # no kernel has run yet
+        _forked = False
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_after_fork)
+
+
+@functools.cache
+def _serial(kernel):
+    """A parallel kernel compiled for one thread, which needs no OpenMP. It has a name of its own in Numba's cache."""
+    function = kernel.py_func
+    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
+    copy.__module__, copy.__qualname__ = function.__module__, f"{function.__qualname__}_serial"
+    return compiled(fastmath=kernel.targetoptions["fastmath"], **_options)(copy)
+
+
 def launch(kernel, *arguments) -> None:
-    """Call a parallel kernel on as many threads as PyTorch has."""
+    """Call a parallel kernel on as many threads as PyTorch has.
+
+    Raises:
+        RuntimeError: the process was forked from one that has computed attention, and has more than one thread.
+    """
     threads = torch.get_num_threads()
+    if _forked:
+        if threads > 1:
+            raise RuntimeError(
+                "this process was forked from one that has computed attention, and cannot use OpenMP on its own: call "
+                'torch.set_num_threads(1) in it, start it with multiprocessing\'s "spawn" method, or set '
+                "NUMBA_THREADING_LAYER=workqueue"
+            )
+        return _serial(kernel)(*arguments)
     numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
     if torch.get_num_threads() != threads:  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
         torch.set_num_threads(threads)
-    kernel(*arguments)
+    return kernel(*arguments)
 
 
 @_inlined
@@ -166,7 +218,7 @@ def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, slop
                         if keep is None:
                             _scale_to(mass[i, k], lo, hi, a)
                         elif _count(lo, hi, keep) > 0:
-                            _scale_to(mass[i, k] / total if total > 0 else 1 / count, lo, hi, a)
+                            _scale_to(mass[i, k] / total if total > 0 else np.float32(1) / count, lo, hi, a)
 
 
 @_inlined

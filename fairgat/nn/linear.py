@@ -22,7 +22,7 @@ def linear(x: Tensor, weight: Tensor, bias: Tensor | None = None) -> Tensor:
     Large float32 products on the CPU are oneDNN's: PyTorch takes MKL there, which on AMD's processors is slower, 8.6
     against 6.8 ms for a layer of 128 on Recidivism. These have no second derivative.
     """
-    large = fused(x) and weight.dtype == x.dtype and x.numel() * weight.size(0) >= _SMALL
+    large = fused(x, weight) and x.numel() * weight.size(0) >= _SMALL
     if _onednn is None or not large or torch.is_autocast_enabled("cpu"):
         return torch.nn.functional.linear(x, weight, bias)
     return _Linear.apply(x, weight, bias)
@@ -52,7 +52,7 @@ def features_linear(x: Tensor, weight: Tensor) -> Tensor:
     Such are bags of words: on Citeseer an epoch takes a quarter of the time.
     """
     narrows = x.size(1) > weight.size(0)
-    if narrows and not x.requires_grad and fused(x) and not torch.compiler.is_compiling():
+    if narrows and not x.requires_grad and fused(x, weight) and not torch.compiler.is_compiling():
         bag = kept(_bags, x, _nonzeros)
         if bag is not None:
             return sum_of_neighbours(bag[1], weight.t(), bag[0])[:, 0]

@@ -13,10 +13,10 @@ _TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # malloc.h
 _MIB = 2**20
 
 
-def keep_freed() -> None:
+def keep_freed_memory() -> None:
     """Take arrays of every size from the heap, of which up to 1 GiB stays in the process when they are freed.
 
-    Does nothing without glibc.
+    It holds for the whole process, all its libraries included, and does nothing without glibc.
     """
     mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
     if mallopt is not None and mallopt(_MMAP_MAX, 0):  # musl has none

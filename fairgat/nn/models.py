@@ -7,7 +7,7 @@ from torch import Tensor, nn
 
 from fairgat.nn.conv import GATConv, glorot_
 from fairgat.nn.csr import INTEGERS, CSRGraph
-from fairgat.nn.normalise import normalise_weight, standardise
+from fairgat.nn.normalise import spectrally_normalised, standardise
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
 
@@ -19,7 +19,7 @@ class NodeClassifier(nn.Module):
         layer: makes an attention layer from its input and output width, for instance `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
-        spectral_norm: S2 on the linear layer.
+        spectral_norm: S2 on the linear layer, which is not computed where S3 follows and undoes it.
         eta: S3 on the linear layer's output Z; None leaves it out.
         center: subtract Z's mean, too.
     """
@@ -36,13 +36,13 @@ class NodeClassifier(nn.Module):
         super().__init__()
         self.conv1 = layer(in_channels, hidden)
         self.conv2 = layer(hidden, hidden)
-        self.linear = nn.Linear(hidden, 1, bias=False)
+        linear = SpectralLinear if spectral_norm and eta is None else nn.Linear
+        self.linear = linear(hidden, 1, bias=False)
         self.bias = nn.Parameter(torch.zeros(1))
         glorot_(self.linear.weight)
         self.eta = eta
         self.center = center
-        if spectral_norm:
-            normalise_weight(self.linear)
+        self.spectral_norm = spectral_norm
 
     def embed(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N, hidden) representations after the second attention layer."""
@@ -57,6 +57,14 @@ class NodeClassifier(nn.Module):
     def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
         """(N,) logits of features x (N, F) on a graph."""
         return self.classify(self.embed(x, graph, *arguments, **options))
+
+
+class SpectralLinear(nn.Linear):
+    """A linear layer with S2: its weight is divided by its spectral norm in every pass."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        """(N, C) of x (N, F)."""
+        return nn.functional.linear(x, spectrally_normalised(self.weight), self.bias)
 
 
 class LinkEncoder(nn.Module):

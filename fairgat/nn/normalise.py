@@ -2,13 +2,15 @@ r"""Steps S2 and S3 of FairGAT, and features as a product that need not be multi
 
 S2 divides a weight matrix by its largest singular value. S3 brings every column of an array to a standard deviation of
 eta. Columns of S W^T have the variance :math:`w^T \operatorname{cov}(S) w`, so where W widens S, S3 is a factor of W.
+
+S3 undoes any positive factor c of W: f(c W) = f(W). With c = 1 / sigma(W), outputs, gradients and training are what
+they are without S2, which is therefore not computed where S3 follows.
 """
 
 from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
-from torch.nn.utils.parametrize import register_parametrization
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn import kernels
@@ -16,7 +18,7 @@ from fairgat.nn.attention import fused, operator
 from fairgat.nn.csr import kept
 from fairgat.nn.linear import linear
 
-EPS = 1e-12  # far below any variance that matters: row-normalised citation features reach 1e-5
+ROUNDING = 100  # a column that deviates from its mean by fewer rounding errors than that does not vary
 
 _covariances = WeakTensorKeyDictionary()
 
@@ -24,7 +26,7 @@ _covariances = WeakTensorKeyDictionary()
 # ------------------------------------------------------------------------------------------------------------- S2
 
 
-class SpectralNorm(nn.Module):
+def spectrally_normalised(weight: Tensor) -> Tensor:
     """A weight matrix (C, F) divided by its largest singular value, which is exact at every step.
 
     `torch.nn.utils.parametrizations.spectral_norm` carries singular vectors over from step to step instead, and can
@@ -32,13 +34,11 @@ class SpectralNorm(nn.Module):
     gradient, that of u^T W v with u and v held fixed. Autocast does not change its precision. A matrix that is not
     finite gives NaN.
     """
-
-    def forward(self, weight: Tensor) -> Tensor:
-        with torch.autocast(weight.device.type, enabled=False):
-            with torch.no_grad():
-                u, v = leading_vectors(weight)
-            sigma = u @ (weight @ v)
-            return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+    with torch.autocast(weight.device.type, enabled=False):
+        with torch.no_grad():
+            u, v = leading_vectors(weight)
+        sigma = u @ (weight @ v)
+        return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
 
 
 def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -49,21 +49,6 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
     other = nn.functional.normalize(weight.t() @ vector if wide else weight @ vector, dim=0, eps=0)
     other = other.nan_to_num(0)
     return (vector, other) if wide else (other, vector)
-
-
-def normalise_weight(layer: nn.Linear) -> nn.Linear:
-    """Normalise the layer's weight from now on; the parameter itself becomes `parametrizations.weight.original`.
-
-    A state dict of the layer as it was can be loaded, too.
-    """
-    register_parametrization(layer, "weight", SpectralNorm())
-    layer.register_load_state_dict_pre_hook(_take_plain_weight)
-    return layer
-
-
-def _take_plain_weight(module, state, prefix, *_) -> None:
-    if f"{prefix}weight" in state:
-        state[f"{prefix}parametrizations.weight.original"] = state.pop(f"{prefix}weight")
 
 
 # ------------------------------------------------------------------------------------------------------------- S3
@@ -79,7 +64,7 @@ def moments(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     """x * scale + bias for x (N, F)."""
-    if fused(x) and scale.dtype == bias.dtype == x.dtype:
+    if fused(x, scale, bias):
         return torch.ops.fairgat.scale_and_shift(x, scale, bias)
     return torch.addcmul(bias, x, scale)
 
@@ -133,17 +118,33 @@ def _scale_and_shift(x, scale, bias):
     return torch.addcmul(bias, x, scale)
 
 
-def covariance(x: Tensor) -> Tensor:
-    """Population covariance (H, K, K) over the rows of x (N, H, K)."""
+def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Mean (H, K) and population covariance (H, K, K) over the rows of x (N, H, K)."""
     mean = x.sum(0) / max(len(x), 1)
     centred = (x - mean.detach()).transpose(0, 1)
-    return centred.mT @ centred / max(len(x), 1)
+    return mean, centred.mT @ centred / max(len(x), 1)
 
 
 def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
     mean, variance = moments(x)
-    return (x - mean if center else x) * (eta * torch.rsqrt(variance + EPS))
+    factor = inverse_deviation(variance, rounding(mean), 0.0 if center else 1.0)  # of 0, and not of rounding errors
+    return (x - mean if center else x) * (eta * factor)
+
+
+def rounding(mean: Tensor) -> Tensor:
+    """The variance that rounding may give columns of that mean."""
+    return (ROUNDING * torch.finfo(mean.dtype).eps * mean.detach()).square()
+
+
+def inverse_deviation(variance: Tensor, least: Tensor, otherwise: Tensor | float = 1.0) -> Tensor:
+    """1 / std of columns of a variance above `least`; the others do not vary, and are divided by 1.
+
+    So does scikit-learn's StandardScaler. Rounding errors would be scaled to a deviation of 1 instead, and with them
+    the mean.
+    """
+    constant = variance <= least
+    return torch.where(constant, otherwise, variance.masked_fill(constant, 1.0).rsqrt())
 
 
 @dataclass(frozen=True)
@@ -175,19 +176,21 @@ class Features:
             return (self.values.flatten(1) @ vectors.flatten(1).t()).t()[:, None]
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
-    def variance(self) -> Tensor:
-        """(H, C) population variance of the columns."""
+    def variance(self) -> tuple[Tensor, Tensor]:
+        """(H, C) population variance of the columns without `scale`, and what of it may be rounding."""
         if self.weight is None:
-            found = moments(self.values)[1]
-        else:
-            cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
-            found = (self.weight @ cov * self.weight).sum(-1).clamp_min(0)
-        return found if self.scale is None else found * self.scale.square()
+            mean, variance = moments(self.values)
+            return variance, rounding(mean)
+        mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
+        with torch.no_grad():  # the products that are added up have rounding errors, too
+            least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
+            least = (self.weight.square() @ least[:, :, None]).squeeze(-1)
+        return (self.weight @ cov * self.weight).sum(-1), least
 
     def standardised(self, eta: float) -> "Features":
-        """S3, the mean kept."""
-        factor = eta * torch.rsqrt(self.variance() + EPS)
-        return replace(self, scale=factor if self.scale is None else self.scale * factor)
+        """S3, the mean kept. A scale that there was cancels where the column varies."""
+        scale = 1.0 if self.scale is None else self.scale
+        return replace(self, scale=eta * inverse_deviation(*self.variance(), scale))
 
     def centred(self, eta: float) -> "Features":
         """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""
@@ -215,6 +218,7 @@ class Features:
         if self.weight is None:
             values = self.values.flatten(1)
             if self.scale is None and bias is not None:
+                overwrite = overwrite and not torch.compiler.is_compiling()
                 if overwrite and not self.values._is_view():  # in a view it would cost more than a new array
                     return self.values.add_(bias.view(self.values.shape[1:])).flatten(1)
                 return values + bias

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
-from fairgat.nn.normalise import EPS
+from fairgat.nn.normalise import ROUNDING
 from fairgat.nn.shares import contraction
 
 LIPSCHITZ = {"identity": 1.0, "relu": 1.0, "sigmoid": 0.25}  # of the activations, element by element
@@ -299,8 +299,12 @@ def gains(
 
 
 def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
-    """(F,) S3's factor on each column."""
-    return np.ones(values.shape[1]) if eta is None else eta / np.sqrt(values.var(0) + EPS)
+    """(F,) S3's factor on each column; eta itself on one that does not vary in the layer's single precision."""
+    if eta is None:
+        return np.ones(values.shape[1])
+    deviation = values.std(0)
+    constant = deviation <= ROUNDING * np.finfo(np.float32).eps * np.abs(values.mean(0))
+    return eta / np.where(constant, 1, deviation)
 
 
 def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:

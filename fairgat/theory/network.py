@@ -34,7 +34,7 @@ def measure(method: Method) -> list[LayerTerms]:
         second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)
         arrays = {
             "h": _double(inputs["linear"][0]),
-            "weight": _double(model.linear.weight),
+            "weight": _weight(model, model.linear),
             "sensitive": sensitive.numpy(),
             "eta": model.eta,
             "before": second,
@@ -62,12 +62,12 @@ def account(method: Method) -> list[Account]:
         for name in ("conv1", "conv2"):
             conv, (x, csr) = getattr(model, name), inputs[name]
             out, attention = _attention(conv, x, csr)
-            h, weight = _double(x), _double(conv.lin.weight)
+            h, weight = _double(x), _weight(conv, conv.lin)
             factors = gains(h, weight, attention, getattr(conv, "eta", None))
             c = h @ weight.T * factors[0] * factors[1]
             arrays = (c, _double(out.relu()), attention, graph.sensitive, graph.labels)
             accounts += attention_account(name, *arrays)
-        h, weight = _double(inputs["linear"][0]), _double(model.linear.weight)
+        h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
         direction = weight[0] * gain(h @ weight.T, model.eta)
         return accounts + attention_account("logit", *arrays, direction, _double(logits))
 
@@ -121,12 +121,18 @@ def attention_layer(
         name,
         _double(x),
         _double(out.relu()),
-        _double(conv.lin.weight),
+        _weight(conv, conv.lin),
         attention,
         sensitive.numpy(),
         getattr(conv, "eta", None),
         before=before,
     )
+
+
+def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
+    """W after S2, which a pass does not compute where S3 follows."""
+    weight = _double(linear.weight)
+    return weight / np.linalg.norm(weight, 2) if getattr(module, "spectral_norm", False) else weight
 
 
 def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:

@@ -20,6 +20,7 @@ from fairgat.data.splits import seed_of
 from fairgat.environment import revision, versions
 from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods.base import Method
+from fairgat.nn import keep_freed_memory
 from fairgat.plan import Run
 from fairgat.tasks.base import Task, nulled, pack, task_class
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
@@ -83,6 +84,7 @@ def run(
     Returns:
         The content of metrics.json.
     """
+    keep_freed_memory()
     torch.set_num_threads(threads)
     started = time.perf_counter()
     protocol = TASKS[job.task](**training)

@@ -12,6 +12,7 @@ from fairgat.config import NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import CellCalledOff, NotDefined
+from fairgat.nn import keep_freed_memory
 from fairgat.training.job import build, seed_of
 
 
@@ -40,6 +41,7 @@ def measure(
         What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
         says which cell that was, and `failures` why it was not the first one, or none.
     """
+    keep_freed_memory()  # as a training job does
     torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
     whole, parts = Graph.load(graph), splits.load(split)
     protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)

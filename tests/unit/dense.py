@@ -64,7 +64,7 @@ def attention(x: Tensor, weight: Tensor, source: Tensor, target: Tensor, bias: T
 
 def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tensor:
     """`attention` with the parameters of a GATConv."""
-    weight = conv.lin.weight if weight is None else weight
+    weight = conv.weight() if weight is None else weight
     return attention(x, weight, conv.att_src[0, 0], conv.att_dst[0, 0], conv.bias, matrix)
 
 

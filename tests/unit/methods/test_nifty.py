@@ -15,7 +15,8 @@ SETTINGS = {"similarity_weight": 0.6, "edge_drop_rate": 0.2, "feature_noise_rate
 
 def weight_of(linear):
     """W / sigma(W); the gradient passes through sigma, as in PyTorch's parametrization."""
-    original = linear.parametrizations.weight.original
+    parametrized = torch.nn.utils.parametrize.is_parametrized(linear)
+    original = linear.parametrizations.weight.original if parametrized else linear.weight
     return original / torch.linalg.matrix_norm(original, 2)
 
 

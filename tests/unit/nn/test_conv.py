@@ -1,13 +1,17 @@
 """GATConv against torch_geometric's, FairGATConv against its equations written out."""
 
 import copy
+import pickle
+from functools import partial
 
 import pytest
 import torch
 import torch_geometric.nn
 from graphs import features, random_graph, with_self_loops
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, attention, balanced_shares
+from fairgat.nn.models import SpectralLinear
+from fairgat.nn.normalise import spectrally_normalised
 
 N = 30
 
@@ -38,7 +42,7 @@ def pair(**options):
 )
 def test_equals_torch_geometric(monkeypatch, fused, widths, options):
     if not fused:
-        monkeypatch.setattr(attention, "fused", lambda x: False)
+        monkeypatch.setattr(attention, "fused", lambda *x: False)
     edge_index, _ = random_graph()
     ours, theirs = pair(in_channels=widths[0], out_channels=widths[1], **options)
     results = []
@@ -66,8 +70,8 @@ def test_training_can_go_on_from_a_plain_layer():
         fair.reset_parameters()
         fair.load_state_dict(state)
         assert state == before
-        torch.testing.assert_close(fair.lin.parametrizations.weight.original, ours.lin.weight)
-    fair.load_state_dict(fair.state_dict())
+        torch.testing.assert_close(fair.lin.weight, ours.lin.weight)
+    theirs.load_state_dict(fair.state_dict())
 
 
 def fair_reference(layer, x, edge_index, sensitive):
@@ -75,7 +79,7 @@ def fair_reference(layer, x, edge_index, sensitive):
     edges = with_self_loops(edge_index, N) if layer.add_self_loops else edge_index
     count = torch.zeros(N, N, dtype=x.dtype).index_put((edges[1], edges[0]), torch.ones((), dtype=x.dtype), True)
     same = sensitive[:, None] == sensitive[None, :]
-    weight = layer.lin.weight  # spectrally normalised already where S2 is on
+    weight = layer.lin.weight / torch.linalg.matrix_norm(layer.lin.weight, 2)
 
     def normalise(values):
         if layer.eta is None:
@@ -128,16 +132,46 @@ def test_without_its_steps_it_is_gat():
     torch.testing.assert_close(fair(features(), edge_index), plain(features(), edge_index))
 
 
+class Both(FairGATConv):
+    """A layer that computes S2 where S3 follows, too."""
+
+    def weight(self):
+        return spectrally_normalised(self.lin.weight)
+
+
+def test_where_s3_follows_s2_changes_nothing(double):
+    """Outputs and weights over the steps of a training, with biases, and decay on the weights before S2."""
+    edge_index, sensitive = random_graph()
+    trained = []
+    for layer in (FairGATConv, Both):
+        torch.manual_seed(0)
+        model = NodeClassifier(partial(layer, heads=2, concat=False, eta=0.75), 5, 8, spectral_norm=True, eta=0.75)
+        if layer is Both:
+            model.linear.__class__ = SpectralLinear
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01, weight_decay=5e-4)
+        outputs = []
+        for _ in range(30):
+            outputs.append(model(features().double(), edge_index, sensitive))
+            loss = torch.nn.functional.softplus(outputs[-1] * (-1.0) ** torch.arange(N)).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+        trained.append([*outputs, *model.parameters()])
+    for without, both in zip(*trained, strict=True):
+        torch.testing.assert_close(without, both, rtol=1e-9, atol=1e-9)
+    assert not torch.allclose(trained[0][0], trained[0][29], atol=0.1)
+
+
 def test_spectral_norm_is_one_after_training():
     torch.manual_seed(0)
     edge_index, sensitive = random_graph()
-    layer = FairGATConv(5, 16)
+    layer = FairGATConv(5, 16, eta=None)
     optimizer = torch.optim.Adam(layer.parameters(), lr=0.01)
     for _ in range(50):
         optimizer.zero_grad()
         layer(features(), edge_index, sensitive).square().mean().backward()
         optimizer.step()
-    torch.testing.assert_close(torch.linalg.matrix_norm(layer.lin.weight, 2).item(), 1.0, rtol=1e-5, atol=0)
+    torch.testing.assert_close(torch.linalg.matrix_norm(layer.weight(), 2).item(), 1.0, rtol=1e-5, atol=0)
 
 
 def test_reset_parameters_reaches_a_normalised_weight():
@@ -189,13 +223,16 @@ def test_a_second_derivative_is_refused():
         first.sum().backward()
 
 
+@pytest.mark.parametrize("options", [{}, {"eta": None}, {"add_self_loops": False}], ids=str)
 @pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
-def test_compiled_model_gives_the_same_numbers(as_csr):
+def test_compiled_model_gives_the_same_numbers(as_csr, options):
     torch.manual_seed(0)
     edge_index, sensitive = random_graph()
-    graph = (CSRGraph.from_edge_index(edge_index, N, sensitive),) if as_csr else (edge_index, sensitive)
-    layer = FairGATConv(8, 5).eval()
-    compiled = torch.compile(layer, backend="aot_eager")
+    layer = FairGATConv(8, 5, **options).eval()
+    graph = (edge_index, sensitive)
+    if as_csr:
+        graph = (CSRGraph.from_edge_index(edge_index, N, sensitive, layer.add_self_loops),)
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
     results = []
     for function in (layer, compiled):
         x = features(8)
@@ -204,6 +241,75 @@ def test_compiled_model_gives_the_same_numbers(as_csr):
         results.append([out, x.grad])
     for a, b in zip(*results, strict=True):
         torch.testing.assert_close(a, b)
+
+
+@pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])
+@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+def test_gradients_by_functional_calls(make, widths):
+    edge_index, sensitive = random_graph()
+    layer, x = make(*widths), features(widths[0]).detach()
+    graph = (edge_index,) if type(layer) is GATConv else (edge_index, sensitive)
+    parameters = dict(layer.named_parameters())
+
+    def loss(parameters):
+        return torch.func.functional_call(layer, parameters, (x, *graph)).square().sum()
+
+    found = torch.func.grad(loss)(parameters)
+    loss(parameters).backward()
+    torch.testing.assert_close(found, {name: each.grad for name, each in parameters.items()}, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("width", [1, 3, 12])
+@pytest.mark.parametrize("value", [1.0, 0.1, 0.0, 1e-20])
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("center", [False, True])
+def test_features_that_do_not_vary_are_divided_by_one(width, value, dtype, center):
+    """As scikit-learn's StandardScaler does; values and gradients stay of the input's size, in a training as well."""
+    torch.manual_seed(0)
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(width, 4, center=center).to(dtype)
+    x = torch.full((N, width), value, dtype=dtype)
+    out = layer(x.requires_grad_(), edge_index, sensitive)
+    out.sum().backward()
+    expected = 0 * out if center else (x @ layer.lin.weight.t()).detach()
+    torch.testing.assert_close(out, expected)
+    assert max(each.grad.abs().max() for each in (x, *layer.parameters())) < 1000
+    model = NodeClassifier(partial(FairGATConv, center=center), width, 4, eta=1.0, center=center).to(dtype)
+    optimizer = torch.optim.Adam(model.parameters())
+    for _ in range(3):
+        optimizer.zero_grad()
+        torch.nn.functional.softplus(model(x.detach(), edge_index, sensitive)).sum().backward()
+        optimizer.step()
+    assert all(each.isfinite().all() for each in model.parameters())
+
+
+def test_one_feature_of_several_may_be_constant():
+    edge_index, sensitive = random_graph()
+    x = torch.cat([features(4).detach(), torch.ones(N, 1)], 1)
+    layer = FairGATConv(5, 5, bias=False)
+    with torch.no_grad():
+        layer.lin.weight.copy_(torch.eye(5))
+    out = layer(x, edge_index, sensitive)
+    torch.testing.assert_close(out.std(0, correction=0), torch.tensor([1.0, 1, 1, 1, 0]), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(out[:, 4], torch.ones(N))
+
+
+def test_a_layer_is_pickled_and_copied():
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8, alpha_chi=balanced_shares(sensitive, edge_index, 0.5))
+    expected = layer(features(), edge_index, sensitive)
+    for other in (pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)):
+        torch.testing.assert_close(other(features(), edge_index, sensitive), expected)
+        torch.testing.assert_close(other(features(), CSRGraph.from_edge_index(
+            edge_index, N, sensitive, shares=layer.alpha_chi)), expected)  # fmt: skip
+
+
+def test_attention_weights_come_where_they_are_asked_for():
+    edge_index, _ = random_graph()
+    layer = GATConv(5, 8)
+    for answer in (None, False):
+        assert isinstance(layer(features(), edge_index, return_attention_weights=answer), torch.Tensor)
+    assert isinstance(layer(features(), edge_index, return_attention_weights=True), tuple)
 
 
 def test_one_line_repr():

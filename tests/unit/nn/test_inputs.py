@@ -6,7 +6,7 @@ import pytest
 import torch
 from graphs import features, random_graph
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, csr
 
 N = 30
 
@@ -109,6 +109,11 @@ def test_sensitive_may_be_a_list():
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
+        (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "x.to_dense()"),
+        (
+            lambda: GATConv(5, 2)(features().double(), random_graph()[0]),
+            "x is torch.float64 and the layer",
+        ),
         (lambda: GATConv(5, 2)(features(), torch.tensor([[0], [N]])), "outside"),
         (lambda: GATConv(5, 2)(features(), torch.ones(2, 3, dtype=torch.bool)), "integers"),
     ],
@@ -155,6 +160,41 @@ def test_bags_of_words_are_read_by_their_non_zeros():
         for sparse, dense in zip(*results, strict=True):
             torch.testing.assert_close(sparse, dense, rtol=1e-4, atol=1e-5)
         x[3] = 2.0
+
+
+def test_memory_stays_level_where_groups_change():
+    """In place, as new tensors, or in turns."""
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8)
+    several = [sensitive.roll(k) for k in range(20)]
+    for k in range(50):
+        sensitive[k % N] = k % 2
+        for groups in (sensitive, sensitive.clone(), several[k % 20]):
+            expected = layer(features(), CSRGraph.from_edge_index(edge_index, N, groups))
+            torch.testing.assert_close(layer(features(), edge_index, groups), expected)
+    assert len(csr._graphs[edge_index]) <= csr.KEPT
+
+
+def test_data_that_is_replaced_is_read_anew():
+    """As `module.double()` replaces that of a frozen parameter, without counting it as a write."""
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8)
+    layer.x = torch.nn.Parameter(features().detach(), requires_grad=False)
+    layer(layer.x, edge_index, sensitive)
+    layer.double()
+    torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x.clone(), edge_index, sensitive))
+    edge_index.data = edge_index.flip(0).contiguous()
+    torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x, edge_index.clone(), sensitive))
+
+
+def test_what_was_built_in_inference_mode_serves_training():
+    edge_index, sensitive = random_graph()
+    for dtype in (torch.float32, torch.float64):
+        layer, x = FairGATConv(5, 8).to(dtype), features().detach().to(dtype)
+        with torch.inference_mode():
+            layer(x, edge_index, sensitive)
+        layer(x, edge_index, sensitive).sum().backward()
+        assert layer.lin.weight.grad.isfinite().all()
 
 
 def test_what_depends_on_constant_features_follows_writes_to_them():

@@ -1,13 +1,17 @@
 """What the layers do to their process: imports, compiled kernels on disk, threads."""
 
 import os
+import shutil
 import subprocess
 import sys
+from pathlib import Path
 
+import pytest
 import torch
 from graphs import random_graph
 
-from fairgat.nn import FairGATConv, NodeClassifier
+import fairgat.nn
+from fairgat.nn import FairGATConv, NodeClassifier, kernels
 
 STEP = """
 import sys, torch
@@ -17,7 +21,7 @@ layer = FairGATConv(5, 8)
 edges = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]])
 out = layer(torch.randn(4, 5), CSRGraph.from_edge_index(edges, 4, torch.tensor([0, 1, 0, 1]))).relu()
 out.sum().backward()
-print(out.double().sum().item(), layer.lin.parametrizations.weight.original.grad.double().sum().item())
+print(out.double().sum().item(), layer.lin.weight.grad.double().sum().item())
 """
 
 
@@ -115,3 +119,50 @@ def test_the_users_choice_of_a_threading_layer_is_left_alone():
     code = STEP + "import numba\nprint(numba.threading_layer())"
     out, error = start(code, NUMBA_THREADING_LAYER="workqueue").communicate()
     assert out.splitlines()[-1] == "workqueue", out + error
+
+
+def test_where_nothing_can_be_written_kernels_are_compiled_anew(tmp_path):
+    """A user without a home, and a package whose folders take no file: `__pycache__` is a file here."""
+    package = Path(fairgat.nn.__file__).parent
+    shutil.copytree(package, tmp_path / "fairgat/nn", ignore=shutil.ignore_patterns("__pycache__"))
+    for folder in (tmp_path / "fairgat", tmp_path / "fairgat/nn"):
+        (folder / "__init__.py").touch()
+        (folder / "__pycache__").touch()
+    nowhere = {"HOME": "/dev/null", "XDG_CACHE_HOME": "/dev/null"}
+    code = f"import sys; sys.path.insert(0, {str(tmp_path)!r})\n{STEP}\nimport fairgat\nprint(fairgat.__file__)"
+    out, error = start(code, **nowhere).communicate()
+    assert out.splitlines()[-1] == str(tmp_path / "fairgat/__init__.py"), out + error
+
+
+FORK = """
+import sys, torch
+from fairgat.nn import FairGATConv
+from torch.utils.data import DataLoader
+class Data(torch.utils.data.Dataset):
+    def __len__(self): return 2
+    def __getitem__(self, i):
+        torch.set_num_threads(int(sys.argv[1]))
+        return layer(x, edges, groups).detach()
+torch.set_num_threads(int(sys.argv[1]))
+torch.manual_seed(0)
+layer, x = FairGATConv(5, 16, heads=2), torch.randn(4, 5)
+edges, groups = torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]]), torch.tensor([0, 1, 0, 1])
+expected = layer(x, edges, groups)
+expected.sum().backward()
+for found in DataLoader(Data(), num_workers=1, multiprocessing_context="fork"):
+    print(torch.allclose(found[0], expected))
+"""
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
+def test_a_forked_worker_computes_on_one_thread():
+    run = subprocess.run([sys.executable, "-c", FORK, "1"], capture_output=True, text=True, timeout=300)
+    assert run.stdout == "True\nTrue\n", run.stderr
+
+
+def test_a_forked_process_refuses_more_threads(monkeypatch, threads):
+    edge_index, sensitive = random_graph()
+    monkeypatch.setattr(kernels, "_forked", True)
+    threads(2)
+    with pytest.raises(RuntimeError, match=r"torch\.set_num_threads\(1\)"):
+        FairGATConv(5, 8)(torch.randn(30, 5), edge_index, sensitive)

@@ -83,7 +83,7 @@ def test_a_layer_gives_each_group_its_mass(dtype, groups):
     torch.testing.assert_close(by_group[..., 0], by_group[..., 1])  # the same in both heads
     means = torch.stack([by_group[sensitive == group, :, 0].mean(0) for group in range(groups)])
     np.testing.assert_allclose(means.detach(), found.reached, atol=1e-5)
-    x, source, target = (x @ layer.lin.weight.T).view(N, 2, -1), *edges
+    x, source, target = (x @ layer.weight().T).view(N, 2, -1), *edges
     score = (x * layer.att_src).sum(2)[source] + (x * layer.att_dst).sum(2)[target]
     weight = torch.nn.functional.leaky_relu(score, 0.2).exp()
     total = torch.zeros(N, groups, 2, dtype=dtype).index_put((target, sensitive[source]), weight, True)

@@ -103,7 +103,7 @@ def test_lemma_1_holds_on_random_linear_layers(seed, activation):
     z = z if eta is None else eta * z / z.std(0)
     out = {"identity": z + bias, "relu": np.maximum(z + bias, 0), "sigmoid": 1 / (1 + np.exp(-z - bias))}[activation]
     terms = theory.linear_terms("fc", h, out, weight, sensitive, eta, activation)
-    slack = 1e-5 * max(1, terms.bound)  # EPS in the layer's deviation
+    slack = 1e-5 * max(1, terms.bound)
     assert terms.delta_out <= terms.bound_sharp + slack <= terms.bound + 2 * slack
     if eta is None and nodes >= width:
         assert terms.delta_out <= terms.bound_printed + slack
