@@ -43,7 +43,7 @@ def _draw(path: Path, one_graph: dict[str, Any], growth: dict[str, Any]) -> None
 
     from fairgat.report.style import WIDTH, looks, plt, save
 
-    shown = list(looks({"name": name, "title": name} for name in ("fairgat", "gat")).values())
+    shown = list(looks({name: name for name in ("fairgat", "gat")}).values())
     figure, (left, right) = plt.subplots(1, 2, figsize=(WIDTH, 2.8))
     rows = [row for row in one_graph["rows"] if "milliseconds" in row]
     names = list(dict.fromkeys(row["network"] for row in rows))

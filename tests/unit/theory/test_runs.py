@@ -14,6 +14,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.errors import DataError
 from fairgat.plan import Run
+from fairgat.tasks.base import unpack
 from fairgat.theory.account import PARTS
 from fairgat.theory.runs import ACCOUNT_COLUMNS, COLUMNS, account_all, measure_selected, write
 from fairgat.training import job as training
@@ -47,6 +48,13 @@ def train(folder, name, k, into, **options):
     )  # fmt: skip
 
 
+def reported(run):
+    """The epoch that a run reports, and its (N,) logits."""
+    content = json.loads((run / "metrics.json").read_text())
+    epoch = content["protocols"][content["protocol"]]["epoch"]
+    return epoch, unpack(np.load(run / "predictions.npz"), epoch)["logits"].astype(float)
+
+
 def measured(folder, name, **options):
     module, _, settings = METHODS[name]
     given = {
@@ -70,7 +78,7 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
     sensitive = Graph.load(folder / "graph.npz").sensitive
     for k in range(2):
         run = folder / "runs" / name / METHODS[name][1] / f"split-{k}"
-        logits = np.load(run / "predictions.npz")["logits"].astype(float)
+        logits = reported(run)[1]
         logit, probability = rows[4 * k + 2 : 4 * k + 4]
         # A pass in training rounds otherwise than one that predicts.
         near = {"rel": 1e-6, "abs": 1e-7}
@@ -95,7 +103,7 @@ def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
     assert tuple(read) == ACCOUNT_COLUMNS and set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
     graph = Graph.load(folder / "graph.npz")
     for k, lines in read[(read["layer"] == "logit") & (read["over"] == "label 1")].groupby("split"):
-        logits = np.load(folder / f"runs/fair$gat_/{cell}/split-{k}/predictions.npz")["logits"].astype(float)
+        logits = reported(folder / f"runs/fair$gat_/{cell}/split-{k}")[1]
         one, zero = (logits[(graph.labels == 1) & (graph.sensitive == s)].mean() for s in (1, 0))
         near = {"rel": 1e-6, "abs": 1e-6}  # a pass in training rounds otherwise than one that predicts
         assert lines["gap"].item() == pytest.approx(one - zero, **near)
@@ -157,7 +165,7 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
         pd.testing.assert_frame_equal(history[list(without)], without)
         arrays, others = (np.load(path / place / "model.npz") for path in (tmp_path, folder))
         assert all(np.array_equal(arrays[key], others[key]) for key in others)
-        epoch = json.loads((tmp_path / place / "metrics.json").read_text())["epoch"]
+        epoch, _ = reported(tmp_path / place)
         if epoch % 3 == 0:
             row = measured(folder, name)[0]
             assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
