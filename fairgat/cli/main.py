@@ -30,7 +30,10 @@ def main(arguments: list[str] | None = None) -> int:
     for name, text in COMMANDS.items():
         command = subparsers.add_parser(name, help=text)
         if name == chosen:  # imported when it is called: `fairgat train` must not wait for what the audit needs
-            importlib.import_module(f"fairgat.cli.{name}").declare(command)
+            try:
+                importlib.import_module(f"fairgat.cli.{name}").declare(command)
+            except ModuleNotFoundError as error:
+                return _without_extra(error)
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
         parser.error(f"unknown arguments: {' '.join(rest)}")
@@ -39,12 +42,22 @@ def main(arguments: list[str] | None = None) -> int:
     except FairGATError as error:
         print(f"fairgat {parsed.command}: {error}", file=sys.stderr)
         return getattr(parsed, "status_of_errors", 1)
+    except ModuleNotFoundError as error:
+        return _without_extra(error)
     except KeyboardInterrupt:
         print("interrupted; nothing half-written is left behind", file=sys.stderr)
         return 130
     except BrokenPipeError:  # the reader, `head` for instance, has seen enough
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 0
+
+
+def _without_extra(error: ModuleNotFoundError) -> int:
+    """Say which package is missing: the layers install without those of the workflow."""
+    if (error.name or "").partition(".")[0] == "fairgat":
+        raise error
+    print(f'fairgat: {error.name} is not installed; `pip install "fairgat[workflow]"` brings it', file=sys.stderr)
+    return 1
 
 
 if __name__ == "__main__":
