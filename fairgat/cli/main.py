@@ -56,7 +56,8 @@ def _without_extra(error: ModuleNotFoundError) -> int:
     """Say which package is missing: the layers install without those of the workflow."""
     if (error.name or "").partition(".")[0] == "fairgat":
         raise error
-    print(f'fairgat: {error.name} is not installed; `pip install "fairgat[workflow]"` brings it', file=sys.stderr)
+    advice = '`pip install ".[workflow]"` in the checkout brings it'
+    print(f"fairgat: {error.name} is not installed; {advice}", file=sys.stderr)
     return 1
 
 
