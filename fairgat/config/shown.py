@@ -222,11 +222,12 @@ def study_settings(config: Config) -> StudySettings:
 
 
 def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
-    """The rows of a data set; `others` are the variants, methods and data sets."""
+    """The rows of a data set; `others` are the variants, methods and data sets. One with variants is a method, too."""
     study, methods = config.study, config.methods_on(dataset)
     assert study is not None
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
     methods = [name for name in config.only_methods if name in methods] or methods
+    bases = {row.of for row in study.rows if row.method in methods}
     pairs = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
     rows: list[StudyRow] = []
 
@@ -239,7 +240,7 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
             )
         )  # fmt: skip
 
-    for method in (name for name in methods if name not in others):
+    for method in (name for name in methods if name in bases or name not in others):
         for rule in dict.fromkeys(rule for _, rule in pairs):
             add(method, method, config.methods[method].title or method, None, rule, rule, dataset)
         for row in study.rows:

@@ -12,11 +12,10 @@ from typing import Literal
 import torch
 from pydantic import model_validator
 from torch import Tensor, nn
-from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.methods import fairgat as original
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier, Shares
-from fairgat.nn.normalise import Features, spectrally_normalised
+from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised
 
 
 class Settings(original.Settings):
@@ -29,11 +28,13 @@ class Settings(original.Settings):
     one_sided: Literal["whole", "share"] = "whole"
     """What a node with only one kind of edges gives them: the whole attention, or no more than their share,
     1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
-    norm: Literal["exact", "power_iteration"] = "exact"
-    """How S2 finds the spectral norm: exactly, or by one power iteration per training pass."""
     scores: Literal["scaled", "unscaled", "equal"] = "scaled"
     """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
-    a node's neighbours of one kind have equal weights."""
+    a node's neighbours of one kind have equal weights. `unscaled` is S3 on Z alone, which undoes its factors of C."""
+    deviation: Literal["function", "constant"] = "function"
+    """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants."""
+    logit: Literal["scaled", "unscaled"] = "scaled"
+    """Node classification: whether S3 scales the Z of the linear layer, the logit, or that of attention layers only."""
     groups: Literal["true", "shuffled"] = "true"
     """Whether attention is cut by the nodes' groups, or by the groups shuffled among the nodes: a placebo, with the
     shares of fair attention and nothing of what they are about."""
@@ -62,16 +63,43 @@ class OneSidedShare(FairGATConv):
         return super().attend(source, target, graph, keep) * share[graph.target]
 
 
-class UnscaledScores(FairGATConv):
+class _WithStepTwo(FairGATConv):
+    """A layer in which S2 changes something although S3 follows, so that it is computed."""
+
+    def weight(self) -> Tensor:
+        """W (H * C, F_in) after S2."""
+        return spectrally_normalised(self.lin.weight) if self.spectral_norm else self.lin.weight
+
+
+class UnscaledScores(_WithStepTwo):
     """A layer whose attention scores are those of C = X W^T before S3."""
 
     def scores(self, c: Features) -> tuple[Tensor, Tensor]:
         """Scores (H, N) of every node as a source, and as a target."""
         return super().scores(replace(c, scale=None))
 
-    def weight(self) -> Tensor:
-        """W after S2, which these scores are the only ones to show."""
-        return spectrally_normalised(self.lin.weight) if self.spectral_norm else self.lin.weight
+
+class ConstantDeviation(_WithStepTwo):
+    """A layer whose gradient takes S3's factors for constants."""
+
+    def normalise(self, features: Features) -> Features:
+        """S3 of C and of Z."""
+        scaled = super().normalise(features)
+        return scaled if scaled.scale is None else replace(scaled, scale=scaled.scale.detach())
+
+
+class ConstantDeviationClassifier(NodeClassifier):
+    """The same for the logit; its weight has S2, which its gradient shows."""
+
+    def __init__(self, *arguments, eta: float | None, **options) -> None:
+        super().__init__(*arguments, **options)
+        self.eta = eta
+
+    def classify(self, h: Tensor) -> Tensor:
+        """(N,) logits of representations (N, hidden)."""
+        z = self.linear(h).squeeze(1)
+        mean, variance = moments(z.detach())
+        return z * (1.0 if self.eta is None else self.eta * inverse_deviation(variance, rounding(mean))) + self.bias
 
 
 class EqualScores(FairGATConv):
@@ -90,18 +118,9 @@ class _Variant:
     settings: Settings
 
     def conv(self) -> type[FairGATConv]:
-        return OneSidedShare if self.settings.one_sided == "share" else _LAYERS[self.settings.scores]
-
-    def build(self) -> nn.Module:
-        """Make FairGAT's network from the same initial weights, with PyTorch's spectral norm where chosen."""
-        model = super().build()
-        if self.settings.norm == "power_iteration":
-            for part in [part for part in model.modules() if getattr(part, "spectral_norm", False)]:
-                part.spectral_norm = False
-                linear = part.linear if isinstance(part, NodeClassifier) else part.lin
-                linear.__class__ = nn.Linear  # without the exact norm
-                spectral_norm(linear)
-        return model
+        if self.settings.one_sided == "share":
+            return OneSidedShare
+        return ConstantDeviation if self.settings.deviation == "constant" else _LAYERS[self.settings.scores]
 
     @cached_property
     def csr(self) -> CSRGraph:
@@ -122,7 +141,15 @@ class _Variant:
 
 
 class NodeClassification(_Variant, original.NodeClassification):
-    pass
+    def build(self) -> nn.Module:
+        """Make FairGAT's network from the same initial weights, with the linear layer that the variant has."""
+        constant, options, task = self.settings.deviation == "constant", self.options(), self.task
+        if self.settings.logit == "unscaled":
+            options["eta"] = None
+        elif not constant:
+            return super().build()
+        network = ConstantDeviationClassifier if constant else NodeClassifier
+        return network(self.layer(), task.graph.num_features, task.training.hidden, **options)
 
 
 class LinkPrediction(_Variant, original.LinkPrediction):

@@ -307,9 +307,11 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
         task: whose data sets are drawn.
     """
     mine = _varied(frame[frame["task"] == task])
-    mine = mine.groupby(_ROW, sort=False).filter(lambda row: row[["difference", "paper_mean"]].notna().any(axis=None))
+    own = mine.loc[mine["changes"] != "", "of"].nunique() == 1  # a colour for each variant, or else for each `of`
+    heads = (mine["changes"] == "") & (not own)  # stand above their variants, also without a published score
+    kept = mine[["difference", "paper_mean"]].notna().any(axis=1) | heads
+    mine = mine.groupby(_ROW, sort=False).filter(lambda row: kept[row.index].any())
     varied = mine[mine["changes"] != ""]
-    own = varied["of"].nunique() == 1  # a colour for each variant, or else for each method that is varied
     named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
     looks = style.looks({row.method: row.title for row in named.itertuples()})
     blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
