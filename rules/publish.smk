@@ -10,7 +10,7 @@ os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sy
 rule provenance:
     input:
         results=shown(),
-        summaries=[path for kind in ("runs", "cells", "winners") for path in PLAN.files(kind)],
+        summaries=[path for kind in ("runs", "cells", "winners", "runtime") for path in PLAN.files(kind)],
         selections=PLAN.files("selection"),
         code=code("provenance"),
     output:

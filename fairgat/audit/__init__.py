@@ -166,8 +166,8 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
     if len(unsure):
         half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
         text += (
-            f"; the interval of such a difference reaches {half:.2g} percentage points to either side in the median, "
-            f"and {agreement.significant_alone(unsure)} of the {len(unsure)} would count as different if each were "
-            "tested alone"
+            f"; the median interval of such a difference is ± {half:.2g} percentage points, and "
+            f"{agreement.significant_alone(unsure)} of the {len(unsure)} would count as different if each were tested "
+            "alone"
         )
     return "\n\n".join([*paragraphs, f"{text}.\n"])

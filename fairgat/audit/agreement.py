@@ -7,9 +7,9 @@ so that the chance of even one false alarm stays below ALPHA. The first that app
 - `not run`: ours is missing.
 - `agrees`: the 95 % interval of the difference lies within a margin, half the range that the paper's own methods span
   in that measure and table, and at most a cap. (A margin as wide as the range would let a method agree with the row of
-  another.) That shows that any difference is smaller than the margin; a smaller one counts as none, even where it is
-  significant. (Two one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected
-  for the number of results.
+  another.) That rules out a larger difference; a smaller one counts as none, even where it is significant. (Two
+  one-sided tests at 5 % would take the 90 % interval: the 95 % one is stricter.) It is not corrected for the number of
+  results.
 - `better`, `worse`: the adjusted p is below ALPHA and ours is on that side of the paper's.
 - `undecided`: neither. The interval says how large a difference may be.
 """
@@ -147,9 +147,9 @@ def in_words(margins: Margins) -> str:
     return (
         "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin, half the range "
         "that the paper's own methods span in that measure and table, and at most "
-        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points; a difference inside it counts as "
-        "none, even a significant one. Better, worse: a significant difference by Welch's test, with Holm's correction "
-        "for the number of results. Undecided: neither could be shown"
+        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points, which rules out a larger "
+        "difference; it does not mean that the paper's effect was found. Better, worse: a significant difference by "
+        "Welch's test, with Holm's correction for the number of results. Undecided: the data show neither"
     )
 
 

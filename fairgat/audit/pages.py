@@ -206,16 +206,17 @@ def claims(
             "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
             "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules "
             "compare the numbers as they are (means; in claim 3 standard deviations, in 6 and 8 seconds) and ignore "
-            "the noise between splits: a lead within it counts as one, and a claim can fail by luck. not supported: at "
+            "noise, so even a lead smaller than the noise counts, and a claim can fail by luck. not supported: at "
             "least one check fails (✗). not run: no check could be made, as results are missing (–). supported where "
-            "run: those that could be made hold."
+            "run: every check that could be made holds."
         ),
     )
 
 
 _CHANCE = (
-    "The chance that splits support a claim, in simulations that draw the results of each method from a normal "
-    "distribution with the printed mean and deviation. Claims about seconds have none, as no deviation is printed."
+    "The chance that splits support a claim, in simulations that draw the results of each method, independently of the "
+    "others, from a normal distribution with the printed mean and deviation. On splits that methods share, their "
+    "differences may vary less. Claims about seconds have no chance here, as no deviation is printed."
 )
 
 
@@ -233,7 +234,8 @@ def _leads(check: claiming.Check, own: pd.DataFrame) -> Cell:
 def _worth(own: pd.DataFrame) -> str:
     return (
         f"The paper's own differences are FairGAT's means less the others', ± half their 95 % interval by Welch's test "
-        f"from the printed means and deviations. Intervals that leave out 0: "
+        f"from the printed means and deviations, which treats the methods' splits as independent: how they vary "
+        f"together is not printed. Intervals that leave out 0: "
         f"{(own['p'] < agreement.ALPHA).sum()} of {len(own)}; significant after Holm's correction for their number: "
         f"{(own['p_holm'] < agreement.ALPHA).sum()}."
     )

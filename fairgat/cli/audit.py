@@ -10,12 +10,24 @@ TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Print what the audit of a finished run found. With --again, judge the run by this version first, from its "
+        "scores in summary/, as far as a published folder has what the audit reads, without training anything."
+    )
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument(
+        "--again",
+        nargs="+",
+        metavar="FILE",
+        help="judge again, with the configuration files of the run",
+    )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the headline, and the verdicts and claims counted under each selection rule."""
+    if arguments.again:
+        _again(arguments.results_dir, arguments.again)
     folder = arguments.results_dir / "audit"
     try:
         headline = (folder / "headline.txt").read_text(encoding="utf-8")
@@ -35,3 +47,28 @@ def run(arguments: argparse.Namespace) -> None:
         ordered = table.loc[counts.loc[about, "outcome"].unique(), counts["rule"].unique()]
         print(f"{title}, by the rule that chooses cells\n{ordered.rename_axis(index=None, columns=None)}\n")
     print(f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}")
+
+
+def _again(results: Path, configuration: list[str]) -> None:
+    """Write the audit and its figure anew, and into provenance.json which code did."""
+    from fairgat import audit, config
+    from fairgat.config.shown import audit_settings, figure_settings
+    from fairgat.environment import revision
+    from fairgat.files import read_json, write_json, write_text
+    from fairgat.plan import ROOT, Plan
+    from fairgat.publish.provenance import DECIDES
+    from fairgat.report import style
+    from fairgat.report.figures import published
+
+    settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
+    plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime", "decisions")}
+    for kind in ("runtime", "decisions"):  # which are not published, or of a later version only
+        files[kind] = [path for path in files[kind] if Path(path).exists()]
+    files["more_splits"] = [settings.audit.more_splits] if settings.audit.more_splits else []
+    for name, text in audit.make(audit_settings(settings), files).items():
+        write_text(results / "audit" / name, text)
+    pictures = {form: results / f"figures/published.{form}" for form in style.FORMATS}
+    figure = published.draw(figure_settings(settings, "published", None), {"audit": plan.files("audit")})
+    style.save(figure, {form: path for form, path in pictures.items() if path.exists()})
+    write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})

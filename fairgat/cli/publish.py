@@ -6,7 +6,9 @@ from pathlib import Path
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
-    parser.add_argument("--copy-only", action="store_true", help="leave README.md and docs/ of this folder as they are")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--copy-only", action="store_true", help="leave README.md and docs/ of this folder as they are")
+    only.add_argument("--pages-only", action="store_true", help="render the pages from what is published already")
     parser.set_defaults(run=run)
 
 
@@ -14,7 +16,9 @@ def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
     from fairgat.publish import quotes, reference
 
-    published = reference.publish(arguments.results_dir)
-    print(f"published in {published}")
+    published = arguments.results_dir / "reference"
+    if not arguments.pages_only:
+        reference.publish(arguments.results_dir)
+        print(f"published in {published}")
     if not arguments.copy_only:
         quotes.update([*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published)

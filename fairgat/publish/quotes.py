@@ -31,11 +31,12 @@ one that the paper reports."""
 
 
 def update(pages: list[Path], published: Path) -> None:
-    """Render the quotes in these pages; one without marks stays as it is.
+    """Render the quotes in these pages, and the published folder's own page; one without marks stays as it is.
 
     Raises:
         DataError: as `with_quotes`.
     """
+    write_text(published / "README.md", own_page(published))
     for page in pages:
         text = page.read_text(encoding="utf-8")
         fresh = with_quotes(text, published, Path(os.path.relpath(published, page.parent)).as_posix())
@@ -67,6 +68,15 @@ def with_quotes(page: str, published: Path, link: str) -> str:
     return _PARTS.sub(fresh, page)
 
 
+def own_page(published: Path) -> str:
+    """The README.md of a published folder.
+
+    Raises:
+        DataError: as `summary`.
+    """
+    return f"# The reproduction\n\n{summary(published, '.')}\n"
+
+
 def summary(published: Path, link: str) -> str:
     """Say what came out, as Markdown: the audit's headline, the comparison, a figure, the claims, and the commit.
 
@@ -81,9 +91,11 @@ def summary(published: Path, link: str) -> str:
     provenance = read_json(published / "provenance.json")
     machine = provenance["machine"]
     trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance["trained_at"])
+    again = provenance.get("audited_at")
+    audited = f"Audited again {_commit(again)}, from its scores. " if again else ""
     run = (
         f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
-        f"{machine['processor']}. More of it: [all tables]({link}/tables), [number by "
+        f"{machine['processor']}. {audited}More of it: [all tables]({link}/tables), [number by "
         f"number]({link}/audit/paper_vs_reproduced.md), [claim by claim]({link}/audit/claims.md), "
         f"[what it cost]({link}/costs/costs.md), [versions and seed]({link}/provenance.json)."
     )

@@ -10,7 +10,7 @@ import pandas as pd
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
-from fairgat.publish.quotes import summary
+from fairgat.publish.quotes import own_page
 
 LARGEST = 5 << 20  # bytes per file
 
@@ -60,7 +60,7 @@ def publish(results: Path) -> Path:
                 shutil.copytree(study, fresh / "studies" / study.name)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
-        write_text(fresh / "README.md", f"# The reproduction\n\n{summary(fresh, '.')}\n")
+        write_text(fresh / "README.md", own_page(fresh))
         _replace(folder, fresh, aside=Path(temporary) / "before")
     return folder
 

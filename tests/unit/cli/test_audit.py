@@ -1,8 +1,15 @@
 """`fairgat audit`: what it prints, and what it says of results without an audit."""
 
-import pytest
+import json
+import shutil
+from pathlib import Path
 
+import pytest
+import yaml
+
+from fairgat import frames
 from fairgat.cli import main as cli
+from fairgat.files import write_json, write_text
 
 COUNTS = """about,rule,outcome,count
 numbers,fair,agrees,9
@@ -42,3 +49,26 @@ def test_results_without_an_audit_are_named(tmp_path, capsys, place, expected):
     (tmp_path / "README.md").write_text("")
     assert cli.main(["audit", "--results-dir", str(tmp_path / place)]) == 1
     assert expected in capsys.readouterr().err
+
+
+def test_a_run_is_judged_again_from_what_is_published(plan, tmp_path, capsys):
+    folder, settings = tmp_path / "published", tmp_path / "config.yaml"
+    for path in map(Path, [*plan.files("winners"), *plan.files("runs")]):  # no runtime, no decisions
+        copy = folder / path.relative_to(plan.config.results_dir)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
+    write_json(folder / "provenance.json", {"command": "snakemake"})
+    write_text(folder / "figures/published.svg", "an older one")
+    wide, narrow = ({"accuracy": margin, "fairness": margin} for margin in (0.02, 0.0001))
+    agree = []
+    for margins in (wide, narrow):
+        content = plan.config.model_dump(mode="json", exclude={"results_dir"}) | {"audit": {"margins": margins}}
+        settings.write_text(yaml.safe_dump(content))
+        assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 0
+        counts = frames.read(folder / "audit/counts.csv")
+        agree.append(counts.query("about == 'numbers' and outcome == 'agrees'")["count"].sum())
+    assert agree[0] > 0 == agree[1]
+    claims = frames.read(folder / "audit/claims.csv").query("claim == 8")
+    assert set(claims["status"]) == {"not run"}  # nothing is made up where seconds were not kept
+    assert "<svg" in (folder / "figures/published.svg").read_text()
+    assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "audited_at"}
