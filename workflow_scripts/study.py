@@ -8,7 +8,7 @@ with logged(snakemake):
     from fairgat import frames
     from fairgat.config.shown import StudySettings
     from fairgat.files import read_json, write_text
-    from fairgat.report import along, attributes, dose, inputs, study, style
+    from fairgat.report import along, attributes, dose, forest, inputs, study, style
     from fairgat.report.render import render
     from fairgat.report.tables import theory
     from fairgat.scores import runs
@@ -32,7 +32,7 @@ with logged(snakemake):
         for path, rows in zip(output.dose, (curve, predicted), strict=True):
             frames.write(path, rows)
         figures["dose"] = dose.figure(settings, curve, predicted)
-    figures = figures or {task: study.figure(settings, frame, task) for task in study.tasks(frame)}
+    figures = figures or {task: forest.figure(settings, frame, task) for task in study.tasks(frame)}
     if settings.attributes:
         rows = attributes.gaps(settings, shards, frame, inputs.by_dataset(snakemake.input.stats))
         frames.write(output.attributes[0], rows)

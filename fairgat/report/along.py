@@ -56,8 +56,8 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
         _theory(last, places, stats, first, looks)
         for ax in (*panels, last):
             ax.set_xlabel(QUANTITIES[quantity])
-    for ax, title in zip(axes[0], [*map(style.label, metrics), "first layer"], strict=True):
-        ax.set_title(title)
+    for ax, title in zip(axes[0], [*map(style.label, metrics), "first layer: shares, factor"], strict=True):
+        ax.set_title(title, fontsize=8)
     drawn.supylabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
     style.legend(drawn, looks.values())
     lines = [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in {**_SHARES, **_TERMS}.values()]

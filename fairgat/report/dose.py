@@ -15,6 +15,7 @@ from matplotlib.lines import Line2D
 from fairgat import cells
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
+from fairgat.report.figures.account import COLOURS
 from fairgat.report.study import by_rule, compared_with
 from fairgat.report.tables.account import PARTS
 from fairgat.scores.paired import differences
@@ -23,7 +24,7 @@ from fairgat.tasks import measures
 
 METRICS = measures.names("node_classification", "audited")  # accuracy and the gaps
 OVER = ("all", "label 1")  # the rows whose accounts are drawn
-COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "gate": "#999999", "gap": "#000000"}
+_COLOURS = COLOURS | {"gap": "#000000"}
 EQUAL = 0.5
 _CELL = ["dataset", "method", "cell"]
 _TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach"]
@@ -148,7 +149,7 @@ def figure(settings: StudySettings, curve: pd.DataFrame, predicted: pd.DataFrame
     axes[-1][len(METRICS)].set_xlabel("logits, in their spread")
     style.legend(drawn, [look for name, look in looks.items() if name not in compared])
     shown = {**PARTS, "gap": "gap"}
-    lines = [Line2D([], [], color=COLOURS[key], label=text) for key, text in shown.items()]
+    lines = [Line2D([], [], color=_COLOURS[key], label=text) for key, text in shown.items()]
     drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
     return drawn
 
@@ -161,6 +162,6 @@ def _differences(ax: Axes, lines: pd.DataFrame, metric: str, look: style.Look) -
 
 def _account(ax: Axes, lines: pd.DataFrame, over: str) -> None:
     ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
-    for part, colour in COLOURS.items():
+    for part, colour in _COLOURS.items():
         values: Sequence[float] = lines[f"{over}_{part}"] / lines[f"{over}_spread"]
         ax.plot(lines["share"], values, color=colour, marker=".", markersize=3, linewidth=1.4 if part == "gap" else 1)

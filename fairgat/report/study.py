@@ -1,8 +1,8 @@
 """A study: variants against what they vary, run against run on the same splits.
 
-`compare` gives the numbers, `scores` those of each split behind them, `table` the table and `figure` a forest plot per
-task. The paper's published test scores stand beside ours: for orientation in a study of validation scores, with their
-own differences in one of test scores.
+`compare` gives the numbers, `scores` those of each split behind them and `table` the table; forest.py draws them. The
+paper's published test scores stand beside ours: for orientation in a study of validation scores, with their own
+differences in one of test scores.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,13 +13,11 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat.config import TASKS
 from fairgat.config.shown import StudySettings
 from fairgat.paper import means
-from fairgat.report import labels, percent, style
+from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.scores import bootstrap
@@ -27,9 +25,9 @@ from fairgat.scores.paired import corrected_half_width, differences, for_other_p
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
-_ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
+ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *_ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "people", "corrected",
+    *ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "people", "corrected",
     "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 
@@ -66,13 +64,13 @@ def compare(
             {"dataset": block.name, "run_on": row.dataset, "metric": metric, "task": block.task,
              "block": block.title, "changes": row.changes or "",
              **{key: getattr(row, key) for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
-            for block, row in blocks for metric in _metrics(settings, block.task)
+            for block, row in blocks for metric in metrics_of(settings, block.task)
         ]
     )  # fmt: skip
     chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
     lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
     lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
-    keys, varied = [*_ROW, "metric"], lines["changes"] != ""
+    keys, varied = [*ROW, "metric"], lines["changes"] != ""
     scored = lines.merge(by_rule(settings, runs))
     summary = scored.groupby(keys, sort=False)["value"].agg(
         n_splits="size", mean=fmean, std=lambda values: deviation(values, settings.ddof)
@@ -126,7 +124,7 @@ def by_rule(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
     ]
 
 
-def _metrics(settings: StudySettings, task: str) -> tuple[str, ...]:
+def metrics_of(settings: StudySettings, task: str) -> tuple[str, ...]:
     return tuple(settings.metrics or measures.names(task, "shown"))
 
 
@@ -169,7 +167,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
     needed = False
     for task in tasks(frame):
         mine = frame[frame["task"] == task]
-        metrics = _metrics(settings, task)
+        metrics = metrics_of(settings, task)
         parts = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
         for (heading, title, rows), part in product(kinds, parts):
             here = mine[mine["metric"].isin(part)]
@@ -196,7 +194,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         if needed
         else ""
     )
-    varied = _varied(frame)
+    varied = with_variants(frame)
     counts = f"for {percent.SPLITS}, {leave_out_0(varied)}"
     if test:
         counts += f"; for {percent.PEOPLE}, {leave_out_0(for_other_people(varied))}"
@@ -224,16 +222,16 @@ def compared_with(settings: StudySettings) -> str:
     return titles[0] if len(bases) == 1 else "the method as it is"
 
 
-def _rows(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
+def rows_of(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
     """Each row of a block: the number of its method (a rule is drawn between methods), its first line, its lines."""
     methods = list(dict.fromkeys(block["of"]))
-    for (method, *_), lines in block.groupby(_ROW[1:], sort=False):
+    for (method, *_), lines in block.groupby(ROW[1:], sort=False):
         yield methods.index(method), lines.iloc[0], [line for _, line in lines.iterrows()]
 
 
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
-    for number, first, lines in _rows(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
+    for number, first, lines in rows_of(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
         rows.append(
             Row(
                 [_name(first, notes), *(percent.score(line["mean"], line["std"], _unit(line)) for line in lines)],
@@ -248,7 +246,7 @@ def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 
 def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
-    for number, first, lines in _rows(_varied(block)):
+    for number, first, lines in rows_of(with_variants(block)):
         if first["changes"]:
             cells = [percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines]
             rows.append(Row([_name(first, notes), *cells], number))
@@ -269,7 +267,7 @@ def _people_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 
 def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
-    for number, first, lines in _rows(block):
+    for number, first, lines in rows_of(block):
         needed = [line["splits_needed"] for line in lines]
         if any(pd.notna(value) for value in needed):
             texts = [
@@ -294,51 +292,6 @@ def _title(row: pd.Series) -> str:
     return f"{'– ' if row['changes'] else ''}{row['title']}{row['rules']}"
 
 
-def _varied(frame: pd.DataFrame) -> pd.DataFrame:
+def with_variants(frame: pd.DataFrame) -> pd.DataFrame:
     """The lines of methods that have a variant."""
     return frame.groupby(["dataset", "of"], sort=False).filter(lambda lines: (lines["changes"] != "").any())
-
-
-def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
-    """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
-
-    Args:
-        settings, frame: as for `compare`, and as it gives it.
-        task: whose data sets are drawn.
-    """
-    mine = _varied(frame[frame["task"] == task])
-    own = mine.loc[mine["changes"] != "", "of"].nunique() == 1  # a colour for each variant, or else for each `of`
-    heads = (mine["changes"] == "") & (not own)  # stand above their variants, also without a published score
-    kept = mine[["difference", "paper_mean"]].notna().any(axis=1) | heads
-    mine = mine.groupby(_ROW, sort=False).filter(lambda row: kept[row.index].any())
-    varied = mine[mine["changes"] != ""]
-    named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
-    looks = style.looks({row.method: row.title for row in named.itertuples()})
-    blocks = {name: [*_rows(block)] for name, block in mine.groupby("dataset", sort=False)}
-    panels = {name: rows[0][1]["block"] for name, rows in blocks.items()}
-    height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
-    metrics = settings.figure_metrics or _metrics(settings, task)
-    drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
-    drawn_paper = False
-    for (dataset, metric), ax in axes.items():
-        ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
-        factor = measures.find(metric).unit.factor
-        for place, (_, first, lines) in enumerate(blocks[dataset]):
-            (line,) = (line for line in lines if line["metric"] == metric)
-            look = looks.get(first["method" if own else "of"])
-            published = line["paper_difference"] if first["changes"] else line["paper_mean"] - line["mean"]
-            if pd.notna(published):
-                drawn_paper = True
-                ax.plot(factor * published, place, "o", color="#666666", markerfacecolor="none")
-            if pd.notna(line["difference"]):
-                half = factor * (line["high"] - line["low"]) / 2 if pd.notna(line["low"]) else None
-                ax.errorbar(
-                    factor * line["difference"], place, xerr=half,
-                    fmt=look.marker, color=look.colour, markersize=3.5, elinewidth=1, capsize=2,
-                )  # fmt: skip
-        style.rows(ax, [style.plain(_title(row)) for _, row, _ in blocks[dataset]])
-        ax.set_xlabel(style.label(metric))
-    drawn.supxlabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
-    paper = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="published (test)")
-    style.legend(drawn, looks.values(), [paper] if drawn_paper else [])
-    return drawn

@@ -1,14 +1,16 @@
-"""One look for every figure: Okabe-Ito colours with a marker each, so that colour is never the only sign."""
+"""One look for every figure: a colour and a marker for each method, so that colour is never the only sign."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 import matplotlib
+import numpy as np
 
 matplotlib.use("Agg")  # no display is needed
 import matplotlib.pyplot as plt
 from matplotlib.axes import Axes
+from matplotlib.colors import hsv_to_rgb, to_hex
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -18,42 +20,42 @@ from fairgat.report.model import Math
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
-# Okabe & Ito (2008), distinguishable with every common colour blindness.
-_BLACK, _ORANGE, _SKY, _GREEN, _YELLOW, _BLUE, _RED, _PURPLE = (
-    "#000000", "#E69F00", "#56B4E9", "#009E73", "#F0E442", "#0072B2", "#D55E00", "#CC79A7",
-)  # fmt: skip
+# A colour and a marker of its own for each method: baselines in Okabe & Ito's and Tol's bright colours; FairGAT, its
+# steps and its other shares in dark ones.
 _KNOWN = {
-    "gat": (_BLACK, "s"),
-    "fairgat": (_BLUE, "o"),
-    "fairgnn": (_ORANGE, "^"),
-    "edits": (_GREEN, "D"),
-    "nifty": (_RED, "v"),
-    "fairdrop": (_PURPLE, "P"),
-    "mlp": (_YELLOW, "h"),
-    "gat-penalty": (_SKY, "*"),
-    "gat-thresholds": (_PURPLE, "d"),
-    "fairsin": (_RED, "p"),
-    "fairsin-f": (_ORANGE, "H"),
-    "fairsin-g": (_GREEN, "8"),
-    "fairgb": (_BLACK, "X"),
-    "gat-common-threshold": (_PURPLE, "s"),
-    "a-fame": (_GREEN, "P"),
-    "a-fame-released": (_GREEN, "*"),
-    "bemap": (_ORANGE, "D"),
-    "fairgat-uncapped": (_BLUE, "o"),
-    "placebo": (_PURPLE, "d"),
-    "equal-weights": (_SKY, "*"),
-    "balanced": (_YELLOW, "h"),
-    "fairgat-balanced": (_SKY, "P"),
-    "fairgat-steps-12": (_SKY, "<"),
-    "fairgat-steps-13": (_ORANGE, ">"),
-    "fairgat-steps-23": (_GREEN, "X"),
-    "fairgat-steps-1": (_RED, ">"),
-    "fairgat-steps-2": (_ORANGE, "<"),
-    "fairgat-steps-3": (_GREEN, "s"),
+    "gat": ("#000000", "s"),
+    "fairgnn": ("#E69F00", "^"),
+    "edits": ("#009E73", "D"),
+    "nifty": ("#D55E00", "v"),
+    "fairdrop": ("#CC79A7", "P"),
+    "fairgat": ("#0072B2", "o"),
+    "fairgat-steps-12": ("#6A0DAD", "<"),
+    "fairgat-steps-13": ("#8C1C3A", ">"),
+    "fairgat-steps-23": ("#0B5D1E", "X"),
+    "fairgat-steps-1": ("#7A3E00", "d"),
+    "fairgat-steps-2": ("#4D4D4D", "H"),
+    "fairgat-steps-3": ("#005F6B", "p"),
+    "fairgat-balanced": ("#1B1F8A", "8"),
+    "step-1-balanced": ("#A0148C", "p"),
+    "steps-12-balanced": ("#5A6B00", "<"),
+    "balanced": ("#B22222", "h"),
+    "fairgat-uncapped": ("#00308F", "o"),
+    "placebo": ("#808080", "d"),
+    "equal-weights": ("#8A7A5C", "*"),
+    "mlp": ("#C9B400", "h"),
+    "gat-penalty": ("#56B4E9", "*"),
+    "gat-thresholds": ("#AA4499", "d"),
+    "gat-common-threshold": ("#DDA0DD", "s"),
+    "fairsin": ("#EE6677", "p"),
+    "fairsin-f": ("#FFAABB", "H"),
+    "fairsin-g": ("#66CCAA", "8"),
+    "fairgb": ("#AAAAAA", "X"),
+    "a-fame": ("#44AA99", "P"),
+    "a-fame-released": ("#88CCEE", "*"),
+    "bemap": ("#F4A582", "D"),
 }
-_ABLATION = "fairgat-steps-"  # these share colours with the baselines: their lines are dashed
-_OTHERS = [(_YELLOW, "h"), (_RED, "p"), (_PURPLE, "d"), (_SKY, "*"), (_ORANGE, "H"), (_GREEN, "8")]  # of a user's own
+_ABLATION = "fairgat-steps-"  # dashed: their curves lie close to those of FairGAT
+_MARKERS = "hpd*H8"  # of a user's own methods
 _SETTINGS = {
     "font.size": 8,
     "axes.titlesize": 9,
@@ -86,13 +88,17 @@ class Look:
 
 
 def looks(methods: Mapping[str, str]) -> dict[str, Look]:
-    """Give each method (name → title) a look; the paper's methods look the same in every figure."""
-    spare = iter(_OTHERS * 100)
-    chosen = {}
-    for name, title in methods.items():
-        line = "--" if name.startswith(_ABLATION) else "-"
-        chosen[name] = Look(plain(title), *(_KNOWN.get(name) or next(spare)), line)
-    return chosen
+    """Give each method (name → title) a look; no two share a colour; known ones look the same everywhere."""
+    own = [name for name in methods if name not in _KNOWN]
+    # Steps of the golden ratio around the circle of hues never come back to a colour.
+    spare = {
+        name: (to_hex(hsv_to_rgb(((0.15 + number * 0.618034) % 1, 0.9, 0.75))), _MARKERS[number % len(_MARKERS)])
+        for number, name in enumerate(own)
+    }
+    return {
+        name: Look(plain(title), *(_KNOWN | spare)[name], "--" if name.startswith(_ABLATION) else "-")
+        for name, title in methods.items()
+    }
 
 
 def plain(text: str) -> str:
@@ -111,6 +117,21 @@ def rows(ax: Axes, titles: Sequence[str]) -> None:
     ax.set_yticks(range(len(titles)), list(titles))
     ax.set_ylim(len(titles) - 0.5, -0.5)
     ax.grid(axis="y", visible=False)
+
+
+def crowd(values: np.ndarray) -> np.ndarray | None:
+    """Find the points that lie so close together that the others leave them a quarter of each axis or less.
+
+    Args:
+        values: (n, axes) coordinates.
+
+    Returns:
+        (n,) bool; None where no closer look is needed.
+    """
+    away = np.abs(values - np.median(values, axis=0))
+    near = (away <= 5 * np.median(away, axis=0)).all(axis=1)
+    ranges = [np.ptp(some, axis=0) for some in (values, values[near])] if near.any() else []
+    return near if ranges and ((ranges[1] > 0) & (ranges[0] >= 4 * ranges[1])).all() else None
 
 
 def grid(rows: int, columns: int, height: float, **options) -> tuple[Figure, list[list[Axes]]]:

@@ -14,7 +14,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     """Every cell of every method by its test means, the method's Pareto front as a line, and the selected cell filled.
 
     Where lower is better, up and to the left is better, otherwise up and to the right. Cells that failed on a split are
-    left out.
+    left out. Where a few cells leave the others little room, these are drawn once more from closer.
     """
     utility = measures.find(measures.utility(settings.task))
     shown = [each for each in measures.of_task(settings.task, "shown") if each != utility]
@@ -24,19 +24,27 @@ def draw(settings: Settings, files: Files) -> Figure:
     means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
     means = means[~means.index.isin(failed)].reset_index()
     looks = style.looks(settings.method_titles)
-    height = 1.9 if len(shown) > 2 else 2.6
-    figure, axes = style.panels(settings.dataset_titles, [each.name for each in shown], columns=3, height=height)
-    for (dataset, name), ax in axes.items():
+    blocks, titles = {}, {}
+    for dataset, title in settings.dataset_titles.items():
+        mine = means[(means["dataset"] == dataset) & means["method"].isin(looks)]
+        blocks[dataset], titles[dataset] = mine, title
+        near = style.crowd(mine[[utility.name]].to_numpy()) if len(mine) else None
+        if near is not None:
+            blocks[dataset, "closer"] = mine[near]
+            titles[dataset, "closer"] = f"{title}, closer: {near.sum()} of {len(near)} cells"
+    height = 1.9 if len(shown) > 2 else 2.4
+    figure, axes = style.panels(titles, [each.name for each in shown], columns=3, height=height)
+    for (block, name), ax in axes.items():
         measure = measures.find(name)
         for method, look in looks.items():
-            cells = means[(means["dataset"] == dataset) & (means["method"] == method)]
+            cells = blocks[block][blocks[block]["method"] == method]
             if cells.empty or cells.get(name, cells[utility.name] * np.nan).isna().all():
                 continue
             x, y = (each.unit.factor * cells[each.name].to_numpy() for each in (measure, utility))
             front = pareto(-x if measure.better == "higher" else x, y)
             ax.plot(x[front], y[front], look.line, color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
             ax.plot(x, y, look.marker, color=look.colour, markerfacecolor="none", markersize=4, alpha=0.8)
-            chosen = (cells["cell"] == selections[dataset, method]["winner"]).to_numpy()
+            chosen = (cells["cell"] == selections[cells["dataset"].iloc[0], method]["winner"]).to_numpy()
             ax.plot(
                 x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, markeredgecolor="white", zorder=3
             )

@@ -7,6 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
+from fairgat.config.shown import ShownMethod
 from fairgat.report import style
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.tables.account import PARTS, read
@@ -15,47 +16,58 @@ from fairgat.scores.paired import REFERENCE
 READS = ("account", "selection")
 TASK = "node_classification"
 
-COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#F0E442", "gate": "#BBBBBB"}  # Okabe & Ito
-HATCHES = {"mixing": "", "label_selection": "//", "rest": "..", "gate": ""}
-_ROWS = {"all": "all nodes", "label 1": "nodes with label 1"}
+COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "gate": "#BBBBBB"}
+_HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "gate": ""}
+_WORDS = {
+    "mixing": "mixing: attention between the groups",
+    "label_selection": "label selection: attention to people of one label",
+    "rest": "the rest: attention to people unlike others of their group and label",
+    "gate": "gate: what ReLU does",
+}
+_OVER = {"all": "everyone", "label 1": "label 1 only"}
+_SIDE_BY_SIDE = 4
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Draw a bar for each method on each data set: parts that widen GAT's gap above 0, those that narrow it below.
+    """Draw a bar for each method on each data set: parts that widen GAT's gap to the right, others to the left.
 
-    The marker is the gap, the sum of the parts; bars are means over the splits, in standard deviations of each model's
+    The diamond is the gap, the sum of the parts; bars are means over the splits, in standard deviations of each model's
     logits, as the scale of logits differs between methods and decides nothing. Of more than two groups the one with
     GAT's largest gap is drawn, less all others.
     """
-    accounts, methods = read(files), settings.methods
+    accounts = read(files)
     datasets = [each for each in settings.datasets if each.name in set(accounts["dataset"])]
-    figure, axes = style.grid(len(_ROWS), 1, height=2.3, sharex=True)
+    methods = [each for each in settings.methods if each.name in set(accounts["method"])]
     logits = accounts[accounts["layer"] == "logit"]
     logits = logits.assign(**{column: logits[column] / logits["spread"] for column in ("gap", *PARTS)})
     means = logits.groupby(["over", "dataset", "method", "group"])[["gap", *PARTS]].mean()
-    for (over, title), (ax,) in zip(_ROWS.items(), axes, strict=True):
-        ticks = {}
-        for place, dataset in enumerate(datasets):
-            mine = _largest(means, over, dataset.name)
-            for number, method in enumerate(each for each in methods if each.name in mine.index):
-                at = place * (len(methods) + 1) + number
-                ticks[at] = method.title
-                _bar(ax, at, mine.loc[method.name])
-        ax.axhline(0, color="black", linewidth=0.8)
-        ax.set_xticks(list(ticks), list(map(style.plain, ticks.values())), rotation=45, ha="right")
-        ax.grid(axis="x", visible=False)
-        ax.set_ylabel(title)
+    rows = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
+    columns = max(1, -(-len(datasets) // rows))
+    figure, axes = style.grid(len(_OVER) * rows, columns, 0.45 + 0.17 * len(methods), sharex=True, sharey=True)
+    for ax in (ax for row in axes for ax in row):
+        ax.set_axis_off()
     for place, dataset in enumerate(datasets):
-        middle = place * (len(methods) + 1) + (len(methods) - 1) / 2
-        top = axes[0][0].get_xaxis_transform()
-        axes[0][0].text(middle, 1.0, style.plain(dataset.title), transform=top, ha="center", va="bottom", weight="bold")
-    figure.supylabel("gap of the mean logits in their standard deviations, GAT's positive", fontsize=8)
+        line, column = divmod(place, columns)
+        for row, (over, title) in enumerate(_OVER.items(), start=line * len(_OVER)):
+            ax = axes[row][column]
+            ax.set_axis_on()
+            _panel(ax, methods, _largest(means, over, dataset.name))
+            ax.tick_params(labelbottom=over != "all")
+            if over == "all":
+                ax.set_title(style.plain(dataset.title), fontweight="bold")
+            if column == 0:
+                ax.set_ylabel(title)
+    figure.suptitle(
+        "What the gap between the groups is made of\n"
+        "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",
+        fontsize=8.5,
+    )
     patches = [
-        Patch(facecolor=COLOURS[part], hatch=HATCHES[part], label=name, edgecolor="black", linewidth=0.4)
-        for part, name in PARTS.items()
+        Patch(facecolor=COLOURS[part], hatch=_HATCHES[part], label=words, edgecolor="black", linewidth=0.4)
+        for part, words in _WORDS.items()
     ]
-    gap = Line2D([], [], color="black", marker="D", markerfacecolor="white", linestyle="", label="gap (their sum)")
-    figure.legend(handles=[*patches, gap], loc="outside upper center", ncols=5, frameon=False)
+    gap = Line2D([], [], color="black", marker="D", markerfacecolor="white", linestyle="", label="gap: their sum")
+    figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)
     return figure
 
 
@@ -70,14 +82,26 @@ def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
     return mine.xs(group, level="group") * np.sign(base.loc[group, "gap"])
 
 
-def _bar(ax: Axes, at: float, parts: pd.Series) -> None:
-    """Stack the positive parts upwards and the negative ones downwards, and mark their sum."""
-    ends = {1: 0.0, -1: 0.0}
-    for part in PARTS:
-        side = 1 if parts[part] >= 0 else -1
-        ax.bar(
-            at, parts[part], bottom=ends[side], width=0.8, color=COLOURS[part], hatch=HATCHES[part],
-            edgecolor="black", linewidth=0.4,
-        )  # fmt: skip
-        ends[side] += parts[part]
-    ax.plot(at, parts["gap"], "D", color="black", markerfacecolor="white", markersize=4, zorder=3)
+def _panel(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
+    """Stack a method's positive parts to the right and its negative ones to the left, and mark and print their sum."""
+    parts = parts.reindex([method.name for method in methods])
+    ends = {}
+    for side in (1, -1):
+        ends[side] = np.zeros(len(parts))
+        for part in PARTS:
+            widths = side * (side * parts[part]).clip(lower=0).to_numpy()
+            (drawn,) = np.nonzero(np.nan_to_num(widths))
+            ax.barh(
+                drawn, widths[drawn], left=ends[side][drawn], height=0.75, color=COLOURS[part], hatch=_HATCHES[part],
+                edgecolor="black", linewidth=0.4,
+            )  # fmt: skip
+            ends[side] += np.nan_to_num(widths)
+    ax.axvline(0, color="black", linewidth=0.8)
+    ax.plot(parts["gap"], np.arange(len(parts)), "D", color="black", markerfacecolor="white", markersize=4, zorder=3)
+    for place, (end, gap) in enumerate(zip(ends[1], parts["gap"], strict=True)):
+        if np.isfinite(gap):
+            ax.text(end, place, f"  {gap:.2f} ", va="center", fontsize=7)
+    style.rows(ax, [style.plain(method.title) for method in methods])
+    # Panels share their limits: room for the printed gaps, too.
+    low, high = min(ax.get_xlim()[0], 1.1 * ends[-1].min()), max(ax.get_xlim()[1], 1.25 * ends[1].max())
+    ax.set_xlim(low, high)

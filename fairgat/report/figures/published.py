@@ -1,5 +1,7 @@
 """The paper's means against ours."""
 
+from itertools import product
+
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
@@ -21,17 +23,20 @@ _SIGNS = {  # of the verdicts, in the legend
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ."""
+    """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ.
+
+    Where a few results leave the others little room, these are drawn once more from closer.
+    """
     looks = style.looks(settings.method_titles)
     frame = frames.read(*files["audit"])
     frame = frame[(frame["rule"] == settings.rule) & frame["mean"].notna()]
     task_of = frame["table"].str.split("+").str[0].map(TASK_OF_RESULTS)
-    panels = {
-        f"{TASKS[task].title}: {what} (%)": frame[(task_of == task) & (frame["metric"].isin(names) == among)]
-        for task in TASKS
-        for names in [measures.names(task, "utility")]
-        for what, among in [(measures.utility(task), True), ("fairness measures", False)]
-    }
+    panels = {}
+    for task, among in product(TASKS, (True, False)):
+        rows = frame[(task_of == task) & (frame["metric"].isin(measures.names(task, "utility")) == among)]
+        title = f"{TASKS[task].title}: {measures.utility(task) if among else 'fairness measures'} (%)"
+        near = style.crowd(rows[["paper_mean", "mean"]].to_numpy()) if len(rows) else None
+        panels |= {title: rows} | ({f"{title}, closer": rows[near]} if near is not None else {})
     panels = {title: rows for title, rows in panels.items() if not rows.empty}
     figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0)
     flat = [ax for row in axes for ax in row]

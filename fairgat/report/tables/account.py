@@ -2,14 +2,13 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 
-import numpy as np
 import pandas as pd
 
 from fairgat import frames
-from fairgat.config.shown import ShownDataset
 from fairgat.report import inputs, labels, percent
 from fairgat.report.inputs import Files, Settings
-from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
+from fairgat.report.model import DASH, Cell, Math, Notes, Panel, Table, Text
+from fairgat.report.tables._measured import number, panel, spread
 
 READS = ("account", "selection", "winners")
 TASK = "node_classification"
@@ -39,13 +38,25 @@ def read(files: Files) -> pd.DataFrame:
 def build(settings: Settings, files: Files) -> Table:
     """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
     accounts, notes = read(files), Notes()
-    decided = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
 
-    def panel(title: str, layers: Mapping[str, str], over: Sequence[str], text: str) -> Panel:
+    def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
+        known = mine.set_index("metric")[["mean", "std"]]
+        yield [percent.score(*known.loc[name]) if name in known.index else Cell(DASH) for name in DECISIONS]
+
+    def parts(mine: pd.DataFrame) -> Iterator[list[Cell]]:
+        several = mine["group"].nunique() > 1
+        for (layer, over, group), lines in mine.groupby(["layer", "over", "group"], sort=False):
+            of = [LAYERS.get(layer), over if layer == "logit" else None, f"group {group}" if several else None]
+            yield [
+                Cell(", ".join(filter(None, of))),
+                *(spread(lines[column], settings.ddof, 3, sign=True) for column in ("gap", *PARTS)),
+                *(Cell(number(lines[column].mean(), 3)) for column in _OTHERS),
+            ]
+
+    def accounted(layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str) -> Panel:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
-        blocks = [_block(each, settings, lines, layers, notes) for each in settings.datasets]
-        header = ["Data set", "Method", "Of", "gap", *PARTS.values(), *_OTHERS.values()]
-        return Panel("multirow", header, blocks, title, (text,), align="lll" + "r" * (len(header) - 3))
+        header = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
+        return panel(settings, notes, lines, header, parts, title, text, left=3)
 
     return Table(
         name="account",
@@ -60,78 +71,18 @@ def build(settings: Settings, files: Files) -> Table:
             f"of two methods compare. Each method is represented by {labels.RULES[settings.rule]}."
         ),
         panels=[
-            Panel(
-                "multirow",
-                ["Data set", "Method", *map(labels.metric, DECISIONS)],
-                [_decisions(each, settings, decided) for each in settings.datasets],
-                "The decisions",
-                (
-                    "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
-                    "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
-                ),
-                align="ll" + "r" * len(DECISIONS),
-            ),
-            panel("The logits", {"logit": ""}, ["all", "label 1", "label 0"], "In units of the logits."),
             panel(
-                "Layer by layer",
-                LAYERS,
-                ["all"],
+                settings, notes, inputs.winners(files, settings), [*map(labels.metric, DECISIONS)], decisions,
+                "The decisions",
+                "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
+                "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
+            ),
+            accounted({"logit"}, ["all", "label 1", "label 0"], "The logits", "In units of the logits."),
+            accounted(
+                LAYERS, ["all"], "Layer by layer",
                 "The distance between the groups' mean representations, all parts measured along its direction.",
             ),
         ],
         notes=notes.all(),
         size="tiny",
-    )
-
-
-def _decisions(dataset: ShownDataset, settings: Settings, decided: pd.DataFrame) -> Block:
-    if dataset.reason:
-        return Block(dataset.title, reason=dataset.reason)
-    rows = []
-    for number, method in enumerate(settings.methods):
-        keys = [(dataset.name, method.name, measure) for measure in DECISIONS]
-        cells = [percent.score(*decided.loc[key]) if key in decided.index else Cell(DASH) for key in keys]
-        rows.append(Row([Cell(method.title), *cells], number))
-    return Block(dataset.title, rows)
-
-
-def _block(
-    dataset: ShownDataset, settings: Settings, accounts: pd.DataFrame, layers: Mapping[str, str], notes: Notes
-) -> Block:
-    if dataset.reason:
-        return Block(dataset.title, reason=dataset.reason)
-    rows = []
-    for number, method in enumerate(settings.methods):
-        mine = accounts[(accounts["dataset"] == dataset.name) & (accounts["method"] == method.name)]
-        if mine.empty:
-            why = method.reason or "no cell was selected, or its network is not two attention layers"
-            mark = notes.mark(f"{method.title} on {dataset.title}: no account ({why}).")
-            rows.append(Row([Cell(method.title, mark=mark), *[Cell(DASH)] * (2 + len(PARTS) + len(_OTHERS))], number))
-        rows += [
-            Row([Cell("" if place else method.title), *cells], number)
-            for place, cells in enumerate(_lines(mine, layers, settings.ddof))
-        ]
-    return Block(dataset.title, rows)
-
-
-def _lines(mine: pd.DataFrame, layers: Mapping[str, str], ddof: int) -> Iterator[list[Cell]]:
-    several = mine["group"].nunique() > 1
-    for (layer, over, group), lines in mine.groupby(["layer", "over", "group"], sort=False):
-        name = ", ".join(filter(None, [layers[layer], over if layer == "logit" else "", f"group {group}" * several]))
-        yield [
-            Cell(name),
-            *(_signed(lines[column], ddof) for column in ("gap", *PARTS)),
-            *(_plain(lines[column]) for column in _OTHERS),
-        ]
-
-
-def _signed(values: pd.Series, ddof: int) -> Cell:
-    """A mean with its sign and its standard deviation; a dash where there is none."""
-    if values.isna().all():
-        return Cell(DASH)
-    text, std = f"{round(values.mean(), 3) + 0:+.3f}", values.std(ddof=ddof)  # + 0: no -0.000
-    return Cell(Math(text, f"${text}$"), std=f"{std:.3f}" if np.isfinite(std) else "")
-
-
-def _plain(values: pd.Series) -> Cell:
-    return Cell(DASH if values.isna().all() else f"{values.mean():.3f}")
+    )  # fmt: skip

@@ -55,24 +55,28 @@ def test_tradeoff_shows_every_cell_that_finished(draw):
     assert sorted(points) == sorted([*fairgat, (10, 95.73), (10, 95.73), (6, 93.73)])  # GAT, an ablation, EDITS' third
 
 
-def test_curves_are_of_the_selected_cell(draw, monkeypatch):
-    ax = draw("curves_link_prediction").axes[0]
-    assert [line.get_ydata().round(6).tolist() for line in ax.lines] == [[10, 20, 30, 40]] * 2
+def test_each_method_has_a_panel_of_the_curve_of_its_selected_cell(draw, monkeypatch):
+    curves = [[line.get_ydata().round(6).tolist() for line in ax.lines] for ax in draw("curves_link_prediction").axes]
+    assert curves[:2] == [[[10, 20, 30, 40]], [[10, 20, 30, 40]] * 2]  # GAT's, and FairGAT's beside it
     monkeypatch.setattr(_curves, "POINTS", 2)  # long ones are drawn a few epochs at a time
     ax = draw("curves_link_prediction").axes[0]
     assert ax.lines[0].get_xdata().tolist() == [1.5, 3.5]
     assert ax.lines[0].get_ydata().tolist() == pytest.approx([15, 35])
 
 
+def test_a_crowd_is_what_others_leave_no_room():
+    crowd = np.array([[95.0], [95.1], [95.2], [95.3], [94.9], [70.0]])
+    assert style.crowd(crowd).tolist() == [True] * 5 + [False]
+    assert style.crowd(crowd[:5]) is None and style.crowd(np.ones((4, 1))) is None
+
+
 def test_runtime_marks_the_median(draw):
     assert draw("runtime").axes[0].lines[1].get_xdata().tolist() == pytest.approx([0.2])
 
 
-def test_methods_keep_their_looks_and_differ():
-    names = ("gat", "fairgat", "fairgnn", "edits", "nifty", "fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
-    looks = style.looks({name: name for name in ("mine", *names, "yours")})
-    assert len({(look.colour, look.line, look.marker) for look in looks.values()}) == len(names) + 2
-    assert len({(looks[name].colour, looks[name].line) for name in names}) == len(names)
+def test_methods_keep_their_looks_and_no_two_share_a_colour():
+    looks = style.looks({name: name for name in ("mine", *style._KNOWN, *(f"yours-{n}" for n in range(20)))})
+    assert len({look.colour for look in looks.values()}) == len(looks)
     assert style.looks({"fairgat": "FairGAT"})["fairgat"].colour == looks["fairgat"].colour
 
 

@@ -14,7 +14,7 @@ from fairgat import cells, config, methods
 from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
-from fairgat.report import percent, study, style
+from fairgat.report import forest, percent, study, style
 from fairgat.report.render import render
 from fairgat.scores import runs, selection
 from fairgat.tasks import measures
@@ -267,16 +267,16 @@ def test_every_variant_is_in_every_format(frame, form):
 
 @pytest.mark.parametrize("task", [NODE, LINK])
 def test_the_figure(frame, task, tmp_path):
-    figure = study.figure(SETTINGS, frame, task)
+    figure = forest.figure(SETTINGS, frame, task)
     shown = [ax for ax in figure.axes if ax.axison]
     assert len(shown) == (3 if task == NODE else 14)
     names = [text.get_text() for text in shown[0].get_yticklabels()]
-    assert "FairGAT" in names and "– S3 centred" in names
+    assert "FairGAT" in names and "S3 centred" in names
     assert ("GAT" in names) == (task == NODE)  # in link prediction no variant is of it
     style.save(figure, {"svg": tmp_path / "a.svg"})
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
-    figure = study.figure(SETTINGS.model_copy(update={"figure_metrics": ["equal_opportunity"]}), frame, NODE)
+    figure = forest.figure(SETTINGS.model_copy(update={"figure_metrics": ["equal_opportunity"]}), frame, NODE)
     assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]

@@ -289,7 +289,7 @@ def test_the_account_is_that_of_the_selected_cell(plan, built):
     assert rows[3][0] == "NIFTY" and set(rows[3][1:]) == {"–"}
     cell = number_of(plan, "recidivism", "fairgat")
     assert rows[4][2] == f"{-1 - cell:+.3f} ± 0.000"
-    assert any("NIFTY on Recidivism: no account" in text for _, text in built["account"].notes)
+    assert any("NIFTY on Recidivism: not measured" in text for _, text in built["account"].notes)
     (block,) = [block for block in layers if block.title == "Recidivism"]
     layer_names = ["attention 1", "attention 2"]
     assert [str(row.cells[1].text) for row in block.rows] == [*layer_names, "–", *layer_names]
