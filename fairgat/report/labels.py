@@ -4,6 +4,7 @@ from fairgat.report import escape
 from fairgat.report.model import Math, Text
 from fairgat.tasks import measures
 
+SUBJECT = "fairgat"  # the paper's own method
 PARAMETERS: dict[str, Text] = {
     "alpha_chi_max": Math("α_χ^max", r"$\alpha_{\max}^{\chi}$"),
     "alpha_chi": Math("α_χ", r"$\alpha^{\chi}$"),

@@ -13,7 +13,6 @@ from fairgat.scores.paired import REFERENCE
 from fairgat.tasks import measures
 from fairgat.tasks.measures import Measure
 
-SUBJECT = "fairgat"
 _MISSING = "it is missing, as a rate over nobody has no value"
 
 
@@ -60,7 +59,7 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
 
 def group(method: str) -> int:
     """GAT, the others and FairGAT: the paper draws a rule between these."""
-    return {REFERENCE: 0, SUBJECT: 2}.get(method, 1)
+    return {REFERENCE: 0, labels.SUBJECT: 2}.get(method, 1)
 
 
 def _block(

@@ -11,7 +11,7 @@ from small_results import LINK, NASTY, NODE
 from fairgat import audit
 from fairgat.config import shown
 from fairgat.files import write_text
-from fairgat.report import explorer
+from fairgat.report import charts, explorer
 from fairgat.scores.runs import read
 
 
@@ -43,6 +43,23 @@ def test_every_finished_cell_is_a_point(plan, files):
     assert len(points) == len(finished) * 2 * 2  # parts and measures
 
 
+def test_axes_fit_the_chosen_cells_with_their_deviations(plan, files):
+    given = shown.explorer_settings(plan.config)
+    points = explorer.points(given, NODE, read(*files["cells"]), read(*files["winners"]))
+    ends = charts.fits(points, ["accuracy"], ["GAT", "FairGAT"], "fair")["Recidivism|test|accuracy"]
+    mine = points.query("dataset == 'Recidivism' and part == 'test'")
+    near = mine[mine["by_fair"] & mine["method"].isin(["GAT", "FairGAT"])]
+    for extent, rows in (("near", near), ("all", mine)):
+        low, high = ends[extent]
+        assert (
+            low
+            < (rows["accuracy"] - rows["accuracy_std"]).min()
+            < (rows["accuracy"] + rows["accuracy_std"]).max()
+            < high
+        )
+    assert ends["near"][0] > ends["all"][0]  # a cell that nobody chose is far off
+
+
 def test_curves_are_means_over_the_splits_in_few_points(plan, files, tmp_path):
     paths = [tmp_path / f"runs/node_classification/x/gat/default/split-{k}/history.csv" for k in range(2)]
     for k, path in enumerate(paths):
@@ -65,8 +82,8 @@ def test_a_run_of_thousands_of_points_has_a_page(plan, files):
 
 def test_the_page_needs_no_network(page, plan, files):
     markup = re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
-    assert not re.findall(r"""(?:src|href)=["']?(?!["']?data:)""", markup) and "<script" not in markup
-    assert page.count("<section>") == 3  # two tasks, and published beside reproduced
+    assert not re.findall(r"""(?:src|<link[^>]* href)=["']?(?!["']?data:)""", markup) and "<script" not in markup
+    assert page.count("<section ") == 3  # two tasks, and published beside reproduced
     without = explorer.page(shown.explorer_settings(plan.config), files | {"histories": []})
     assert "not at hand" in without and "not at hand" not in page
 
@@ -83,5 +100,5 @@ def test_it_opens_in_a_browser_without_an_error(page, tmp_path):
     ]  # fmt: skip
     run = subprocess.run(command, capture_output=True, text=True, timeout=120, check=True)
     assert "Uncaught" not in run.stderr and len(re.findall(r'<svg[^>]*class="marks"', run.stdout)) == 3
-    assert run.stdout.count("<select") == 5 + 5 + 2
-    assert NASTY.split(" ")[0].replace("&", "&amp;") in run.stdout and LINK not in run.stdout.split("<section>")[0]
+    assert run.stdout.count("<select") == 6 + 6 + 2
+    assert NASTY.split(" ")[0].replace("&", "&amp;") in run.stdout and LINK not in run.stdout.split("<section ")[0]
