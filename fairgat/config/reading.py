@@ -49,12 +49,13 @@ def read_file(path: str | Path) -> dict[str, Any]:
     """The content of a config file.
 
     Raises:
-        ConfigError: it is missing, cannot be read, is not YAML, has no keys, or has one twice.
+        ConfigError: it is missing, cannot be read, is not YAML, has no keys, has one twice, or holds a number that YAML
+            reads as another.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        if (tree := yaml.compose(text, yaml.SafeLoader)) and (repeated := list(_repeated(tree))):
-            raise ConfigError("\n".join(f"{path}: {text}" for text in repeated))
+        if (tree := yaml.compose(text, yaml.SafeLoader)) and (problems := [*_repeated(tree), *_misread(tree)]):
+            raise ConfigError("\n".join(f"{path}: {text}" for text in problems))
         content = yaml.safe_load(text)
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
@@ -103,6 +104,18 @@ def _repeated(node: yaml.Node, path: str = "") -> Iterator[str]:
                 yield f"{name} stands on line {lines[key.tag, key.value]} and again on line {line}; keep one of them"
             lines[key.tag, key.value] = line
         yield from _repeated(value, f"{name}.")
+
+
+def _misread(node: yaml.Node) -> Iterator[str]:
+    """Say where YAML 1.1 makes another number of what stands there: 8 of 010, and 750 of 12:30."""
+    if isinstance(node, yaml.CollectionNode):
+        for item in node.value:
+            for part in item if isinstance(item, tuple) else [item]:
+                yield from _misread(part)
+    elif node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
+        line, number = node.start_mark.line + 1, yaml.safe_load(node.value)
+        if isinstance(number, int | float) and (":" in node.value or number != float(node.value)):
+            yield f"line {line}: YAML reads {node.value} as {number}; write '{node.value}', or the number that is meant"
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:

@@ -1,5 +1,6 @@
 """Make a graph of a table of nodes and a list of edges, whatever files they come from."""
 
+import re
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from fairgat.data.options import Columns, paste
 from fairgat.data.reading import Table
 from fairgat.data.source import EdgeList, edges_from_pairs, induced, largest_component, listing, scaled
 from fairgat.errors import DataError
+
+_ID = re.compile(r"(^|[\W_])[iI][dD]$|[a-z]I[dD]$")  # id, user_id, userId; not paid
 
 
 def assemble(
@@ -61,10 +64,17 @@ def assemble(
             )
     occurring, sensitive = np.unique(groups[kept], return_inverse=True)
     names = feature_names(table, options, features is None)
+    if options.features is None:
+        _check_telling(table, names, options)
     values, read = columns.features(table, names, options)
     if features is not None:
         values = np.concatenate([features, values], axis=1)
     count = edge_index.shape[1] // 2
+    if not count:
+        raise DataError(
+            f"{where}, line 1: no edge is left that joins two known nodes. Is `id` another column, or the `separator` "
+            "another?"
+        )
     edges = induced(edge_index, kept) if not kept.all() else edge_index
     unknown = pairs.min(axis=1, initial=0) < 0
     left_out["edges that name an unknown node"] = int(unknown.sum())
@@ -116,6 +126,25 @@ def feature_names(table: Table, options: Columns, all_columns: bool = True) -> l
             f"{table.where}: column {number} has no name; name it, or write {paste('exclude', [*options.exclude, ''])}"
         )
     return names
+
+
+def _check_telling(table: Table, names: list[str], options: Columns) -> None:
+    """Ask for columns that hardly are features: ids, and the label or a sensitive attribute in other words."""
+    for name in names:
+        column, what = table.column(name), None
+        if _ID.search(name) and len(column.texts) == len(table) and all(map(str.isdigit, column.texts)):
+            what = "seems to hold ids"
+        for role in filter(None, (options.label, *options.sensitive)):
+            other = table.column(role)
+            if 1 < len(other.texts) == len(column.texts) < min(len(table) / 2, columns.MOST_CATEGORIES):
+                pairs = np.bincount(column.codes * len(other.texts) + other.codes)
+                if np.count_nonzero(pairs) == len(other.texts):
+                    what = f"says of each node what {role!r} says, in other words"
+        if what:
+            raise DataError(
+                f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "
+                f"{paste('exclude', [*options.exclude, name])}, or list it in {paste('features', names)}"
+            )
 
 
 def _with_degree(values: np.ndarray, edges: np.ndarray, options: Columns) -> np.ndarray:

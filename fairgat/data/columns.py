@@ -15,9 +15,10 @@ from fairgat.data.reading import Column, Table
 from fairgat.errors import DataError
 
 MISSING = ("", "na", "n/a", "nan", "none", "null")  # how an empty cell is written, in any case
+NEVER_NAMES = ("", "n/a", "nan", "null")  # those of them that nobody calls a group
 MOST_CATEGORIES = 50  # a column of more different texts is hardly one of categories
 MOST_GROUPS = 12
-_MONEY = re.compile(r"([$€£¥]?)\s*(\S*\d\S*?)\s*([%$€£¥]?)")
+_UNIT = re.compile(r"([$€£¥]?)\s*(\S*\d\S*?)(?:\s*([%$€£¥])|\s+([^\W\d_]+))?")  # 70 kg, but not 1a
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
@@ -55,6 +56,7 @@ def labels(table: Table, options: Columns) -> np.ndarray:
             candidates.append({key: [*given, *some]})
         candidates += [{"unlabelled": [*options.unlabelled, *some[kept:]]} for kept in (0, 1)]
     working = _working(candidates, options, lambda changed: _labels(column.texts, changed))
+    working = working or " Say so with `positive`, `negative` and `unlabelled`."
     raise table.error(wrong[column.codes], f"{text}{working}")
 
 
@@ -91,8 +93,8 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
         wrong = found == -2
         which = f"among the positive values {some_of(ones)} nor the negative {some_of(zeros)}"
         which = which if declared else "0 nor 1"
-        more = f", as {wrong.sum() - 1} other values" if wrong.sum() > 1 else ""
-        text = f"column {options.label!r} is {texts[wrong][0]!r}, which is neither {which}{more}. What does it mean?"
+        some = ", ".join(map(repr, texts[wrong][:3])) + (", ..." if wrong.sum() > 3 else "")
+        text = f"column {options.label!r} holds {some}: neither {which}. What does it mean?"
         raise Refused(text, wrong)
     known = sorted(set(found.tolist()) - {UNLABELLED})
     if len(known) < 2:
@@ -129,13 +131,10 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
         if not is_category:  # elsewhere NA may be a name
             empty |= na
         if (gone := empty & ~declared).any() and not options.fill:
-            left = paste("exclude", [*options.exclude, name])
-            if options.features is not None:
-                left = paste("features", [other for other in options.features if other != name])
             raise table.error(
                 gone[column.codes],
                 f"column {name!r} is empty or NaN. Fill such cells with `fill: mean` or `fill: zero`, or leave the "
-                f"column out with {left}",
+                f"column out with {_without(name, options)}",
             )
         if empty.any():
             facts["filled"][name] = int(empty[column.codes].sum())
@@ -151,6 +150,12 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
         bad = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
         if bad.any():
             raise _not_a_number(table, name, column, values, empty, options)
+        if not (options.decimal or options.thousands) and (example := _thousands_or_fractions(texts[~empty])):
+            raise table.error(
+                column.codes == np.flatnonzero(texts == example)[0],
+                f"column {name!r} holds {example!r}, and numbers without a point. Are these thousands, "
+                f"{paste('thousands', '.')}, or fractions, {paste('decimal', '.')}?",
+            )
         filled = 0.0
         if options.fill != "zero" and empty.any() and not empty.all():
             rows = values[column.codes]
@@ -172,8 +177,8 @@ def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
     if not np.isnan(values).any():
         return values, ""
     unit, bare = "", texts.tolist()
-    matches = [match for text in texts if (match := _MONEY.fullmatch(text))]
-    if len(matches) == len(texts) and len(signs := {match[1] + match[3] for match in matches}) == 1:
+    matches = [match for text in texts if (match := _UNIT.fullmatch(text))]
+    if len(matches) == len(texts) and len(signs := {match[1] + (match[3] or match[4] or "") for match in matches}) == 1:
         unit, bare = signs.pop(), [match[2] for match in matches]
     grouped = [text for text in bare if _THOUSANDS.fullmatch(text)]
     if not options.thousands and any(text.count(",") > 1 or "." in text for text in grouped):  # 1,5 is no 15
@@ -183,12 +188,24 @@ def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
 
 
 def _parsed(texts: Iterable[str], decimal: str | None, thousands: str | None) -> np.ndarray:
+    """Read numbers; NaN where a sign stands where it has no place, as in 1.5.2001 or in 1,5 with thousands."""
     decimal = decimal or ("," if thousands == "." else ".")
     if thousands:
-        texts = [text.replace(thousands, "") for text in texts]
+        sign = re.escape(thousands)
+        grouped = re.compile(rf"[+-]?\d{{1,3}}({sign}\d{{2,3}})*{sign}\d{{3}}(?!\d)[^{sign}]*")
+        texts = [text.replace("\u00a0", " ").replace("\u202f", " ") for text in texts]
+        texts = [text.replace(thousands, "") if grouped.fullmatch(text) else text for text in texts]
     if decimal == ",":
-        texts = [text.replace(",", ".") for text in texts]
+        texts = [text.replace(".", "?").replace(",", ".") for text in texts]
     return Column(np.zeros(0, int), np.array(list(texts), dtype=object)).numbers()
+
+
+def _thousands_or_fractions(texts: np.ndarray) -> str | None:
+    """Find a number that may be read in two ways: 12.500 beside 999, where no other point says which is meant."""
+    pointed = [text for text in texts if "." in text]
+    if not 0 < len(pointed) < len(texts) or any(len(text.lstrip("+-")) > 3 for text in texts if "." not in text):
+        return None
+    return pointed[0] if all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", text) for text in pointed) else None
 
 
 def _check_categories(table: Table, name: str, column: Column, empty: np.ndarray, options: Columns) -> None:
@@ -204,7 +221,7 @@ def _check_categories(table: Table, name: str, column: Column, empty: np.ndarray
         raise table.error(
             ~empty[column.codes],
             f"column {name!r} holds {len(texts)} different texts, such as {texts[0]!r}. Leave it out with "
-            f"{paste('exclude', [*options.exclude, name])}, or, if these are categories, write "
+            f"{_without(name, options)}, or, if these are categories, write "
             f"{paste('categories', [*options.categories, name])}",
         )
 
@@ -223,7 +240,7 @@ def _numbers_otherwise(texts: np.ndarray, options: Columns) -> str:
 def _not_a_number(
     table: Table, name: str, column: Column, values: np.ndarray, empty: np.ndarray, options: Columns
 ) -> DataError:
-    texts = column.texts
+    texts, left_out = column.texts, _without(name, options)
     unread = np.isnan(values) & ~empty
     if unread.any():
         some = texts[unread].tolist()
@@ -232,14 +249,20 @@ def _not_a_number(
             advice += f", declare what means an empty cell with {paste('missing', [*options.missing, *some])}"
         if otherwise := _numbers_otherwise(texts[~empty], options):
             advice += f", write{otherwise}"
-        advice += f", or write {paste('categories', [*options.categories, name])}"
+        advice += f", write {paste('categories', [*options.categories, name])}, or leave it out with {left_out}"
         return table.error(unread[column.codes], f"column {name!r} holds {some[0]!r}, which is not a number. {advice}")
     wrong = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
     return table.error(
         wrong[column.codes],
-        f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. "
-        f"{paste('exclude', [*options.exclude, name])} leaves it out",
+        f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. {left_out} leaves it out",
     )
+
+
+def _without(name: str, options: Columns) -> str:
+    """Suggest how to leave a column out of the features."""
+    if options.features is None:
+        return paste("exclude", [*options.exclude, name])
+    return paste("features", [other for other in options.features if other != name])
 
 
 def _working(candidates: Sequence[Mapping[str, Any]], options: Columns, check: Callable[[Columns], object]) -> str:

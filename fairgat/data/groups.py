@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.data.columns import MISSING, MOST_GROUPS, Refused, some_of, value_of
+from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, Refused, some_of, value_of
 from fairgat.data.options import REST, Columns, paste
 from fairgat.data.reading import Column, Table
 
@@ -78,11 +78,11 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     texts, allowed = column.texts, "unknown_groups" in options.drop
     dropped = paste("drop", [*options.drop, "unknown_groups"])
     given, bins = (options.of_attributes(key).get(attribute) for key in ("groups", "bins"))
-    is_missing = np.array([text.lower() in MISSING for text in texts])
+    is_missing, never = (np.isin([text.lower() for text in texts], some) for some in (MISSING, NEVER_NAMES))
     values = [value_of(text) for text in texts]
     numeric = all(isinstance(value, float) for value, gap in zip(values, is_missing, strict=True) if not gap)
     numeric &= not is_missing.all()
-    empty = is_missing if numeric or bins else texts == ""  # NA may be a name: of a continent, say
+    empty = is_missing if numeric or bins else never  # NA may be a name: of a continent, say
     listed = given.values() if isinstance(given, Mapping) else [given or []]
     empty = empty & ~np.isin(texts, [str(value) for some in listed for value in some])
     if empty.any() and not allowed:

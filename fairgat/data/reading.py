@@ -318,7 +318,8 @@ def _check_widths(content: bytes, where: str, separator: str) -> None:
             hint = f" Or is it a comment, {paste('comment', cells[0][0])}?" if cells[0][:1] in ("#", "%") else ""
             raise DataError(
                 f"{where}, line {line}: {len(cells)} cells instead of the first row's {width}, separated by "
-                f"{separator!r}. Is the file cut off, a quotation mark left open, or the `separator` another?{hint}"
+                f"{separator!r}. Is the file cut off, a quotation mark left open, the first column without a name (as "
+                f"R writes it), or the `separator` another?{hint}"
             )
 
 

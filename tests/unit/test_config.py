@@ -95,6 +95,17 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
     assert config.read_file(path)["b"] == {"a": 2}
 
 
+def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path):
+    path = tmp_path / "mine.yaml"
+    path.write_text("groups: [010, 08, 10, 0.5, '020']\nmissing: [01, 12:30, 1e3, -5, 0]\n")
+    with pytest.raises(ConfigError) as error:
+        config.read_file(path)
+    assert [line.partition(": ")[2].partition(";")[0] for line in str(error.value).splitlines()] == [
+        "line 1: YAML reads 010 as 8",
+        "line 2: YAML reads 12:30 as 750",
+    ]
+
+
 @pytest.mark.parametrize(
     ("change", "expected"),
     [

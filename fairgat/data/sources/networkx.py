@@ -66,10 +66,18 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     if options.nodes:
         table = tables.read_nodes(folder / "nodes.csv", options)
         texts = np.array([str(node) for node in names], dtype=object)
-        row = dict(zip(names, tables.row_finder(table, options.id)(texts).tolist(), strict=True))
+        rows = tables.row_finder(table, options.id)(texts)
+        if options.id is None or (rows < 0).any():
+            tables.check_ids(table, set(texts), where, options)
+        row = dict(zip(names, rows.tolist(), strict=True))
         facts["nodes_read_as"] = f"{table.form}; {len(table)} rows"
     else:
         columns, skipped = _attributes(graph, form)
+        if not columns and not skipped:
+            raise DataError(
+                f"{where}: its nodes have no attributes. Give a table of them, {paste('nodes', 'nodes.csv')}, and in "
+                "`id` the column by which the graph names them"
+            )
         table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", form)
         row = {node: number for number, node in enumerate(names)}
         facts["nodes_read_as"] = f"{form}; {len(names)} nodes"
@@ -126,4 +134,4 @@ def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]
             skipped.append(name)
         else:
             columns[name] = texts
-    return columns or {"": [""] * len(graph)}, skipped
+    return columns, skipped

@@ -43,6 +43,11 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     where, data = options.path, _data(folder / "data.pt", options.path)
     named = {options.label, *options.sensitive, *(options.features or ())}
     x, edges, columns = convert.arrays(data, sorted(named))
+    for number in _telling(x, columns[options.label]):
+        raise DataError(
+            f"{where}: column {number} of 'x' says of each node what its label {options.label!r} says. Leave it out, "
+            f"as data.x = data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
+        )
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
     table = table_of(texts, where, lambda node: f"{where}: node {node}", "a saved Data")
     declared = options.positive or options.negative or options.unlabelled
@@ -54,6 +59,15 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         "edges_read_as": f"{edges.shape[1]} columns of edge_index",
     }
     return assemble(options, table, edges.T, where, features=x, labels=labels, facts=facts)
+
+
+def _telling(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
+    """Find the columns of x (N, F) that have one value for each label (N,), and different ones."""
+    parts = [x[labels == label] for label in np.unique(labels[labels != UNLABELLED])]
+    if not parts:
+        return np.zeros(0, dtype=np.int64)
+    first = np.stack([part[0] for part in parts])
+    return np.flatnonzero((np.ptp(first, axis=0) > 0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0))
 
 
 def _data(path: Path, where: str):

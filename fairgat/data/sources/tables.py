@@ -167,9 +167,10 @@ def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, s
         edges = edges.with_header()
     ends = _ends(edges, options, find)
     columns = [edges.at(end) for end in ends]
-    if options.id is None:
-        _check_ids(table, np.concatenate([column.texts for column in columns]), edges, options)
-    pairs = np.stack([find(column.texts)[column.codes] for column in columns], axis=1)
+    rows = [find(column.texts) for column in columns]
+    if options.id is None or any((each < 0).any() for each in rows):
+        check_ids(table, {text for column in columns for text in column.texts}, edges.where, options)
+    pairs = np.stack([each[column.codes] for each, column in zip(rows, columns, strict=True)], axis=1)
 
     def row(number: int) -> tuple[str, str]:
         return tuple(column.texts[column.codes[number]] for column in columns)
@@ -216,11 +217,15 @@ def _ends(edges, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> 
         choices = [[edges.names[first], edges.names[second]] for first, second in itertools.pairwise(ids)]
     if usual:
         choices = [[edges.names[names.index(end)] for end in pair] for pair in usual]
-    if usual or edges.names[0] == "" or edges.count_from() is not None or max(ids, default=0) > 1:
+    if len(names) > 8 and abs(len(names) - len(edges)) <= 1:
         raise DataError(
-            f"{edges.where}: which two of the {len(names)} columns are the ends of an edge? Write "
-            f"{' or '.join(paste('ends', choice) for choice in choices if '' not in choice)}"
+            f"{edges.where}: {len(edges)} rows of {len(names)} cells seem to be an adjacency matrix. Write its edges "
+            "as a list, one a row, or name two columns as `ends`"
         )
+    if usual or edges.names[0] == "" or edges.count_from() is not None or max(ids, default=0) > 1:
+        ways = [paste("ends", choice) for choice in choices if "" not in choice]
+        some = " or ".join(ways[:3])
+        raise DataError(f"{edges.where}: which two of the {len(names)} columns are the ends of an edge? Write {some}")
     return 0, 1
 
 
@@ -274,19 +279,19 @@ def _row_number(text: str, count: int) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 19 and int(digits) < count else -1
 
 
-def _check_ids(table, names: np.ndarray, edges, options: Options) -> None:
-    """Ask where edges name all nodes by a column, and might mean row numbers."""
-    asked = set(names)
-    taken = {options.label, *options.sensitive, *options.exclude, *(options.features or ())}
+def check_ids(table, asked: set[str], where: str, options: Any) -> None:
+    """Ask where edges name all nodes by a column, and were to name them by another, or by row numbers."""
+    given = "row numbers from 0" if options.id is None else f"the column {options.id!r}"
+    taken = {options.label, options.id, *options.sensitive, *options.exclude, *(options.features or ())}
     for number, name in enumerate(table.names):
         column = table.at(number)
         if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
             continue
         if asked <= set(column.texts) and column.rows().tolist() != [str(row) for row in range(len(table))]:
-            raise DataError(
-                f"{edges.where}: do edges name nodes by their column {name!r}, or by row numbers from 0? Write "
-                f"{paste('id', name)}, or {paste('exclude', [*options.exclude, name])} for row numbers"
-            )
+            ways = paste("id", name)
+            if options.id is None or "unknown_ids" in options.drop:
+                ways += f", or {paste('exclude', [*options.exclude, name])} for {given}"
+            raise DataError(f"{where}: do edges name nodes by their column {name!r}, or by {given}? Write {ways}")
 
 
 def _plain(text: str) -> str:

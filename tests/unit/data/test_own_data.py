@@ -14,7 +14,7 @@ from fairgat.data import datasets
 from fairgat.data.sources import tables
 from fairgat.errors import ConfigError, DataError, FairGATError
 
-ROWS = [(f"p{row}", 20 + row, row % 2, "fm"[row % 5 > 2]) for row in range(12)]
+ROWS = [(f"p{row}", 20 + row, row % 2 ^ (row > 9), "fm"[row % 5 > 2]) for row in range(12)]
 NODES = "person,age,paid,sex\n" + "".join(f"{p},{age},{paid},{sex}\n" for p, age, paid, sex in ROWS)
 EDGES = "from,to\n" + "".join(f"p{row},p{(row + step) % 12}\n" for step in (1, 5) for row in range(12))
 OPTIONS = {"id": "person", "label": "paid", "sensitive": "sex"}
@@ -56,6 +56,8 @@ BITS = "2,0,1\n" + NUMBERED.split("\n", 1)[1].replace("f", "0").replace("m", "1"
 BY_R = "".join(f"{row or ''},{line}\n" for row, line in enumerate(NUMBERED.splitlines()))
 FROM_1 = NODES.replace("\np", "\n").replace("person", "number").replace("\n0,", "\n12,")
 JOBS = column("job", [f"job {row}" for row in range(13)]) + "p12,1,1,f,x\n"
+DATES = column("born", [f"{row + 1}.5.2001" for row in range(12)]) + "p12,1,1,f,13.5.2001\n"
+NEXT = column("new", [f"p{row + 1}" for row in range(12)])
 WEIGHTS = "weight,source,target\n3,5,6\n2,6,7\n"
 MANY = [f"q{row},{row},{row % 2},{'fm'[row % 5 > 2]},{'abcdefg'[row % 7]}\n" for row in range(40)]
 ASKED = {  # what is wrong, and how many ways out a message has to show
@@ -71,12 +73,21 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "label True": ({"nodes": NODES.replace(",0,", ",False,").replace(",1,", ",True,")}, 2),
     "label 2": ({"nodes": NODES.replace("p3,23,1", "p3,23,2").replace("p5,25,1", "p5,25,yes: no")}, 3),
     "an unknown label beside positive ones": ({"nodes": NODES.replace("p3,23,1", "p3,23,#N/A"), "positive": 1}, 2),
-    "?": ({"nodes": NODES.replace("p3,23", "p3,?")}, 2),
-    "#N/A": ({"nodes": NODES.replace("p3,23", "p3,#N/A"), "missing": ["?"]}, 2),
+    "?": ({"nodes": column("x", "123").replace("p3,23", "p3,?")}, 3),
+    "#N/A": ({"nodes": column("x", "123").replace("p3,23", "p3,#N/A"), "missing": ["?"]}, 3),
     "58,5": ({"nodes": column("height", ["58,5", "1", "2"])}, 3),
     "0,5": ({"nodes": column("height", ["0,5", "1,25"])}, 1),
     "1,234": ({"nodes": column("height", ["1,234", "2,345", "5,000"])}, 2),
     "1.234,5": ({"nodes": column("height", ["1.234,5", "2.345,25", "5.000,0"])}, 1),
+    "1.250 beside 999": ({"nodes": column("pay", ["1.250", "999", "12.500"])}, 2),
+    "1.234 beside 12,5": ({"nodes": column("pay", ["1.234", "12,5"]), "decimal": ","}, 3),
+    "1 234, not broken": ({"nodes": column("pay", ["1\u00a0234", "2\u00a0345", "5"])}, 1),
+    "dates with points": ({"nodes": DATES}, 2),
+    "the label in other words": ({"nodes": column("pay", [["no", "yes"][paid] for _, _, paid, _ in ROWS])}, 2),
+    "ids of another kind": ({"nodes": column("UserID", [7 * row for row in range(12)])}, 2),
+    "edges by another column": ({"nodes": column("new", [f"q{row}" for row in range(12)]), "edges": "a,b\nq1,q2\n"}, 1),
+    "some edges by another column": ({"nodes": NEXT, "edges": "p1,p2\np9,p12\n", "drop": ["unknown_ids"]}, 2),
+    "nan as a group": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,NaN")}, 1),
     "an empty cell": ({"nodes": column("x", ["1", "2", ""])}, 3),
     "names": ({"nodes": column("name", [f"N. {row}" for row in range(12)]) + "p12,1,1,f,N. 12\n"}, 2),
     "inf": ({"nodes": column("height", ["inf", "1"])}, 1),
@@ -157,6 +168,7 @@ def test_a_list_of_nodes_without_a_header_is_known_by_the_columns_numbers(make):
         (["1%", "2 %", "3%"], [1, 2, 3], "%"),
         (["1,234,567", "5", "12,000"], [1234567, 5, 12000], ","),
         (["$1,200.50", "$ 7"], [1200.5, 7], "$,"),
+        (["70 kg", "80.5 kg"], [70, 80.5], "kg"),
     ],
 )
 def test_numbers_with_a_sign_are_numbers_and_the_statistics_say_so(make, texts, values, unit):
@@ -201,6 +213,14 @@ def test_two_separators_that_both_fit_are_asked_for(make):
         DataError, match=r"e\.csv, line 1: ',' and ';' both divide .* `separator: ','` or `separator: ;`"
     ):
         make(edges="p1,p4;p2\np2,p4;p3\n")
+
+
+def test_a_matrix_and_edges_that_join_nobody_are_refused(make):
+    matrix = "".join(" ".join("01"[abs(row - other) == 1] for other in range(12)) + "\n" for row in range(12))
+    with pytest.raises(DataError, match=r"e\.csv, line 1: 12 rows of 12 cells seem to be an adjacency matrix"):
+        make(nodes=NUMBERED, edges=matrix, id=...)
+    with pytest.raises(DataError, match=r"e\.csv, line 1: no edge is left that joins two known nodes"):
+        make(edges="a,b\nb,c\n", drop=["unknown_ids"])
 
 
 def test_comments_are_found_or_given(make):

@@ -118,7 +118,7 @@ def test_link_prediction_needs_no_label(prepare):
         ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is inf, which is infinite or too"),
         ({"nodes": NODES.replace("20,40", "1e39,40")}, r"line 3: column 'income' is 1e39, which is infinite or too"),
         ({"nodes": NODES.replace("20,40", "much,40")}, r"line 3: .*'much', which is not a number.*`missing: \[much\]`"),
-        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' is '2', .*`unlabelled: \[2\]`"),
+        ({"nodes": NODES.replace("40,0,m", "40,2,m")}, r"line 3: column 'employed' holds '2'.*`unlabelled: \[2\]`"),
         ({"nodes": NODES.replace(",0,", ",1,")}, r"line 2: in column 'employed' every label is 1"),
         ({"nodes": NODES.replace("0,m", "0,x"), "groups": ["m", "f"]}, r"line 3: gender is 'x', .* groups m, f"),
         ({"nodes": NODES.replace("0,m", "0,f")}, r"line 2: in column 'gender' all nodes are in one group"),

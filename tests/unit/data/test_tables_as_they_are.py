@@ -69,7 +69,7 @@ def test_labels_are_declared_where_they_are_not_0_and_1(make):
     assert graph.labels.tolist() == [0, 0, 1, 0, -1, 1]
     with pytest.raises(DataError, match=r"n\.csv, line 2: besides .* holds '-1' and '0'\. Which are negative"):
         make(positive=1, unlabelled=[])
-    with pytest.raises(DataError, match=r"n\.csv, line 2: column 'paid' is '-1', which is neither among .*`unlabelled"):
+    with pytest.raises(DataError, match=r"n\.csv, line 2: column 'paid' holds '-1': neither among .*`unlabelled"):
         make(positive=1, negative=0, unlabelled=[])
     with pytest.raises(DataError, match=r"n\.csv, line 2: in column 'paid' nobody has a label"):
         make(unlabelled=[-1, 0, 1])
