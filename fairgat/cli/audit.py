@@ -67,7 +67,8 @@ def _again(results: Path, configuration: list[str]) -> None:
         files[kind] = [path for path in files[kind] if Path(path).exists()]
     files["more_splits"] = [settings.audit.more_splits] if settings.audit.more_splits else []
     for name, text in audit.make(audit_settings(settings), files).items():
-        write_text(results / "audit" / name, text)
+        if (results / "audit" / name).exists() or not name.endswith(".html"):  # .md shows the same
+            write_text(results / "audit" / name, text)
     pictures = {form: results / f"figures/published.{form}" for form in style.FORMATS}
     figure = published.draw(figure_settings(settings, "published", None), {"audit": plan.files("audit")})
     style.save(figure, {form: path for form, path in pictures.items() if path.exists()})
