@@ -1,7 +1,8 @@
 """Render what README.md and docs/*.md quote of a published run, from its tables as data.
 
 Pages have parts between two marks. `with_quotes` replaces them: BEGIN by a summary of the whole run,
-`<!-- table: FILE -->` by one of its tables.
+`<!-- table: FILE -->` by one of its tables, `<!-- table: studies/NAME/differences.csv datasets=A,B methods=C -->` by
+rows of a study (`against.of_study`).
 """
 
 import os
@@ -13,21 +14,32 @@ from typing import Any
 
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
+from fairgat.publish import against
 from fairgat.report.escape import markdown
-from fairgat.report.model import Table, from_json
+from fairgat.report.model import Block, Row, Table, from_json
 from fairgat.report.render import quoted
 
 BEGIN = "<!-- Made from results/reference by `make publish`: edits here are lost. -->"
 END = "<!-- end -->"
 _PARTS = re.compile(
-    rf"^({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+) -->)\n(?P<old>.*?)({re.escape(END)}|\Z)", re.M | re.S
+    rf"^({re.escape(BEGIN)}|<!-- table: (?P<table>[^ ]+)(?P<rows>(?: \w+=[^ ]+)*) -->)\n"
+    rf"(?P<old>.*?)(?P<end>{re.escape(END)}|\Z)",
+    re.M | re.S,
 )
-FIGURE = "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
+FIGURES = {
+    "figures/account.svg": "Each gap as the parts that add up to it: mixing, label selection, the rest, and the gate.",
+    "figures/published.svg": (
+        "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
+    ),
+}
+"""The first of these that was made leads."""
 READING = """\
-Scores are percent. ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the \
-nodes whose label is 1; lower is fairer. A method stands in a table with one cell of its hyperparameters, chosen on \
-validation: *fair*, the fairest of those about as accurate as its best; *accuracy*, the most accurate; *paper*, the \
-one that the paper reports."""
+ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the nodes whose label is 1; \
+lower is fairer. GAT's rows are means ± standard deviation over the splits, in percent. The others are differences \
+to GAT on the same splits, in points, ± half their 95 % interval, which is for other splits of the same people; bold \
+where it excludes 0. The run's own splits show the cell that the rule *{rule}* chooses on validation, those of the \
+study with more splits the paper's."""
+CHANCE = "Chance: that of splits like the paper's to support the claim if its tables were exactly right."
 
 
 def update(pages: list[Path], published: Path) -> None:
@@ -57,28 +69,38 @@ def with_quotes(page: str, published: Path, link: str) -> str:
     """
 
     def fresh(part: re.Match) -> str:
-        begin, old, end, table = part[1], part["old"], part[4], part["table"]
+        begin, old, end, table = part[1], part["old"], part["end"], part["table"]
         if not end or "<!-- table: " in old:
             raise DataError(f"{begin} needs a line {END} after it")
         if table is None:
             return f"{begin}\n\n{summary(published, link)}\n\n{end}"
+        wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in part["rows"].split())}
+        shown = against.of_study(published, table, wanted) if table.endswith(".csv") else _table(published, table)
         source = f"From [{table}]({link}/{table}) of the published run."
-        return f"{begin}\n\n{quoted(_table(published, table))}\n\n{source}\n\n{end}"
+        return f"{begin}\n\n{quoted(shown)}\n\n{source}\n\n{end}"
 
     return _PARTS.sub(fresh, page)
 
 
 def own_page(published: Path) -> str:
-    """The README.md of a published folder.
+    """The README.md of a published folder: the summary, and what made it.
 
     Raises:
         DataError: as `summary`.
     """
-    return f"# The reproduction\n\n{summary(published, '.')}\n"
+    provenance = read_json(published / "provenance.json")
+    machine, again = provenance["machine"], provenance.get("audited_at")
+    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance["trained_at"])
+    audited = f" Audited again {_commit(again)}, from its scores." if again else ""
+    made = (
+        f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
+        f"{machine['processor']}.{audited}"
+    )
+    return f"# The reproduction\n\n{summary(published, '.')}\n\n{made}\n"
 
 
 def summary(published: Path, link: str) -> str:
-    """Say what came out, as Markdown: the audit's headline, the comparison, a figure, the claims, and the commit.
+    """Say what came out, as Markdown: a figure, the audit's headline, the differences to GAT, and the claims.
 
     Args:
         published: the folder of the run.
@@ -87,23 +109,31 @@ def summary(published: Path, link: str) -> str:
     Raises:
         DataError: a file is missing.
     """
-    comparison, claims = (_table(published, name) for name in ("tables/comparison.md", "audit/claims.md"))
-    provenance = read_json(published / "provenance.json")
-    machine = provenance["machine"]
-    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance["trained_at"])
-    again = provenance.get("audited_at")
-    audited = f"Audited again {_commit(again)}, from its scores. " if again else ""
-    run = (
-        f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
-        f"{machine['processor']}. {audited}More of it: [all tables]({link}/tables), [number by "
-        f"number]({link}/audit/paper_vs_reproduced.md), [claim by claim]({link}/audit/claims.md), "
-        f"[what it cost]({link}/costs/costs.md), [versions and seed]({link}/provenance.json)."
+    rule = read_json(published / "provenance.json")["config"]["selection"]["rule"]
+    figures = [f"![{said}]({link}/{name})" for name, said in FIGURES.items() if (published / name).exists()]
+    claims = _table(published, "audit/claims.md")
+    links = (
+        f"More: [all tables]({link}/tables), [number by number]({link}/audit/paper_vs_reproduced.md), [claim by "
+        f"claim]({link}/audit/claims.md), [every cell against GAT]({link}/audit/paired.md), [what it "
+        f"cost]({link}/costs/costs.md), [versions and seed]({link}/provenance.json)."
     )
-    overview = quoted(replace(claims, panels=claims.panels[:1], notes=[]))
-    figure = f"![{FIGURE}]({link}/figures/published.svg)"
-    return "\n\n".join(
-        [_headline(published), READING, quoted(comparison), figure, markdown(claims.explanation), overview, run]
-    )
+    parts = [_headline(published), READING.format(rule=rule), quoted(against.of_run(published))]
+    explained = f"{markdown(claims.explanation)} {CHANCE}"
+    return "\n\n".join([*figures[:1], *parts, explained, quoted(_verdicts(claims, rule)), links])
+
+
+def _verdicts(claims: Table, rule: str) -> Table:
+    """The claims with their verdicts under one rule and with more splits, and their chances on our data sets."""
+    overview, chances = claims.panels[:2]
+    names = [str(text) for text in overview.header]
+    shown = [n for n, name in enumerate(names) if n < 3 or name == f"Ours ({rule})" or name.endswith(" splits)")]
+    header = [*(overview.header[n] for n in shown), *(f"Chance: {text}" for text in chances.header[2:])]
+    rows = [
+        Row([*(verdict.cells[n] for n in shown), *chance.cells[2:]])
+        for verdict, chance in zip(overview.blocks[0].rows, chances.blocks[0].rows, strict=True)
+    ]
+    panel = replace(overview, header=header, blocks=[Block(overview.blocks[0].title, rows)], align="l" * len(header))
+    return replace(claims, panels=[panel], notes=[])
 
 
 def _headline(published: Path) -> str:

@@ -1,0 +1,138 @@
+"""Differences to GAT that pages quote: of the published run beside a study with more splits, and of a study's rows."""
+
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from fairgat import frames
+from fairgat.config import NodeTraining
+from fairgat.errors import DataError
+from fairgat.files import read_json
+from fairgat.report import labels, percent
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.scores.paired import REFERENCE
+from fairgat.tasks import measures
+
+MORE = "studies/power/differences.csv"
+_KEYS = ("dataset", "method", "metric")
+_NUMBERS = ("difference", "low", "high")
+_RULES = "accuracy/accuracy"  # for the epoch, the method's and GAT's
+
+
+def of_run(published: Path) -> Table:
+    """Give GAT's means and the differences to them, for the rows of the table `comparison`; beside them MORE's.
+
+    Raises:
+        DataError: a file of the published folder is missing or damaged, or lacks a column.
+    """
+    config, task = read_json(published / "provenance.json")["config"], NodeTraining.task
+    winners = frames.read(published / f"summary/{task}/winners.csv", columns=("rule", *_KEYS, "mean", "std"))
+    winners = winners[winners["rule"] == config["selection"]["rule"]]
+    paired = frames.read(published / "audit/paired.csv", columns=(*_KEYS, "selected", *_NUMBERS))
+    sources = [_by_key(pd.concat([winners[winners["method"] == REFERENCE], paired[paired["selected"]]]))]
+    if (published / MORE).exists():
+        more = _differences(published / MORE)
+        sources.append(_by_key(more[more["rules"] == _RULES]))
+    counts = [max((row.n_splits for row in source.values()), default=0) for source in sources]
+    metrics, blocks = measures.names(task, "audited"), []
+    for dataset, entry in config["datasets"].items():
+        if any(key[0] == dataset for key in sources[0]) and entry["task"] == task:
+            rows = [
+                Row(
+                    [
+                        Cell(config["methods"][name]["title"]),
+                        *(_cell(s, (dataset, name, m)) for m in metrics for s in sources),
+                    ]
+                )
+                for name in config["tables"]["comparison"]
+            ]
+            blocks.append(Block(entry["title"], rows))
+    return _table(blocks, [f"{labels.metric(metric)}, {count:.0f} splits" for metric in metrics for count in counts])
+
+
+def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Table:
+    """Give rows of a study's differences.csv.
+
+    Args:
+        published: a folder that has the study.
+        name: the file in that folder.
+        wanted: `datasets`, `methods`, `metrics` and `epochs`, the rules for the epoch as `qian/accuracy`; what is left
+            out is the whole study, and of `epochs` the rule accuracy for both.
+
+    Raises:
+        DataError: a file is missing or damaged, or the study has not what is wanted.
+    """
+    path = published / name
+    frame = _differences(path)
+    columns = {"datasets": "dataset", "methods": "method", "metrics": "metric", "epochs": "rules"}
+    chosen = {"epochs": [_RULES], **wanted}
+    for name, values in chosen.items():
+        if name not in columns or (unknown := set(values) - set(frame[columns[name]])):
+            raise DataError(f"{path} has no {name} {', '.join(sorted(unknown)) if name in columns else ''}".rstrip())
+    titles, blocks = _titles(path.parent, published), []
+    datasets = chosen.get("datasets", list(dict.fromkeys(frame["dataset"])))
+    metrics = chosen.get("metrics", list(dict.fromkeys(frame.loc[frame["dataset"].isin(datasets), "metric"])))
+    for dataset in datasets:
+        mine = frame[frame["dataset"] == dataset]
+        rows = [
+            Row([Cell(titles("methods", method) + said), *(_cell(source, (dataset, method, m)) for m in metrics)])
+            for method, said, source in _lines(mine, chosen)
+        ]
+        blocks.append(Block(titles("datasets", dataset), rows))
+    return _table(blocks, [str(labels.metric(metric)) for metric in metrics])
+
+
+def _lines(frame: pd.DataFrame, chosen: Mapping[str, list[str]]) -> Iterator[tuple[str, str, Mapping]]:
+    """Each line's method, the rules for the epoch where there are several, and its rows by key."""
+    several, seen = len(chosen["epochs"]) > 1, set()
+    for rules in chosen["epochs"]:
+        own, base = rules.split("/")
+        of, lines = _by_key(frame[frame["rules"] == f"{base}/{base}"]), _by_key(frame[frame["rules"] == rules])
+        if base not in seen:
+            yield REFERENCE, _rules(base) if several else "", of
+        seen.add(base)
+        for method in chosen.get("methods", list(dict.fromkeys(key[1] for key in lines))):
+            if method != REFERENCE:
+                yield method, _rules(own, base) if several else "", lines
+
+
+def _rules(own: str, base: str = "") -> str:
+    said = own if base in ("", own) else f"{own}; GAT: {base}"
+    return f" ({said.replace('_', ' ')})"
+
+
+def _differences(path: Path) -> pd.DataFrame:
+    """The rows of GAT, with their means, and those of methods that are compared with it on the same data set."""
+    columns = (*_KEYS, "of", "run_on", "epochs", "of_epochs", "n_splits", "mean", "std", *_NUMBERS)
+    frame = frames.read(path, columns=columns, numbers=("n_splits", "mean", "std", *_NUMBERS))
+    frame = frame[(frame["of"] == REFERENCE) & (frame["run_on"] == frame["dataset"])]
+    frame = frame[frame["difference"].notna() | (frame["method"] == REFERENCE)]
+    return frame.assign(rules=frame["epochs"] + "/" + frame["of_epochs"])
+
+
+def _titles(*folders: Path) -> Callable[[str, str], str]:
+    """A function that gives the title of a data set or method, by the settings of the first folder that names it."""
+    paths = [folder / "provenance.json" for folder in folders]
+    configs = [read_json(path)["config"] for path in paths if path.exists()]
+    return lambda kind, name: next((config[kind][name]["title"] for config in configs if name in config[kind]), name)
+
+
+def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], Any]:
+    return {tuple(getattr(row, key) for key in _KEYS): row for row in frame.itertuples()}
+
+
+def _cell(rows: Mapping, key: tuple[str, str, str]) -> Cell:
+    unit = measures.find(key[2]).unit
+    if key not in rows:
+        return Cell(DASH)
+    row = rows[key]
+    if key[1] == REFERENCE:
+        return percent.score(row.mean, row.std, unit)
+    return percent.signed(row.difference, row.low, row.high, unit)
+
+
+def _table(blocks: list[Block], header: list[str]) -> Table:
+    panel = Panel("multirow", ["Data set", "Less GAT", *header], blocks, align="ll" + "r" * len(header))
+    return Table("against", "Differences to GAT.", [panel], notes=[])
