@@ -64,10 +64,13 @@ def test_adding_a_data_set(fresh):
     assert (folder / "results/runs/node_classification/my-network/gat/default/split-0/metrics.json").exists()
 
 
-def test_adding_a_method(fresh):
-    follow(section(fresh.folder / "docs/extending.md", "Add a method"), fresh.folder)
-    run = "by-hand/runs/node_classification/demo-social/covariance/weight~10.0/split-0/metrics.json"
-    assert json.loads((fresh.folder / run).read_text())["method"] == "covariance"
+def test_comparing_a_method_with_gat(fresh):
+    follow(section(fresh.folder / "docs/extending.md", "Compare your method with GAT on your data"), fresh.folder)
+    run = "by-hand/runs/node_classification/demo-social/sage/unit_length~True/split-0/metrics.json"
+    assert json.loads((fresh.folder / run).read_text())["method"] == "sage"
+    study = fresh.results / "studies/sage"
+    assert re.search(r"\| GraphSAGE +\| .*±", (study / "table.md").read_text())
+    assert (study / "node_classification.svg").exists()
 
 
 def test_adding_a_table(finished):
@@ -90,12 +93,6 @@ def test_adding_a_measure(fresh):
     assert "Balanced accuracy (%), higher is better" in (fresh.results / "explore.html").read_text()
     (chosen, *_) = fresh.results.rglob("selection.json")
     assert json.loads(chosen.read_text())["fairness"] == ["statistical_parity", "equal_opportunity"]
-
-
-def test_adding_a_study(finished):
-    follow(section(finished.folder / "docs/extending.md", "Add a study"), finished.folder)
-    assert "gradient cleared" in (finished.results / "studies/nifty/table.md").read_text()
-    assert (finished.results / "studies/nifty/node_classification.svg").exists()
 
 
 def test_the_layer_in_a_model_of_ones_own(fresh):
