@@ -152,7 +152,7 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
     key = alt.layer(
         listed.mark_rule(strokeWidth=1.5).encode(x=alt.value(0), x2=alt.value(40), strokeDash=dashes),
         listed.mark_point(filled=True, size=60, opacity=1).encode(x=alt.value(20), shape=shape),
-        listed.mark_text(align="left", limit=alt.expr("windowSize()[0] - 150")).encode(x=alt.value(48), text="name:N"),
+        listed.mark_text(align="left", limit=alt.expr("windowSize()[0] - 175")).encode(x=alt.value(48), text="name:N"),
     ).properties(
         width=600, height=alt.Step(20), view=alt.ViewConfig(stroke=None),
         title=alt.TitleParams("Learning curves on validation", anchor="start"),
