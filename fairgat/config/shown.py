@@ -3,9 +3,9 @@
 Rules pass `model_dump(mode="json")`, and scripts validate it again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal
+from typing import Literal, TypeVar
 
 import yaml
 
@@ -31,6 +31,9 @@ class ShownMethod(Model):
     title: str
     reason: str | None
     """Why it is not run."""
+
+
+_Entry = TypeVar("_Entry", bound=ShownDataset | ShownMethod)
 
 
 class SearchedMethod(ShownMethod):
@@ -169,7 +172,7 @@ def figure_settings(config: Config, name: str, task: Task | None) -> FigureSetti
 
 
 def table_settings(config: Config, name: str, task: Task | None) -> TableSettings:
-    """Say what a table shows: data sets (blocks) and its methods (rows), also those that are not run."""
+    """Say what a table shows: data sets (blocks) and its methods (rows), also those that were asked for and not run."""
     searched = [
         SearchedMethod(
             **_method(config, method, None).model_dump(),
@@ -179,7 +182,20 @@ def table_settings(config: Config, name: str, task: Task | None) -> TableSetting
         )
         for method, entry in config.methods.items()
     ]
-    return TableSettings(**dict(_shown(config, task, config.tables.get(name, []))), searched=searched)
+    shown = _shown(config, task, config.tables.get(name, []))
+    return TableSettings(
+        **dict(shown)
+        | {
+            "datasets": _asked(shown.datasets, config.only_datasets),
+            "methods": _asked(shown.methods, config.only_methods),
+            "searched": _asked(searched, config.only_methods),
+        }
+    )
+
+
+def _asked(entries: Sequence[_Entry], only: list[str]) -> list[_Entry]:
+    """Those that `only` names; all where it names none, so that a table that was asked for says why it is empty."""
+    return [entry for entry in entries if entry.name in only] or list(entries)
 
 
 def audit_settings(config: Config) -> AuditSettings:

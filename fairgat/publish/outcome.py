@@ -7,6 +7,7 @@ from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.plan import Plan
+from fairgat.publish.reference import audited
 
 _SHOWN = 20  # failed runs
 
@@ -21,11 +22,11 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     """
     lines = []
     results = Path(plan.config.results_dir)
-    tables = [path for path in _tables(results) if path.stat().st_mtime >= since]
+    tables = [path for path in _tables(plan, results) if path.stat().st_mtime >= since]
     if tables:
         lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
-    audit = results / "audit/headline.txt"
-    if audit.exists() and audit.stat().st_mtime >= since:
+    audit = results / "audit/paper_vs_reproduced.csv"
+    if audit.exists() and audit.stat().st_mtime >= since and audited(results):
         lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
     failed = _failed(results, since)
     if report and not failed:
@@ -42,8 +43,10 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     return "\n".join(lines)
 
 
-def _tables(results: Path) -> list[Path]:
-    return [*sorted(results.glob("tables/*.md")), *sorted(results.glob("studies/*/*.md"))]
+def _tables(plan: Plan, results: Path) -> list[Path]:
+    """The tables that there are, in config order, then those of studies."""
+    tables = [results / f"tables/{name}.md" for name in plan.config.tables]
+    return [*filter(Path.exists, tables), *sorted(results.glob("studies/*/*.md"))]
 
 
 def _failed(results: Path, since: float) -> list[Path]:

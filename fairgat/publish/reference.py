@@ -36,7 +36,7 @@ def publish(results: Path) -> Path:
     for root in [results, *(place.parent for place in sorted(results.glob("*/studies")) if place.parent != folder)]:
         copies |= {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
         if root != results:
-            about = [*root.glob("provenance.json"), *(root.glob("audit/*") if _audited(root) else [])]
+            about = [*root.glob("provenance.json"), *(root.glob("audit/*") if audited(root) else [])]
             copies |= {path: Path("studies", root.name, path.name) for path in about}
     copies = {
         path: place
@@ -71,7 +71,7 @@ def _listed(results: Path, provenance: dict[str, Any]) -> list[str]:
     return provenance["files"]
 
 
-def _audited(results: Path) -> bool:
+def audited(results: Path) -> bool:
     """Tell whether a run had any of the paper's results to compare with."""
     path = results / "audit/paper_vs_reproduced.csv"
     return path.exists() and bool(frames.read(path, columns=("mean",))["mean"].notna().any())

@@ -12,6 +12,7 @@ from fairgat.publish import outcome
 CONTENT = {
     "datasets": {name: {"task": "node_classification"} for name in ("social", "pokec-z")},
     "methods": {"edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}},
+    "tables": {"runtime": ["edits"], "comparison": ["edits"]},
     "skip": ["pokec-z"],
 }
 SHARD = """dataset,method,cell,split,part,protocol,metric,value,reason
@@ -41,16 +42,18 @@ def say(tmp_path, monkeypatch):
 
 
 def test_where_the_tables_are(say):
-    said = say(**{"tables/comparison.md": "", "old:tables/runtime.md": "", "studies/sensitivity/table.md": ""})
-    assert [line.strip() for line in said.splitlines()[1:]] == [
+    names = ["old:tables/ablation.md", "tables/comparison.md", "tables/runtime.md", "studies/sensitivity/table.md"]
+    assert [line.strip() for line in say(**dict.fromkeys(names, "")).splitlines()[1:]] == [
+        "results/tables/runtime.md",
         "results/tables/comparison.md",
         "results/studies/sensitivity/table.md",
     ]
 
 
 def test_where_the_audit_and_the_report_are(say):
-    said = say("results/report.html", **{"audit/headline.txt": ""})
+    said = say("results/report.html", **{"audit/paper_vs_reproduced.csv": "mean\n0.5\n"})
     assert "--results-dir results" in said and "results/report.html" in said
+    assert "--results-dir" not in say(**{"audit/paper_vs_reproduced.csv": 'mean\n""\n'})  # nothing of the paper's
     assert "report.html" not in say("results/report.html", **{"logs/train/x.log": ""})  # it failed, and there is none
 
 

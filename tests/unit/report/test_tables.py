@@ -123,9 +123,16 @@ def test_data_sets_and_methods_that_are_not_run_say_why(plan, built):
     assert f"**Pokec-z**: not run ({reason})" in render.render(built["comparison"], "md")
     assert r"not run: its 60 \% of files \& more aren't here" in render.render(built["comparison"], "tex")
     assert "not run: its 60 % of files &amp; more aren&#39;t here" in render.render(built["comparison"], "html")
-    table = build(replanned(plan, only_methods=["gat"], skip=["recidivism"]), "comparison")
-    assert "FairGAT: not run (left out with only_methods)." in dict(table.notes).values()
+    table = build(replanned(plan, skip=["recidivism"]), "comparison")
     assert "**Recidivism**: not run (left out with skip)" in render.render(table, "md")
+
+
+def test_what_was_not_asked_for_is_left_out(plan):
+    table = build(replanned(plan, only_methods=["gat"], only_datasets=["recidivism"]), "comparison")
+    (block,) = table.panels[0].blocks
+    assert (block.title, [row.cells[0].text for row in block.rows], table.notes) == ("Recidivism", ["GAT"], [])
+    elsewhere = build(replanned(plan, only_methods=["mlp"]), "comparison")  # none of its rows
+    assert "GAT: not run (left out with only_methods)." in dict(elsewhere.notes).values()
 
 
 def test_layout_of_the_papers_tables(built):
