@@ -20,7 +20,8 @@ from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
 from fairgat.scores.paired import differences
 
 PAIR = ["dataset", "method"]
-KEYS = ["kind", "of", *PAIR, "split"]
+RUN = [*PAIR, "cell", "split"]
+KEYS = ["kind", "of", *RUN, "metric"]
 RUNS = "summary/*/runs.csv"
 HEADER = ["", "A", "B", "B less A (points)", "largest on a split"]
 # What is compared: the file that has it (* is each task), the columns that name a row, and the one that may differ.
@@ -45,8 +46,9 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         tolerance: up to which two scores (fractions) on a split are the same.
 
     Returns:
-        The whole comparison, and whether anything differs in what both ran: a score by more than `tolerance`, or a
-        failure. Chosen cells, verdicts and claims, which depend on all of a run, count where both ran the same.
+        The whole comparison, and whether anything differs in what both ran: a score by more than `tolerance`, one that
+        only one of them has, or a failure. Chosen cells, verdicts and claims, which depend on all of a run, count where
+        both ran the same.
 
     Raises:
         DataError: a folder holds no results, one of its files is damaged, or no run is in both.
@@ -59,12 +61,15 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     if runs.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
     gaps = _gaps(both[both["kind"] == "scores"])
+    finished = runs.loc[(runs[["value_a", "value_b"]] == "finished").all(axis=1), RUN]
+    lost = one[(one["kind"] == "scores") & one[["value_a", "value_b"]].notna().any(axis=1)].merge(finished)
+    lost = lost.merge(both.loc[both["kind"] == "metrics", ["dataset", "metric"]])
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
     metrics = one[(one["kind"] == "metrics") & one["dataset"].isin(runs["dataset"])]
     changed = both[(both["value_a"] != both["value_b"]) & (both["kind"] != "scores")]
     counts = changed["kind"] == "runs" if len(alone) else changed["kind"] != "settings"
     blocks = [
-        Block("In one only", _in_one_only(pd.concat([alone, metrics]))),
+        Block("In one only", _in_one_only(pd.concat([alone, metrics, lost], ignore_index=True))),
         Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [*map(_score, beyond.itertuples())]),
     ]
     for kind, compared in both.groupby("kind", sort=False):
@@ -77,7 +82,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
     panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
     notes = [("", f"Not compared: {path} does not exist.") for path in missing]
-    return Table("comparison", f"{a} (A) and {b} (B)", [panel], notes, text), len(beyond) > 0 or bool(counts.any())
+    differs = len(beyond) > 0 or len(lost) > 0 or bool(counts.any())
+    return Table("comparison", f"{a} (A) and {b} (B)", [panel], notes, text), differs
 
 
 def shortened(table: Table, rows: int) -> Table:
@@ -117,16 +123,15 @@ def _read(paths: list[Path], columns: list[str]) -> pd.DataFrame:
 
 def _named(frame: pd.DataFrame, kind: str, names: list[str], value: str) -> pd.DataFrame:
     if kind == "scores":
-        frame = frame[frame["part"].isin(["validation", "test"])].dropna(subset="value")
+        frame = frame[frame["part"].isin(["validation", "test"])]
     if "cell" in frame:
         frame = frame.assign(cell=frame["cell"].map(in_words))
     if kind == "runs":
         frame = frame.assign(reason=frame["reason"].replace("", "finished"))
     words = frame[names].astype(str).agg(lambda row: ", ".join(filter(None, row)), axis=1) if len(frame) else ""
-    identity = {key: frame[key] if key in names else "" for key in PAIR}
-    split = frame["split"].astype(str) if kind in ("runs", "scores") else ""
-    shown = pd.DataFrame({"kind": kind, "of": words, **identity, "split": split, "value": frame[value]})
-    return shown.drop_duplicates()
+    known = [*names, "split"] if kind in ("runs", "scores") else names
+    identity = {key: frame[key].astype(str) if key in known else "" for key in KEYS[2:]}
+    return pd.DataFrame({"kind": kind, "of": words, **identity, "value": frame[value]}).drop_duplicates()
 
 
 def _gaps(pairs: pd.DataFrame) -> pd.DataFrame:

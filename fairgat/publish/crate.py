@@ -1,8 +1,8 @@
 """Describe a run as a Workflow Run RO-Crate, which archives and catalogues read (https://w3id.org/ro/wfrun).
 
 `describe` makes ro-crate-metadata.json of the Provenance Run Crate profile: the workflow and its parameters, the raw
-files with their checksums, and for each rule one action, with its code, times, inputs and outputs. Jobs are not listed
-one by one: benchmarks/ and the metrics.json of each run have them.
+files with their checksums, the results, and one action for each rule, with its times and number of jobs. Jobs are not
+listed one by one: benchmarks/ and the metrics.json of each run have them.
 """
 
 import json
@@ -22,28 +22,10 @@ PROFILES = {
 } | {"https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate"}
 DERIVED = ("data/graphs/", "data/debiased/")  # they hold the data sets' features and edges
 ACCESS = "The data sets have licences of their own, if any: docs/data.md"
-# What each rule reads and makes of the results, in the workflow's order.
-STEPS = {
-    "download": ("Obtain and verify the raw files", [], ["data/raw/"]),
-    "preprocess": ("Make the graphs", ["data/raw/"], ["data/graphs/"]),
-    "statistics": ("Count the graphs", ["data/graphs/"], ["data/graphs/"]),
-    "split": ("Draw the splits", ["data/graphs/"], ["data/splits/"]),
-    "debias": ("Debias graphs for EDITS", ["data/graphs/", "data/splits/"], ["data/debiased/"]),
-    "bias": ("Measure the bias before and after", ["data/debiased/"], ["data/debiased/"]),
-    "train": ("Train every cell on every split", ["data/graphs/", "data/splits/"], ["runs/"]),
-    "collect": ("Collect scores and choose cells on validation", ["runs/"], ["runs/"]),
-    "decisions": ("Collect test decisions of the selected cells", ["runs/", "data/splits/"], ["runs/"]),
-    "aggregate": ("Average over the splits", ["runs/"], ["summary/"]),
-    "runtime": ("Time epochs", ["data/graphs/", "data/splits/"], ["runtime/"]),
-    "theory": ("Measure Theorem 1's terms", ["runs/"], ["theory/"]),
-    "account": ("Account for the gaps", ["runs/"], ["account/"]),
-    "tables": ("Render the tables", ["summary/"], ["tables/"]),
-    "figures": ("Draw the figures", ["summary/", "runs/"], ["figures/"]),
-    "audit": ("Compare with the paper", ["summary/", "runs/", "runtime/"], ["audit/"]),
-    "costs": ("Add up what it cost", ["runs/"], ["costs/"]),
-    "explorer": ("Make the page to explore", ["summary/", "runs/", "audit/"], ["explore.html"]),
-    "study": ("Compare variants", ["runs/"], ["studies/"]),
-}
+PLACES = (
+    "data/graphs/", "data/splits/", "data/debiased/", "runs/", "summary/", "runtime/", "theory/", "account/", "tables/",
+    "figures/", "audit/", "costs/", "studies/", "explore.html",
+)  # fmt: skip
 
 
 def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw: str | Path) -> dict[str, Any]:
@@ -83,29 +65,19 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw
     for parameter, value in values:
         value["exampleOfWork"] = parameter
     workflow["input"] = [parameter for parameter, _ in values]
-    places: dict[str, Entity] = {}
-
-    def place(path: str) -> list[Entity]:
-        if path == "data/raw/":
-            return originals
-        if path not in places and (results / path).exists():
-            made = crate.add_dataset if path.endswith("/") else crate.add_file
-            places[path] = made(dest_path=path, properties={"name": path.rstrip("/")})
-            if path in DERIVED:
-                places[path]["conditionsOfAccess"] = ACCESS
-        return [places[path]] if path in places else []
-
-    steps, tools, controls, ended = [], [], [], []
-    for position, rule in enumerate((rule for rule in STEPS if rule in provenance["rules"]), start=1):
-        description, read, made = STEPS[rule]
-        start, end = _times(results / "benchmarks" / rule)
-        ended.append((start, end))
-        tool = add(f"#rule-{rule}", "SoftwareApplication", name=rule, description=description)
+    places = []
+    for path in (path for path in PLACES if (results / path).exists()):
+        made = crate.add_dataset if path.endswith("/") else crate.add_file
+        places.append(made(dest_path=path, properties={"name": path.rstrip("/")}))
+        if path in DERIVED:
+            places[-1]["conditionsOfAccess"] = ACCESS
+    steps, tools, controls = [], [], []
+    timed = sorted((*reversed(_times(results / "benchmarks" / rule)), rule) for rule in provenance["rules"])
+    for position, (end, start, rule) in enumerate(timed, start=1):
+        tool = add(f"#rule-{rule}", "SoftwareApplication", name=rule)
         step = add(f"#step-{rule}", "HowToStep", position=str(position), workExample=tool)
         action = add(
-            f"#action-{rule}", "CreateAction", name=description, instrument=tool, agent=person,
-            startTime=start, endTime=end, object=[each for path in read for each in place(path)],
-            result=[each for path in made for each in place(path)],
+            f"#action-{rule}", "CreateAction", name=rule, instrument=tool, agent=person, startTime=start, endTime=end,
             description=f"{provenance['rules'][rule]['jobs']} jobs",
         )  # fmt: skip
         controls.append(add(f"#control-{rule}", "ControlAction", name=rule, instrument=step, object=action))
@@ -116,23 +88,17 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw
         "https://snakemake.github.io", "SoftwareApplication", name="Snakemake",
         softwareVersion=provenance["versions"].get("snakemake", "unknown"), url="https://snakemake.github.io",
     )  # fmt: skip
-    times = {"startTime": min(s for s, _ in ended), "endTime": max(e for _, e in ended)} if ended else {}
+    times = {"startTime": min(start for _, start, _ in timed), "endTime": timed[-1][0]} if timed else {}
     run = add(
         "#run", "CreateAction", name=provenance["command"], instrument=workflow, agent=person,
-        object=[*originals, *(value for _, value in values)], result=list(places.values()),
+        object=[*originals, *(value for _, value in values)], result=places,
         description=", ".join(f"{name} {version}" for name, version in provenance["versions"].items()),
         **times,
     )  # fmt: skip
     add(
-        "#engine",
-        "OrganizeAction",
-        name="Snakemake",
-        agent=person,
-        instrument=engine,
-        object=controls,
-        result=run,
+        "#engine", "OrganizeAction", name="Snakemake", agent=person, instrument=engine, object=controls, result=run,
         **times,
-    )
+    )  # fmt: skip
     crate.root_dataset["mentions"] = [run]
     return crate.metadata.generate()
 

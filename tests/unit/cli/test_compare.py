@@ -90,6 +90,14 @@ def test_what_only_one_ran_is_listed_and_is_no_difference(compare):
     assert "Of their 0 scores" in compare(metrics=["auc"])[1]
 
 
+def test_a_score_that_one_of_two_finished_runs_lacks_is_a_difference(compare):
+    lacking = RUNS | {("bail", "gat", "default", 1): ""}
+    status, said = compare(runs=lacking)
+    assert status == 1 and "| bail, gat, default, test, accuracy | splits 1 | – |" in said
+    write(Path("a"), lacking)
+    assert compare(runs=lacking)[0] == 0  # missing in both is the same
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

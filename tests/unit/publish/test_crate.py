@@ -55,13 +55,11 @@ def results(tmp_path_factory):
 def test_it_says_what_was_run(results):
     graph = {entity["@id"]: entity for entity in json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]}
     assert graph["./"]["mainEntity"] == {"@id": "workflow/Snakefile"}
-    assert [step["@id"] for step in graph["workflow/Snakefile"]["step"]] == [
-        "#step-download", "#step-train", "#step-tables",
-    ]  # fmt: skip
+    assert {step["@id"] for step in graph["workflow/Snakefile"]["step"]} == {f"#step-{n}" for n in PROVENANCE["rules"]}
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
     train = graph["#action-train"]
-    assert train["result"] == [{"@id": "runs/"}] and train["description"] == "2 jobs"
+    assert train["description"] == "2 jobs"
     assert train["startTime"] < train["endTime"]
     assert {entity["@id"] for entity in graph["#run"]["result"]} == {"runs/", "tables/"}
 
