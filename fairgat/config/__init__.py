@@ -17,6 +17,7 @@ from fairgat.config.protocol import (
     Model,
     Names,
     NodeTraining,
+    PathText,
     Runtime,
     Selection,
     Splits,

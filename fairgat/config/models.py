@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import Field, model_validator
 
 from fairgat import cells
 from fairgat.config.protocol import (
@@ -15,13 +15,13 @@ from fairgat.config.protocol import (
     Model,
     Name,
     Names,
+    PathText,
     Runtime,
     Selection,
     Splits,
     Task,
     Tasks,
     Value,
-    normal_path,
 )
 from fairgat.errors import nearest
 
@@ -156,9 +156,9 @@ class Study(Model):
 class Config(Model):
     """The whole experiment."""
 
-    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
+    results_dir: Annotated[PathText, Field(min_length=1)] = "results"
     """Where everything is written."""
-    data_mirror: Annotated[str, BeforeValidator(normal_path)] | None = None
+    data_mirror: PathText | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Every random number follows from it."""

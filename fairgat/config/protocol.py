@@ -47,6 +47,9 @@ def normal_path(path: Any) -> Any:
     return os.path.normpath(os.path.expandvars(os.path.expanduser(path))) if path else path
 
 
+PathText = Annotated[str, BeforeValidator(normal_path)]
+
+
 class Model(BaseModel):
     """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
 

@@ -187,6 +187,17 @@ def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
 
 
+@pytest.mark.parametrize("source", ["pyg", "networkx"])
+def test_paths_of_own_data_are_expanded(source, monkeypatch):
+    monkeypatch.setenv("HOME", "/home/me")
+    own = {"task": "node_classification", "source": source, "options": {"path": "~/graph.gml"}}
+    if source == "networkx":
+        own["options"] |= {"label": "y", "sensitive": "s", "id": "id", "nodes": {"file": "$HOME/people.csv"}}
+    loaded = config.load({"datasets": {"own": own}, "methods": {}})
+    local = [file.local for file in datasets.files_of("own", loaded.datasets["own"])]
+    assert local == [Path("/home/me/graph.gml"), Path("/home/me/people.csv")][: 1 + ("nodes" in own["options"])]
+
+
 def test_make_finds_where_a_command_writes(tmp_path, monkeypatch):
     monkeypatch.chdir(ROOT)
     (tmp_path / "mine.yaml").write_text("results_dir: results/mine\n")

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fairgat.config import PathText
 from fairgat.data.graph import Graph
 from fairgat.data.options import Columns, Text, paste
 from fairgat.data.source import EdgeList, File
@@ -35,7 +36,7 @@ _GEPHI = ("x", "y", "z", "size", "r", "g", "b")  # how Gephi draws it
 class Options(Columns, tables.Form):
     """The nodes' attributes are the columns."""
 
-    path: str
+    path: PathText
     """The file, relative to where Snakemake runs; also packed by gzip or bzip2, where its name says so."""
     format: Literal["graphml", "gml", "gexf", "pajek", "edgelist", "adjlist"] | None = None
     """What it is; by default found by the ending of its name."""

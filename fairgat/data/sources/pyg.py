@@ -11,6 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
+from fairgat.config import PathText
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.options import Columns, Text, Texts
 from fairgat.data.source import File, Scaling
@@ -20,7 +21,7 @@ from fairgat.errors import DataError
 class Options(Columns):
     """The attributes with a value for each node are the columns; `x` are the features."""
 
-    path: str
+    path: PathText
     """The saved `Data`, relative to where Snakemake runs. `x` are the features, `edge_index` the edges."""
     sensitive: Texts = ("sensitive",)
     """Its attribute with the sensitive group of each node; or several, of which the combinations are the groups."""

@@ -18,7 +18,7 @@ from typing import Annotated, Any
 import numpy as np
 from pydantic import BeforeValidator, field_validator
 
-from fairgat.config import Model
+from fairgat.config import Model, PathText
 from fairgat.data.graph import Graph
 from fairgat.data.options import Columns, Text, Texts, paste
 from fairgat.data.source import EdgeList, File
@@ -61,7 +61,7 @@ class Form(Model):
 class FileOptions(Form):
     """A file, and its form."""
 
-    file: str
+    file: PathText
     """Its path, relative to where Snakemake runs. It may be packed by gzip, bzip2, xz or zip."""
     header: bool | None = None
     """Whether the first row names the columns, which are called 0, 1, ... if not. By default the nodes have one unless
