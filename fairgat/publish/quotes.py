@@ -26,8 +26,10 @@ _PARTS = re.compile(
     rf"(?P<old>.*?)(?P<end>{re.escape(END)}|\Z)",
     re.M | re.S,
 )
+_ACCOUNT = "Each gap as the parts that add up to it: mixing, label selection, the rest, and the gate."
 FIGURES = {
-    "figures/account.svg": "Each gap as the parts that add up to it: mixing, label selection, the rest, and the gate.",
+    "figures/account.svg": _ACCOUNT,
+    "studies/dose/account.svg": _ACCOUNT,
     "figures/published.svg": (
         "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
     ),

@@ -21,9 +21,9 @@ def publish(results: Path) -> Path:
     Args:
         results: the run's results directory, whose provenance.json lists its files. Studies, which runs of their own
             make, are looked for in its folder `studies` and in that of each results directory within it, whose
-            provenance and audit, if it has results of the paper, go to the study of the directory's name. What was
-            published of a study stays where there is none of that name. Of pages and pictures, .html and .png are left
-            out, but for explore.html: .md and .svg show the same.
+            provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
+            was published of a study stays where there is none of that name. Of pages and pictures, .html and .png are
+            left out, but for explore.html: .md and .svg show the same.
 
     Returns:
         The published folder. It appears whole or not at all, and until then stays what it was.
@@ -36,7 +36,8 @@ def publish(results: Path) -> Path:
     for root in [results, *(place.parent for place in sorted(results.glob("*/studies")) if place.parent != folder)]:
         copies |= {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
         if root != results:
-            about = [*root.glob("provenance.json"), *(root.glob("audit/*") if audited(root) else [])]
+            about = [*root.glob("provenance.json"), *root.glob("figures/account.*"), *root.glob("tables/account.*")]
+            about += root.glob("audit/*") if audited(root) else []
             copies |= {path: Path("studies", root.name, path.name) for path in about}
     copies = {
         path: place

@@ -147,10 +147,12 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     for name, mean in [("power", "95.2"), ("when", "")]:  # studies with results directories of their own
         write_text(folder.parent / name / f"studies/{name}/table.md", f"the study {name}")
         write_text(folder.parent / name / "audit/claims.md", "the claims with 20 splits")
+        write_text(folder.parent / name / "figures/account.svg", "<svg/>")
         write_text(folder.parent / name / "audit/paper_vs_reproduced.csv", f"metric,mean\naccuracy,{mean}\n")
     publish()
     assert (folder / "studies/power/claims.md").read_text() == "the claims with 20 splits"
-    assert [path.name for path in (folder / "studies/when").iterdir()] == ["table.md"]  # nothing of the paper was run
+    own = {path.name for path in (folder / "studies/when").iterdir()}
+    assert own == {"table.md", "account.svg"}  # nothing of the paper was run
 
 
 @pytest.mark.parametrize(
