@@ -33,22 +33,27 @@ def fits(shown: pd.DataFrame, utilities: Sequence[str], methods: Sequence[str], 
         rule: the selection rule that chooses cells.
 
     Returns:
-        By "data set|part|measure or utility": the lower and upper end that fit these methods (`near`), and all cells.
+        By "data set|part|measure or utility": the lower and upper end that fit these methods (`near`), and all cells
+        (`all`). What is missing everywhere has none.
     """
     ends = {}
     for (dataset, part), mine in shown.groupby(["dataset", "part"]):
-        near = mine[mine["method"].isin(methods) & mine[f"by_{rule}"]]
-        for name in [*utilities, *mine["measure"].unique()]:
-            both = {}
-            for extent, rows in {"near": near if len(near) else mine, "all": mine}.items():
-                rows = rows if name in utilities else rows[rows["measure"] == name]
-                column = name if name in utilities else "value"
-                half = rows[f"{column}_std"].fillna(0)
-                low, high = (rows[column] - half).min(), (rows[column] + half).max()
-                margin = 0.1 * (high - low) or 1.0
-                both[extent] = [round(low - margin, 3), round(high + margin, 3)]
-            ends[f"{dataset}|{part}|{name}"] = both
+        columns = {name: (name, mine) for name in utilities}
+        columns |= {name: ("value", rows) for name, rows in mine.groupby("measure")}
+        for name, (column, rows) in columns.items():
+            rows = rows.dropna(subset=column)
+            near = rows[rows["method"].isin(methods) & rows[f"by_{rule}"]]
+            if len(rows):
+                fitted = _ends(near if len(near) else rows, column)
+                ends[f"{dataset}|{part}|{name}"] = {"near": fitted, "all": _ends(rows, column)}
     return ends
+
+
+def _ends(rows: pd.DataFrame, column: str) -> list[float]:
+    half = rows[f"{column}_std"].fillna(0)
+    low, high = (rows[column] - half).min(), (rows[column] + half).max()
+    margin = 0.1 * (high - low) or 1.0
+    return [round(low - margin, 3), round(high + margin, 3)]
 
 
 def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
@@ -74,7 +79,9 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
         _choice("rule", "Large: the cell chosen by the rule ", list(RULES), settings.rule),
         _choice("extent", "Axes ", extents if compared else {"all": extents["all"]}),
     ]
-    ends_of = {f"{axis}_ends": f"ends[dataset + '|' + part + '|' + {axis}][extent]" for axis in ("measure", "utility")}
+    # A data set may lack a measure that is chosen.
+    found = "(ends[dataset + '|' + part + '|' + {axis}] || {{near: [0, 1], all: [0, 1]}})[extent]"
+    ends_of = {f"{axis}_ends": found.format(axis=axis) for axis in ("measure", "utility")}
     legend = alt.selection_point(
         name="methods", fields=["method"], bind="legend", toggle="true",
         value=[{"method": title} for title in methods.values()],
@@ -146,15 +153,15 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
         alt.Chart(lines)
         .transform_filter("datum.dataset === dataset")
         .transform_filter(point)
-        .transform_calculate(name="datum.dataset + ', ' + datum.method + ': ' + datum.cell")
+        .transform_calculate(name="datum.dataset + ', ' + datum.method + '\\n' + datum.cell")
         .encode(y=alt.Y("name:N", axis=None), color=color)
     )
     key = alt.layer(
         listed.mark_rule(strokeWidth=1.5).encode(x=alt.value(0), x2=alt.value(40), strokeDash=dashes),
         listed.mark_point(filled=True, size=60, opacity=1).encode(x=alt.value(20), shape=shape),
-        listed.mark_text(align="left", limit=alt.expr("windowSize()[0] - 175")).encode(x=alt.value(48), text="name:N"),
+        listed.mark_text(align="left", lineBreak="\n", dy=-6).encode(x=alt.value(48), text="name:N"),
     ).properties(
-        width=600, height=alt.Step(20), view=alt.ViewConfig(stroke=None),
+        width=600, height=alt.Step(34), view=alt.ViewConfig(stroke=None),
         title=alt.TitleParams("Learning curves on validation", anchor="start"),
     )  # fmt: skip
     curve = alt.Chart().encode(

@@ -58,6 +58,9 @@ def test_axes_fit_the_chosen_cells_with_their_deviations(plan, files):
             < high
         )
     assert ends["near"][0] > ends["all"][0]  # a cell that nobody chose is far off
+    lacking = points.assign(value=points["value"].where(points["dataset"] != "Recidivism"))
+    known = charts.fits(lacking, ["accuracy"], ["GAT"], "fair")
+    assert [key for key in known if "Recidivism|test" in key] == ["Recidivism|test|accuracy"]
 
 
 def test_curves_are_means_over_the_splits_in_few_points(plan, files, tmp_path):
