@@ -70,12 +70,11 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
     compared = [methods[name] for name in (REFERENCE, labels.SUBJECT) if name in methods]
     ends = fits(shown, utilities, compared, settings.rule)
     extents = {"near": f"fitted to {' and '.join(compared)}", "all": "of all cells"}
-    part = _choice("part", "Scores on ", ["test", "validation"])
     controls = [
         _choice("dataset", "Data set ", datasets),
         _choice("measure", "Measure ", list(dict.fromkeys(shown["measure"]))),
         _choice("utility", "Against ", {name: str(labels.metric(name)) for name in utilities}),
-        part,
+        _choice("part", "Scores on ", ["test", "validation"]),
         _choice("rule", "Large: the cell chosen by the rule ", list(RULES), settings.rule),
         _choice("extent", "Axes ", extents if compared else {"all": extents["all"]}),
     ]
@@ -142,9 +141,16 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
     about = f"{TASKS[task].title}: utility against a fairness measure of every cell, and learning curves"
     if lines.empty:
         return _styled(cells, about)
-    scores = [name for name in lines if name not in ("folder", "epoch")]
     names = shown.drop_duplicates("folder").set_index("folder")[["dataset", "method", "cell"]]
-    lines = lines.join(names, on="folder", how="inner")
+    below = _curves(lines.join(names, on="folder", how="inner"), point, scale, shapes)
+    return _styled(alt.vconcat(cells, *below).resolve_scale(color="independent", shape="independent"), about)
+
+
+def _curves(
+    lines: pd.DataFrame, point: alt.Parameter, scale: alt.Scale, shapes: alt.Scale
+) -> tuple[alt.LayerChart, alt.FacetChart]:
+    """Name the tapped cells of the data set that is shown, and draw their learning curves, a panel for each score."""
+    scores = [name for name in lines if name not in ("folder", "epoch", "dataset", "method", "cell")]
     color, shape = (
         encode("method:N", scale=of, legend=None) for encode, of in [(alt.Color, scale), (alt.Shape, shapes)]
     )
@@ -183,7 +189,7 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
         .transform_window(place="row_number()", groupby=["folder", "score"])
         .resolve_scale(y="independent")
     )
-    return _styled(alt.vconcat(cells, key, panels).resolve_scale(color="independent", shape="independent"), about)
+    return key, panels
 
 
 def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> alt.Chart:

@@ -40,9 +40,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     known = known or [name for name in others if f"validation_{name}" in scored]
     datasets = settings.dataset_titles
     height = 0.95 if len(looks) > 4 else 1.4
-    figure, axes = style.grid(len(datasets) * len(known), max(1, len(looks)), height, sharex=True, sharey="row")
+    figure, axes = style.grid(max(1, len(datasets) * len(known)), max(1, len(looks)), height, sharex=True, sharey="row")
     figure.set_figwidth(max(style.WIDTH, 0.75 * len(looks)))
-    for row, (dataset, metric) in zip(axes, product(datasets, known), strict=True):
+    for row, (dataset, metric) in zip(axes, product(datasets, known), strict=False):
         drawn = {method: _means(curves.get((dataset, method), []), metric) for method in looks}
         for ax, (method, look) in zip(row, looks.items(), strict=True):
             if method != REFERENCE and len(drawn.get(REFERENCE, ())):
