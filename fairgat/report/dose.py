@@ -72,7 +72,7 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
 def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     """Say at which share the mean logits of the groups differ least, and where the curve has its least gaps.
 
-    The prediction is `least_gap`'s, from two models of each split alone: the method that the study's first variant is
+    The prediction is `least_gap`'s, from only two models of each split: the method that the study's first variant is
     compared with, and that variant at equal shares, its cell nearest to 0.5.
 
     Returns:

@@ -1,4 +1,4 @@
-"""explore.html: one page to look around in a run, which needs no network.
+"""explore.html: one page to explore a run, which needs no network.
 
 `points`, `curves` and `verdicts` are what the views show; `page` puts the charts that charts.py makes of them beside
 vl-convert's scripts.
@@ -83,7 +83,7 @@ def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
 
     Args:
         task, cells: as for `points`.
-        files: of the kind `histories`; none where they are not at hand.
+        files: of the kind `histories`, which may be empty.
     """
     explored, rows = {f"validation_{each.name}": each for each in measures.of_task(task, "explored")}, []
     for key in cells[_KEYS].drop_duplicates().itertuples(index=False, name=None):

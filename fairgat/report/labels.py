@@ -25,7 +25,7 @@ AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = ("agrees", "better", "wor
 
 
 def metric(name: str) -> Text:
-    """The label of a measure, with its unit; the name where nobody declared it."""
+    """The label of a measure, with its unit; its name where it is not declared."""
     measure = measures.find(name)
     sign, tex = (f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex))
     label = measure.label.replace("{which}", measure.which)
@@ -33,5 +33,5 @@ def metric(name: str) -> Text:
 
 
 def parameter(name: str) -> Text:
-    """The label of a hyperparameter; its own name where it has none."""
+    """The label of a hyperparameter; its name where it has no label."""
     return PARAMETERS.get(name, name)

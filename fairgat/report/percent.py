@@ -8,9 +8,9 @@ from fairgat.tasks.measures import PERCENT, Unit
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is a bootstrap over nodes with the trained "
-    "models as they are, so without what training on other people changes, where decisions are kept, and else Nadeau "
-    "and Bengio's corrected interval, as splits of one data set share its people."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is a bootstrap over nodes where decisions "
+    "are kept, with the trained models as they are: it leaves out what training on other people would change. "
+    "Elsewhere it is Nadeau and Bengio's corrected interval, as splits of one data set share its people."
 )
 """What the intervals of paired differences are about."""
 

@@ -52,7 +52,7 @@ def compare(
         One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
-        standard deviation; they are NaN for the methods as they are, all but `difference` also for a single split.
+        standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
         `people` and `corrected` are half the intervals for other people: by the bootstrap, where decisions are given,
         and by Nadeau and Bengio.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with

@@ -100,7 +100,7 @@ def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, draw
 
 
 def _shares(title: str, datasets: list[ShownDataset], stats: Mapping[str, Any], columns: list[str]) -> Panel:
-    """R_chi of each group, whose number differs, and whatever else of the counts is in `columns`, by its values."""
+    """A row for each data set, with a column for each key of the counts in `columns`, such as each group's R_chi."""
     counted = {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
     header: list[Text] = [title]
     rows = {name: [] for name in counted}

@@ -22,8 +22,8 @@ _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "tor
 def build(settings: Settings, files: Files) -> Table:
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
-    In runtime JSON `epoch_seconds` maps each method to its timed epochs, in seconds, `debias_seconds` some to the
-    debiasing before them, `cells` to the cell that was timed, `failures` some to why that was not their first cell.
+    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), those of the debiasing before them
+    (`debias_seconds`), the cell that was timed (`cells`), and why that was not the first one (`failures`).
     """
     measured, published = by_dataset(files["runtime"]), paper.load()["runtime"]
     notes, ours, methods = Notes(), medians(measured), settings.methods

@@ -88,7 +88,7 @@ def test_the_page_needs_no_network(page, plan, files):
     assert not re.findall(r"""(?:src|<link[^>]* href)=["']?(?!["']?data:)""", markup) and "<script" not in markup
     assert page.count("<section ") == 3  # two tasks, and published beside reproduced
     without = explorer.page(shown.explorer_settings(plan.config), files | {"histories": []})
-    assert "not at hand" in without and "not at hand" not in page
+    assert "no history.csv" in without and "no history.csv" not in page
 
 
 def test_it_opens_in_a_browser_without_an_error(page, tmp_path):
