@@ -98,6 +98,7 @@ rule explorer:
         "../workflow_scripts/explorer.py"
 
 
+PAGES = ["paper_vs_reproduced", "claims", "paired"]
 # What the report calls the audit's files; it leaves out those without a name.
 AUDIT = {
     "headline.txt": "In short",
@@ -109,14 +110,7 @@ AUDIT = {
     "paired.html": "Every cell against GAT",
     "paired.csv": "Every cell against GAT",
     "paper_differences.csv": "The paper's own differences",
-    "chances.csv": None,
-    "counts.csv": None,
-    "paper_vs_reproduced.md": None,
-    "paper_vs_reproduced.json": None,
-    "claims.md": None,
-    "claims.json": None,
-    "paired.md": None,
-    "paired.json": None,
+    **dict.fromkeys(["chances.csv", "counts.csv", *expand("{page}.{form}", page=PAGES, form=["md", "json"])]),
 }
 
 

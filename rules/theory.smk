@@ -1,49 +1,22 @@
-# On trained models: Theorem 1 and Lemma 1 of the selected cells, and the account of every cell's gaps.
+# On trained models: the terms of Theorem 1 and Lemma 1 of the selected cells, and the account of every cell's gaps.
 
 
 rule theory:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         splits=lambda w: PLAN.splits(task_of(w), w.dataset),
-        selection=lambda w: PLAN.selection(task_of(w), w.dataset, w.method),
+        selection=lambda w: PLAN.selection(task_of(w), w.dataset, w.method) if w.kind == "theory" else [],
         models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
         code=lambda w: code("theory", method_module(w)),
     output:
-        results("theory/{dataset}/{method}.csv"),
+        results("{kind}/{dataset}/{method}.csv"),
     log:
-        results("logs/theory/{dataset}/{method}.log"),
+        results("logs/{kind}/{dataset}/{method}.log"),
     benchmark:
-        results("benchmarks/theory/{dataset}/{method}.tsv")
-    conda:
-        ENV
-    resources:
-        mem_mb=growing(2500),
-        runtime=growing(15),
-    params:
-        module=lambda w: CONFIG.module(w.method),
-        settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
-        training=training_of,
-        seed=CONFIG.seed,
-    message:
-        "Measure the terms of Theorem 1 on {wildcards.method} on {wildcards.dataset}"
-    script:
-        "../workflow_scripts/theory.py"
-
-
-rule account:
-    input:
-        graph=results("data/graphs/{dataset}.npz"),
-        splits=lambda w: PLAN.splits(task_of(w), w.dataset),
-        models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
-        debiased=lambda w: PLAN.debiased(w.dataset, w.method),
-        code=lambda w: code("account", method_module(w)),
-    output:
-        results("account/{dataset}/{method}.csv"),
-    log:
-        results("logs/account/{dataset}/{method}.log"),
-    benchmark:
-        results("benchmarks/account/{dataset}/{method}.tsv")
+        results("benchmarks/{kind}/{dataset}/{method}.tsv")
+    wildcard_constraints:
+        kind="theory|account",
     conda:
         ENV
     resources:
@@ -55,6 +28,6 @@ rule account:
         training=training_of,
         seed=CONFIG.seed,
     message:
-        "Account for the gaps of {wildcards.method} on {wildcards.dataset}"
+        "Measure the {wildcards.kind} of {wildcards.method} on {wildcards.dataset}"
     script:
-        "../workflow_scripts/account.py"
+        "../workflow_scripts/theory.py"
