@@ -7,7 +7,9 @@ my-network:
 """
 
 import pickle
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -37,13 +39,12 @@ def files(name: str, options: Options) -> list[File]:
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
-    from fairgat.data import convert
     from fairgat.data.assemble import assemble
     from fairgat.data.reading import table_of
 
     where, data = options.path, _data(folder / "data.pt", options.path)
     named = {options.label, *options.sensitive, *(options.features or ())}
-    x, edges, columns = convert.arrays(data, sorted(named))
+    x, edges, columns = _arrays(data, sorted(named))
     for number in _telling(x, columns[options.label]):
         raise DataError(
             f"{where}: column {number} of 'x' says of each node what its label {options.label!r} says. Leave it out, "
@@ -60,6 +61,59 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         "edges_read_as": f"{edges.shape[1]} columns of edge_index",
     }
     return assemble(options, table, edges.T, where, features=x, labels=labels, facts=facts)
+
+
+def _arrays(data: Any, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
+    """Take features (N, F), edges (2, E) and (N,) whole numbers out of a `Data`; without `x`, F is 0.
+
+    Args:
+        names: of the attributes of whole numbers.
+
+    Raises:
+        DataError: an attribute is missing, is not a dense tensor or has the wrong shape; it says what to do.
+    """
+    taken = {}
+    for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), *((name, "(N,)") for name in names)):
+        value = data.get(name)
+        if value is None and name == "x":
+            taken[name] = np.zeros((data.num_nodes, 0))
+            continue
+        if value is None:
+            raise DataError(f"the Data has no {name!r}; it needs one of shape {shape}")
+        try:
+            taken[name] = value.detach().cpu().numpy()
+        except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16, which NumPy lacks
+            kind, advice = type(value).__name__, "torch.tensor(...) makes one"
+            if hasattr(value, "layout"):
+                dense = str(value.layout) == "torch.strided"
+                kind, advice = str(value.dtype if dense else value.layout), ".float()" if dense else ".to_dense()"
+                advice += " helps"
+            raise DataError(
+                f"the Data's {name!r} must be a dense tensor of shape {shape}, got a {kind}: {advice}"
+            ) from None
+    x, edges = taken.pop("x"), taken.pop("edge_index")
+    if x.ndim != 2 or x.dtype.kind not in "fiub" or not np.isfinite(x).all():
+        raise DataError(f"features must be a finite (N, F) matrix; the Data's 'x' has shape {x.shape} of {x.dtype}")
+    if edges.ndim != 2 or len(edges) != 2:
+        raise DataError(f"the Data's 'edge_index' must have shape (2, E), got {edges.shape}")
+    edges = _whole(edges, "the Data's 'edge_index' must be whole numbers, the nodes that each edge joins")
+    if edges.size and (edges.min() < 0 or edges.max() >= len(x)):
+        raise DataError(f"an edge of the Data's 'edge_index' names a node outside 0 .. {len(x) - 1}")
+    for name, values in taken.items():
+        error = f"the Data's {name!r} must be {len(x)} whole numbers, got {values.dtype} of shape {values.shape}"
+        taken[name] = _whole(values, error)
+        if values.shape != (len(x),):
+            raise DataError(error)
+    return x, edges, taken
+
+
+def _whole(numbers: np.ndarray, error: str) -> np.ndarray:
+    """Convert to (N,) int64; a DataError, `error`, where a value is not a whole number."""
+    with np.errstate(invalid="ignore"):
+        whole = numbers.astype(np.int64)
+    if numbers.dtype.kind == "f" and (whole != numbers).any():
+        raise DataError(error)
+    return whole
 
 
 def _telling(x: np.ndarray, labels: np.ndarray) -> np.ndarray:

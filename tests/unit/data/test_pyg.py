@@ -4,7 +4,6 @@ import inspect
 import pickle
 from pathlib import Path
 
-import networkx
 import numpy as np
 import pytest
 import torch
@@ -100,33 +99,11 @@ def test_what_is_wrong_is_said(prepare, content, expected):
         prepare(content)
 
 
-def test_there_and_back_again(prepare):
+def test_a_graph_for_other_libraries(prepare):
     graph = prepare(data())
-    for back in (convert.from_pyg(convert.to_pyg(graph)), convert.from_networkx(convert.to_networkx(graph))):
-        for name in ("features", "labels", "sensitive", "edge_index"):
-            np.testing.assert_array_equal(getattr(back, name), getattr(graph, name))
-            assert getattr(back, name).dtype == getattr(graph, name).dtype
-
-
-def test_networkx_names_and_missing_attributes():
-    graph = networkx.Graph()
-    graph.add_node("ann", features=[1, 2], label=1, sensitive=0)
-    graph.add_node("bob", features=[3, 4], label=0, sensitive=1)
-    graph.add_edge("bob", "ann")
-    assert convert.from_networkx(graph).edge_index.tolist() == [[0, 1], [1, 0]]
-    graph.nodes["bob"]["features"] = [3]
-    with pytest.raises(DataError, match="equally many for each node"):
-        convert.from_networkx(graph)
-    del graph.nodes["bob"]["features"]
-    with pytest.raises(DataError, match="node 'bob' has no 'features'"):
-        convert.from_networkx(graph)
-
-
-@pytest.mark.parametrize("name", ["label", "sensitive"])
-@pytest.mark.parametrize("value", [0.7, 1e300, "f", float("nan"), None])
-def test_networkx_labels_and_groups_are_whole_numbers(name, value):
-    graph = networkx.path_graph(2)
-    networkx.set_node_attributes(graph, {n: {"features": [n], "label": n, "sensitive": 1 - n} for n in graph})
-    graph.nodes[0][name] = value
-    with pytest.raises(DataError, match=f"the nodes' '{name}' must be whole numbers"):
-        convert.from_networkx(graph)
+    back = prepare(convert.to_pyg(graph), sensitive="sensitive")
+    for name in ("features", "labels", "sensitive", "edge_index"):
+        np.testing.assert_array_equal(getattr(back, name), getattr(graph, name))
+    other = convert.to_networkx(graph)
+    assert sorted(other.edges()) == [(0, 1), (1, 2), (2, 3)]
+    assert other.nodes[3] == {"features": [7, 8], "label": 1, "sensitive": 1}
