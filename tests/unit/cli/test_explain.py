@@ -9,37 +9,15 @@ import pytest
 from fairgat.cli import main as cli
 from fairgat.tasks.base import unpack
 
-CONFIG = """
-datasets:
-  demo-social: {task: node_classification, options: {nodes: 300}}
-  demo-citation: {task: link_prediction, options: {nodes: 200}}
-  mine:
-    task: node_classification
-    source: tables
-    options: {nodes: nodes.csv, edges: edges.csv, id: person, label: employed, sensitive: gender}
-splits: {count: 1}
-training:
-  node_classification: {epochs: 20, hidden: 8}
-  link_prediction: {epochs: 2, hidden: 8}
-methods:
-  gat: {tasks: [node_classification, link_prediction]}
-  mlp: {tasks: [node_classification]}
-  thresholds: {tasks: [node_classification]}
-  other: {tasks: [node_classification], module: fairgat, settings: {eta: 0.5}}
-  edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
-"""
-
 
 @pytest.fixture
-def explained(tmp_path, monkeypatch, capsys):
+def explained(project, capsys):
     """Trains a method and explains it; gives the lines, and the metrics.json of the run."""
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config.yaml").write_text(CONFIG)
 
     def train(dataset, method):
         assert cli.main(["train", "--dataset", dataset, "--method", method, "--quiet"]) == 0
         capsys.readouterr()
-        (metrics,) = tmp_path.glob(f"by-hand/runs/*/{dataset}/{method}/default/split-0/metrics.json")
+        (metrics,) = project.glob(f"by-hand/runs/*/{dataset}/{method}/default/split-0/metrics.json")
         status = cli.main(["explain", str(metrics.parent)])
         printed = capsys.readouterr()
         return (printed.err if status else printed.out.splitlines()), metrics
@@ -77,10 +55,8 @@ def test_thresholds_are_told_from_the_logits(explained):
     assert len(lines) == 7 and "before its method changes them" in lines[3]
 
 
-def test_three_groups(explained, tmp_path):
-    rows = [f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)]
-    (tmp_path / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
-    (tmp_path / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(89)))
+def test_three_groups(explained, write_tables):
+    write_tables([f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
     lines, _ = explained("mine", "gat")
     assert len(lines) == 5 and "all others" in lines[1]
 

@@ -8,31 +8,6 @@ import pytest
 from fairgat.cli import main as cli
 from fairgat.data.graph import Graph
 
-CONFIG = """
-datasets:
-  demo-social: {task: node_classification}
-  demo-citation: {task: link_prediction, options: {nodes: 200}}
-  mine:
-    task: node_classification
-    source: tables
-    options: {nodes: nodes.csv, edges: edges.csv, id: person, label: employed, sensitive: gender}
-splits: {count: 1}
-training:
-  node_classification: {epochs: 2, hidden: 8}
-  link_prediction: {epochs: 4, hidden: 8}
-methods:
-  gat: {tasks: [node_classification, link_prediction]}
-  fairgat: {tasks: [node_classification], grid: {eta: [0.75, 1.0]}}
-  edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
-"""
-
-
-@pytest.fixture
-def project(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "config.yaml").write_text(CONFIG)
-    return tmp_path
-
 
 def configure(project, old, new):
     text = (project / "config.yaml").read_text()
@@ -72,14 +47,9 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     assert "metrics.json says the same" in capsys.readouterr().out
 
 
-def write_tables(project, rows):
-    (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
-    (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1)))
-
-
-def test_a_data_set_of_three_groups_trains_with_what_is_defined_for_it(project, capsys):
+def test_a_data_set_of_three_groups_trains_with_what_is_defined_for_it(write_tables, capsys):
     rows = [f"p{i},{i},{i % 2},{'abc'[i // 2 % 3]}" for i in range(60)]
-    write_tables(project, rows)
+    write_tables(rows)
     for method in ("gat", "fairgat"):
         assert train(*["--eta", "1"] * (method == "fairgat"), dataset="mine", method=method) == 0
         assert "true_positive_rate_2" in capsys.readouterr().out
@@ -87,8 +57,8 @@ def test_a_data_set_of_three_groups_trains_with_what_is_defined_for_it(project, 
     assert "two sensitive groups" in capsys.readouterr().err
 
 
-def test_another_form_of_a_data_set_has_its_splits(project):
-    write_tables(project, [f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
+def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
+    write_tables([f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
     configure(project, "splits:", "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:")
     names = ("recidivism", "recidivism-unscaled")
@@ -151,10 +121,10 @@ def test_no_score_can_be_forged(project, capsys, dataset):
 
 def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
     assert train(method="edits") == 0
-    configure(project, "demo-social: {", "demo-social: {options: {nodes: 200}, ")
+    configure(project, "nodes: 300", "nodes: 250")
     assert train(method="edits") == 0
     graphs = [Graph.load(path) for path in project.rglob("graphs/demo-social.npz")]
-    assert [graph.num_nodes for graph in graphs] == [200]
+    assert [graph.num_nodes for graph in graphs] == [250]
     assert {path.name for path in project.iterdir()} == {"config.yaml", "by-hand"}
     assert train("--out", "results/mine") == 1
     assert "is where the workflow writes" in capsys.readouterr().err

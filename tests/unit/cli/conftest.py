@@ -1,0 +1,42 @@
+"""A folder with a configuration, in which commands run."""
+
+import pytest
+
+CONFIG = """
+datasets:
+  demo-social: {task: node_classification, options: {nodes: 300}}
+  demo-citation: {task: link_prediction, options: {nodes: 200}}
+  mine:
+    task: node_classification
+    source: tables
+    options: {nodes: nodes.csv, edges: edges.csv, id: person, label: employed, sensitive: gender}
+splits: {count: 1}
+training:
+  node_classification: {epochs: 20, hidden: 8}
+  link_prediction: {epochs: 4, hidden: 8}
+methods:
+  gat: {tasks: [node_classification, link_prediction]}
+  fairgat: {tasks: [node_classification], grid: {eta: [0.75, 1.0]}}
+  edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
+  mlp: {tasks: [node_classification]}
+  thresholds: {tasks: [node_classification]}
+  other: {tasks: [node_classification], module: fairgat, settings: {eta: 0.5}}
+"""
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "config.yaml").write_text(CONFIG)
+    return tmp_path
+
+
+@pytest.fixture
+def write_tables(project):
+    """Write the data set `mine`: rows of person, age, employed and gender; each person knows the next."""
+
+    def write(rows):
+        (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
+        (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1)))
+
+    return write
