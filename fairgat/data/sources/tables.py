@@ -177,6 +177,8 @@ def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, s
 
     first = " and ".join(map(repr, row(0)))
     form = f"{edges.form}; {len(edges)} rows; ends: columns {edges.names[ends[0]]!r} and {edges.names[ends[1]]!r}"
+    unused = ", ".join(repr(name) for number, name in enumerate(edges.names) if number not in ends)
+    form += f"; not used: {unused}" if unused else ""
     return pairs, EdgeList(edges.place, row), f"{form}; the first edge joins {first}"
 
 
