@@ -54,7 +54,7 @@ publish: env ## Finish the run, copy it to results/reference and render what REA
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
 	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results")
 
-# Validates RO-Crates in a test; in an environment of its own, as it wants another version of rich than Snakemake's logger.
+# Validates RO-Crates in a test; in another environment, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env
 	$(PYTHON) -m venv $@
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
@@ -74,7 +74,7 @@ lint: env ## Check style, the direction of imports, types and the workflow's for
 	$(BIN)/mypy
 	$(BIN)/snakemake --lint
 
-# DGL is a peer of the benchmark alone: it stays out of .venv, in a folder that only its own process reads.
+# DGL is only a peer in the benchmark: it stays out of .venv, in a folder that only its process reads.
 .bench-peers: | env
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ dgl==1.1.3 || \
 	    echo "DGL cannot be installed for this Python; its row will say so."

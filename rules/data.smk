@@ -5,8 +5,8 @@
 # Files are fetched to data/raw/, of which only the manifest is an output: Snakemake deletes the outputs of a failed job,
 # and files that are there already must survive it. A folder of hard links to them goes wherever the next job runs.
 # Snakemake cannot compare folders by content; hence `ancient`, beside the manifest, which has every file's checksum.
-# Where the bytes come from (data_mirror) is no parameter: the checksums are the same from everywhere, so another mirror
-# must not run everything again. For the same reason the downloader is no input.
+# Where the bytes come from (data_mirror) is not a parameter: the checksums are the same from everywhere, so another mirror
+# must not run everything again. For the same reason the downloader is not an input.
 rule download:
     input:
         local=local_files,

@@ -2,8 +2,8 @@
 # the time that an epoch takes.
 
 
-# EDITS's debiasing: one job per data set and split, shared by all thresholds. What it reports per threshold is a job of
-# its own, so that another grid does not debias again.
+# EDITS's debiasing: one job per data set and split, shared by all thresholds. What it reports per threshold is another
+# job, so that another grid does not debias again.
 rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),

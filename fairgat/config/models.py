@@ -163,9 +163,9 @@ class Config(Model):
     seed: Annotated[int, Field(ge=0)] = 0
     """Every random number follows from it."""
     only_datasets: Names = []
-    """Run these data sets alone."""
+    """Run only these data sets."""
     only_methods: Names = []
-    """Run these methods alone."""
+    """Run only these methods."""
     skip: Names = []
     """Leave these data sets out; the tables show them as not run."""
     datasets: dict[Name, Dataset]
@@ -249,7 +249,7 @@ class Config(Model):
         return sorted({float(value) for grid in grids for value in grid.get(hyperparameter, [])})
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
-        """The settings of `method` on `dataset`: of `debias: epochs_of:` that one's alone, so that it is no other's."""
+        """The settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""
         settings = dict(self.methods[method].settings)
         if isinstance(debias := settings.get("debias"), Mapping) and "epochs_of" in debias:
             own = {"epochs": debias["epochs_of"][dataset]} if dataset in debias["epochs_of"] else {}

@@ -115,7 +115,7 @@ class Training(Model):
     measured: ClassVar[frozenset[str]] = frozenset()
     """What is measured on it beside the scores: `account`, `bias`, `decisions`, `runtime`, `theory`."""
     epoch_rules: ClassVar[tuple[str, ...]] = ()
-    """Further rules for the epoch of a run, which studies compare with its own."""
+    """Further rules for the epoch of a run, which studies compare with the protocol's."""
 
     epochs: Count
     """Passes over the whole graph."""

@@ -32,7 +32,7 @@ def assemble(
         table: of the nodes, a row for each.
         pairs: (m, 2) rows of the table, -1 for an unknown node; undirected.
         where: what messages call the list of edges; `written` tells how they stand there.
-        features: (R, F) that are no columns of the table; in place of the columns unless the options name some.
+        features: (R, F) that are not columns of the table; they take the columns' place unless the options name some.
         labels: (R,) where the source made them; else those of the options' column.
         facts: what the source knows.
 

@@ -29,7 +29,7 @@ class Refused(Exception):
 def value_of(value: Value) -> Value:
     """What a cell is compared by: its number where it is one, so that 1 and 1.0 are one value, or else its text.
 
-    Beyond 2^53 different numbers may be one float: such ones are texts.
+    Beyond 2^53, where several whole numbers are one float, numbers are compared as texts.
     """
     try:
         number = float(value)
@@ -108,7 +108,7 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
     """Make the (R, F) float64 features, and say how columns were read.
 
     A column without any number, or one among `categories`, becomes a column of zeros and ones for each of its texts;
-    an empty cell is none of them.
+    an empty cell has zeros in all of them.
 
     Returns:
         The features; and `names` (F) of them, and, by column, `one_hot` (how many columns its categories became),
@@ -172,7 +172,7 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
 
 
 def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
-    """Read texts as numbers, NaN where one is none, and the signs that are left out because each of them has it."""
+    """Read texts as numbers, NaN where that fails, without a sign or unit that all of them have; and name it."""
     values = _parsed(texts, options.decimal, options.thousands)
     if not np.isnan(values).any():
         return values, ""
@@ -181,7 +181,7 @@ def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
     if len(matches) == len(texts) and len(signs := {match[1] + (match[3] or match[4] or "") for match in matches}) == 1:
         unit, bare = signs.pop(), [match[2] for match in matches]
     grouped = [text for text in bare if _THOUSANDS.fullmatch(text)]
-    if not options.thousands and any(text.count(",") > 1 or "." in text for text in grouped):  # 1,5 is no 15
+    if not options.thousands and any(text.count(",") > 1 or "." in text for text in grouped):  # 1,5 is not 15
         bare, unit = [text.replace(",", "") if text in set(grouped) else text for text in bare], f"{unit},"
     again = _parsed(bare, options.decimal, options.thousands)
     return (values, "") if np.isnan(again).any() else (again, unit)

@@ -23,7 +23,7 @@ _FOLDER = "fairgat/data/sources"
 
 def known_sources() -> dict[str, ModuleType]:
     """Every module in fairgat/data/sources, by name."""
-    found = {}
+    modules = {}
     for item in pkgutil.iter_modules(sources.__path__):
         try:
             module = importlib.import_module(f"{sources.__name__}.{item.name}")
@@ -32,8 +32,8 @@ def known_sources() -> dict[str, ModuleType]:
         lacking = [part for part in ("Options", "files", "load") if not hasattr(module, part)]
         if lacking:
             raise ConfigError(f"{_FOLDER}/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md")
-        found[item.name] = module
-    return found
+        modules[item.name] = module
+    return modules
 
 
 def source_of(name: str, settings: Dataset) -> ModuleType:
@@ -101,7 +101,7 @@ def counterpart(name: str, settings: Dataset) -> str:
 
 
 def _check_task(graph: Graph, task: Task) -> None:
-    """Check what the task itself needs; a method defined for two groups alone checks that itself."""
+    """Check what the task needs; a method that is defined for two groups only checks that itself."""
     if graph.num_groups < 2:
         raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
     if TASKS[task].binary:

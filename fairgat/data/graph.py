@@ -61,12 +61,12 @@ class Graph:
     @property
     def attributes(self) -> dict[str, tuple[np.ndarray, list[str]]]:
         """By sensitive attribute: each node's value of it, (N,) numbers from 0, and what the values are called."""
-        found = {}
+        coded = {}
         for attribute in self.groups[0] if self.groups else ():
             values = [group[attribute] for group in self.groups]
             names = list(dict.fromkeys(values))
-            found[attribute] = np.array([names.index(value) for value in values])[self.sensitive], names
-        return found
+            coded[attribute] = np.array([names.index(value) for value in values])[self.sensitive], names
+        return coded
 
     @property
     def num_edges(self) -> int:
@@ -96,7 +96,7 @@ class Graph:
         """Refuse a graph without exactly the groups 0 and 1.
 
         Args:
-            what: what is defined for two groups alone, for the message.
+            what: what is defined for two groups only, for the message.
 
         Raises:
             NotDefined: there are more or fewer.

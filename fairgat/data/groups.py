@@ -74,7 +74,7 @@ def _fewer(options: Columns, codes: list[np.ndarray], values: list[list[str]]) -
 
 
 def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarray, list[str]]:
-    """(K,) the number of each text among the attribute's values, -1 for none; and the values' names."""
+    """Number each of the K texts by the attribute's value that it is, -1 for none; and name the values."""
     texts, allowed = column.texts, "unknown_groups" in options.drop
     dropped = paste("drop", [*options.drop, "unknown_groups"])
     given, bins = (options.of_attributes(key).get(attribute) for key in ("groups", "bins"))
@@ -123,7 +123,7 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
 def _check_number_of_groups(
     column: Column, attribute: str, numbers: list[str | float] | None, empty: np.ndarray, options: Columns
 ) -> None:
-    """Refuse to make a group of every text where there are many, or where they differ in case alone."""
+    """Refuse to make a group of every text where there are many, or where they differ in case only."""
     texts, one = column.texts[~empty], len(options.sensitive) == 1
 
     def suggested(key: str, value: Any) -> str:

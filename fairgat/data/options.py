@@ -11,7 +11,7 @@ from fairgat.config import Model
 from fairgat.data.source import Drop, Scaling
 
 REST = "*"
-"""Among the values of a group, or of a label: every value that no other names."""
+"""Among the values of a group, or of a label: all values that the others do not name."""
 
 
 def flow(value: Any) -> str:
@@ -24,7 +24,7 @@ def flow(value: Any) -> str:
         return yaml.safe_dump(value, width=float("inf")).removesuffix("...\n").strip()
     try:
         read = yaml.safe_load(f"[{value}]")
-    except (yaml.YAMLError, ValueError, RecursionError):  # a date that is none; 5000 digits; 5000 brackets
+    except (yaml.YAMLError, ValueError, RecursionError):  # the 30th of February; 5000 digits; 5000 brackets
         read = None
     if isinstance(read, list) and len(read) == 1 and type(read[0]) in (str, int) and str(read[0]) == value:
         return value
@@ -87,8 +87,8 @@ class Columns(Model):
     """What the columns of a table of nodes are, what is made of them and what is left out."""
 
     sensitive: Annotated[Texts, Field(min_length=1)]
-    """Column of the sensitive attribute, or a list of several: the combinations that occur are the groups. They are no
-    features."""
+    """Column of the sensitive attribute, or a list of several: the combinations that occur are the groups. They are
+    not features."""
     label: Text | None = None
     """Column of the label, which is not a feature. Link prediction needs none; without it the groups are the labels."""
     positive: Values = []
@@ -108,7 +108,7 @@ class Columns(Model):
     features: Texts | None = None
     """The feature columns; by default every other column. One of texts becomes a column for each text."""
     exclude: Texts = ()
-    """Columns that are no features."""
+    """Columns that are not features."""
     categories: Texts = ()
     """Columns that hold categories, although they are coded as numbers, or are more than 50."""
     missing: Values = []

@@ -1,7 +1,7 @@
 """Read a delimited text file as it was meant: what is open of its form is found by evidence in the file.
 
-What is wrong with one is a DataError that names the line. Every column comes as its different texts and, for each row,
-which of them it holds, so that whatever follows looks at each text once.
+What is wrong with one is a DataError that names the line. A column is held as its different texts and, for each row,
+which of them it holds, so that each text is looked at once.
 """
 
 import bz2
@@ -47,7 +47,7 @@ class Column(NamedTuple):
         return self.texts[self.codes]
 
     def numbers(self) -> np.ndarray:
-        """(K,) float64: each text as a number, NaN where it is none."""
+        """(K,) float64: each text as a number, NaN where it is not one."""
         import pandas as pd
 
         return pd.to_numeric(pd.Series(self.texts, dtype=object), errors="coerce").to_numpy(np.float64, copy=True)
@@ -82,8 +82,9 @@ class Table:
             DataError: none has it, or two have.
         """
         if self.names.count(name) != 1:
-            known = nearest(name, self.names) if name not in self.names else "two have it; rename one"
-            raise DataError(f"{self.where}: there is no one column {name!r}; {known}")
+            if name in self.names:
+                raise DataError(f"{self.where}: several columns are called {name!r}; rename all but one")
+            raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.names)}")
         return self.at(self.names.index(name))
 
     def at(self, number: int) -> Column:
@@ -143,7 +144,7 @@ def read(
         where: what messages call it.
         separator: one character, a blank for any white space; by default the one that gives the most even rows.
         encoding: by default UTF-8 (or UTF-16, where the file begins with its mark), and else Windows-1252.
-        comment: what a line begins with that is no row, "" if no line is one; by default found at the file's head.
+        comment: what lines of comment begin with, "" if there are none; by default found at the file's head.
         expected: different texts that most cells hold, for speed.
     """
     import pandas as pd

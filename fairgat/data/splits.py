@@ -1,4 +1,4 @@
-"""Random splits of nodes and of edges. They depend on the seed, the data set and the split's number alone.
+"""Random splits of nodes and of edges. They depend only on the seed, the data set and the split's number.
 
 A DataError says which graph is too small or too dense, or lacks a group in some part, or which file is no split.
 """
@@ -18,7 +18,7 @@ EDGE_KEYS = ("train_edges", "validation_edges", "validation_non_edges", "test_ed
 
 
 def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
-    """Divide so many labelled nodes for node classification (paper, Experimental setup: 40/30/30).
+    """Divide labelled nodes for node classification (paper, Experimental setup: 40/30/30).
 
     Returns:
         `train`, `validation` and `test`: sorted int64 numbers from 0, disjoint, all together.
@@ -39,8 +39,8 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
 
     Returns:
         `train_edges`: (2, E) both directions, sorted; `validation_edges`, `test_edges`: (2, m) one direction (u < v);
-        `validation_non_edges`, `test_non_edges`: (2, m) as many pairs u < v that are no edge of the whole graph,
-        all different.
+        `validation_non_edges`, `test_non_edges`: (2, m) as many pairs u < v, all different, that
+        are not edges of the whole graph.
     """
     rng = _generator(LinkTraining.task, seed, dataset, split)
     edges = graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]]

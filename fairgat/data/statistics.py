@@ -58,7 +58,7 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
 def mixing(graph: Graph) -> np.ndarray:
     """(S, S) the mean over a group's nodes of the share of each group among their neighbours and themselves.
 
-    So much attention a group's nodes pay to each group where everyone attends to all alike.
+    This is the attention that a group's nodes pay to each group where everyone attends to all alike.
     """
     n, s = graph.num_nodes, graph.num_groups
     source, target = graph.edge_index
@@ -111,19 +111,19 @@ def _without(graph: Graph, occurring: np.ndarray, width: int) -> list[int]:
 
 
 def _by_group(graph: Graph, r_chi: Mapping[int, float]) -> dict[str, dict[str, Any]]:
-    found = {}
+    described = {}
     source, intra = graph.sensitive[graph.edge_index[0]], graph.intra_edges
     for group, name in enumerate(graph.group_names):
         labels = graph.labels[(graph.sensitive == group) & (graph.labels != UNLABELLED)]
         edges = source == group
-        found[name] = {
+        described[name] = {
             "nodes": int((graph.sensitive == group).sum()),
             "labelled": len(labels),
             "label_1": int((labels == 1).sum()),
             "r_chi": r_chi[group],
             "homophily": float(intra[edges].mean()) if edges.any() else None,
         }
-    return found
+    return described
 
 
 def describe(

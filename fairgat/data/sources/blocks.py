@@ -59,7 +59,7 @@ class Options(Model):
     def _possible(self, info: ValidationInfo) -> "Options":
         if (name := (info.context or {}).get("name")) in NAMES:
             if more := sorted(self.model_fields_set - {"scaling"}):
-                raise ValueError(f"{name} is as it was published and takes `scaling` alone, not {', '.join(more)}")
+                raise ValueError(f"{name} is as it was published and takes only `scaling`, not {', '.join(more)}")
         elif (most := _edge_chances(self).max()) > 1:
             raise ValueError(
                 f"with these homophilies, {self.nodes} nodes have at most {self.degree / most:.1f} neighbours on "

@@ -39,7 +39,7 @@ def files(name: str, options: Options) -> list[File]:
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, its nodes in PyTorch Geometric's order: training and unlabelled ones, then test nodes by index.
 
-    Citeseer's 15 isolated test nodes are in the index alone: they get empty features and class 0, as in PyTorch
+    Citeseer's 15 isolated test nodes are only in the index: they get empty features and class 0, as in PyTorch
     Geometric, and count among the paper's 3327 nodes.
     """
     path = {part: folder / f"ind.{name}.{part}" for part in _SHA256[name]}

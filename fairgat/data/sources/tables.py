@@ -38,7 +38,7 @@ class Form(Model):
     encoding: str | None = None
     """By default UTF-8 or UTF-16, or else Windows-1252."""
     comment: str | None = None
-    """What a line begins with that is no row; "" if none is one. By default # or %, where the file begins with it."""
+    """What lines of comment begin with; "" if there are none. By default # or %, where the file begins with it."""
 
     @field_validator("separator")
     @classmethod
@@ -232,7 +232,7 @@ def _ends(edges, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> 
 
 
 def row_finder(table, name: str | None) -> Callable[[np.ndarray], np.ndarray]:
-    """A function that finds the rows of ids (K,), -1 where there is none; without a column of ids, of row numbers.
+    """Make a function that finds the rows of K ids, -1 where no row has one. Without a column, ids are row numbers.
 
     Ids are texts, so that numbers of any length are told apart; where no id is written as an edge has it, 12.0 is 12.
 

@@ -92,7 +92,7 @@ def test_without_labels_there_is_no_graph(tmp_path):
 
 def test_a_missing_column_is_named(tmp_path):
     write(tmp_path, header=HEADER.replace("region", "regin"))
-    with pytest.raises(DataError, match=r"there is no one column 'region'; did you mean 'regin'\?"):
+    with pytest.raises(DataError, match=r"there is no column 'region'; did you mean 'regin'\?"):
         load(tmp_path)
 
 

@@ -113,7 +113,7 @@ def test_link_prediction_needs_no_label(prepare):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv, line 1: there is no one column 'gender'"),
+        ({"nodes": NODES.replace("gender", "sex")}, r"nodes\.csv, line 1: there is no column 'gender'"),
         ({"nodes": NODES.replace("20,40", "NaN,40")}, r"nodes\.csv, line 3: column 'income' is empty .*`fill: mean`"),
         ({"nodes": NODES.replace("20,40", "inf,40")}, r"line 3: column 'income' is inf, which is infinite or too"),
         ({"nodes": NODES.replace("20,40", "1e39,40")}, r"line 3: column 'income' is 1e39, which is infinite or too"),
@@ -128,7 +128,7 @@ def test_link_prediction_needs_no_label(prepare):
         ({"exclude": ["age", "income"]}, r"line 1: no column is left as a feature"),
         ({"nodes": "person\n"}, r"nodes\.csv, line 1: a header and no rows"),
         ({"nodes": ""}, r"nodes\.csv, line 1: the file is empty"),
-        ({"nodes": NODES.replace("gender", "age")}, r"line 1: there is no one column 'gender'"),
+        ({"nodes": NODES.replace("gender", "age")}, r"line 1: there is no column 'gender'"),
         ({"nodes": NODES.replace("income", "")}, r"line 1: column 2 has no name; name it, or write `exclude: \[''\]`"),
         ({"edges": EDGES + "a,zoe,2003\n"}, r"edges\.csv, line 5 names a node .*: 'zoe'\..*drop: \[unknown_ids\]"),
         ({"edges": EDGES + "\nc,c,2003\n"}, r"edges\.csv, line 6 joins a node to itself.*drop: \[self_loops\]"),

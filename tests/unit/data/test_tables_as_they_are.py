@@ -128,10 +128,10 @@ def test_a_wrong_option_is_named_by_its_path(change, expected):
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
-        ({"separator": ";"}, r"n\.csv, line 1: there is no one column 'country'"),
+        ({"separator": ";"}, r"n\.csv, line 1: there is no column 'country'"),
         ({"nodes": NODES + "7,1,\udc81,1,1,0\n"}, r"n\.csv, line 8: the text is not in cp1252.*`encoding: latin-1`"),
         ({"fill": None}, r"n\.csv, line 3: column 'height' is empty or NaN\. Fill such cells with `fill: mean`"),
-        ({"exclude": ["jobs"]}, r"n\.csv, line 1: there is no one column 'jobs'; did you mean 'job'\?"),
+        ({"exclude": ["jobs"]}, r"n\.csv, line 1: there is no column 'jobs'; did you mean 'job'\?"),
     ],
 )
 def test_a_refusal_says_what_to_write_instead(make, change, expected):
