@@ -294,6 +294,17 @@ def check_ids(table, asked: set[str], where: str, options: Any) -> None:
             if options.id is None or "unknown_ids" in options.drop:
                 ways += f", or {paste('exclude', [*options.exclude, name])} for {given}"
             raise DataError(f"{where}: do edges name nodes by their column {name!r}, or by {given}? Write {ways}")
+    ids, last = {*map(str, range(len(table)))}, str(len(table))
+    own = ids if options.id is None else set(table.column(options.id).texts)
+    if own == ids and asked - own == {last} and "0" not in asked:
+        raise DataError(
+            f"{where}: edges name node {last}, but not node 0, and nodes are numbered from 0: do edges count from 1? "
+            "Give the nodes a column that does, and name it as `id`"
+        )
+    if own == ids - {"0"} | {last} and asked - own == {"0"}:
+        raise DataError(
+            f"{where}: edges name node 0, and {given} counts from 1: do edges count rows from 0? Write `id: null`"
+        )
 
 
 def _plain(text: str) -> str:

@@ -59,6 +59,7 @@ JOBS = column("job", [f"job {row}" for row in range(13)]) + "p12,1,1,f,x\n"
 DATES = column("born", [f"{row + 1}.5.2001" for row in range(12)]) + "p12,1,1,f,13.5.2001\n"
 NEXT = column("new", [f"p{row + 1}" for row in range(12)])
 WEIGHTS = "weight,source,target\n3,5,6\n2,6,7\n"
+UNKNOWN = ["unknown_ids"]
 MANY = [f"q{row},{row},{row % 2},{'fm'[row % 5 > 2]},{'abcdefg'[row % 7]}\n" for row in range(40)]
 ASKED = {  # what is wrong, and how many ways out a message has to show
     "a header or a node": ({"nodes": BITS, "edges": "1,2\n3,4\n", "id": ..., "label": "1", "sensitive": "2"}, 2),
@@ -84,9 +85,10 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "1 234, not broken": ({"nodes": column("pay", ["1\u00a0234", "2\u00a0345", "5"])}, 1),
     "dates with points": ({"nodes": DATES}, 2),
     "the label in other words": ({"nodes": column("pay", [["no", "yes"][paid] for _, _, paid, _ in ROWS])}, 2),
+    "edges that count from 0": ({"nodes": FROM_1, "edges": "a,b\n0,1\n3,4\n", "id": "number", "drop": UNKNOWN}, 1),
     "ids of another kind": ({"nodes": column("UserID", [7 * row for row in range(12)])}, 2),
     "edges by another column": ({"nodes": column("new", [f"q{row}" for row in range(12)]), "edges": "a,b\nq1,q2\n"}, 1),
-    "some edges by another column": ({"nodes": NEXT, "edges": "p1,p2\np9,p12\n", "drop": ["unknown_ids"]}, 2),
+    "some edges by another column": ({"nodes": NEXT, "edges": "p1,p2\np9,p12\n", "drop": UNKNOWN}, 2),
     "nan as a group": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,NaN")}, 1),
     "an empty cell": ({"nodes": column("x", ["1", "2", ""])}, 3),
     "names": ({"nodes": column("name", [f"N. {row}" for row in range(12)]) + "p12,1,1,f,N. 12\n"}, 2),
@@ -215,10 +217,12 @@ def test_two_separators_that_both_fit_are_asked_for(make):
         make(edges="p1,p4;p2\np2,p4;p3\n")
 
 
-def test_a_matrix_and_edges_that_join_nobody_are_refused(make):
+def test_what_is_no_list_of_edges_between_the_nodes_is_refused(make):
     matrix = "".join(" ".join("01"[abs(row - other) == 1] for other in range(12)) + "\n" for row in range(12))
     with pytest.raises(DataError, match=r"e\.csv, line 1: 12 rows of 12 cells seem to be an adjacency matrix"):
         make(nodes=NUMBERED, edges=matrix, id=...)
+    with pytest.raises(DataError, match=r"e\.csv, line 1: edges name node 12, but not node 0.* count from 1\?"):
+        make(nodes=NUMBERED, edges="1,2\n11,12\n", id=..., drop=UNKNOWN)
     with pytest.raises(DataError, match=r"e\.csv, line 1: no edge is left that joins two known nodes"):
         make(edges="a,b\nb,c\n", drop=["unknown_ids"])
 
