@@ -6,11 +6,12 @@ from typing import Any
 import numpy as np
 
 from fairgat.data import columns
+from fairgat.data.edges import EdgeList, edges_from_pairs, induced, largest_component, listing
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.groups import groups as groups_of
 from fairgat.data.options import Columns, paste
 from fairgat.data.reading import Table
-from fairgat.data.source import EdgeList, edges_from_pairs, induced, largest_component, listing, scaled
+from fairgat.data.source import scaled
 from fairgat.errors import DataError
 
 _ID = re.compile(r"(^|[\W_])[iI][dD]$|[a-z]I[dD]$")  # id, user_id, userId; not paid

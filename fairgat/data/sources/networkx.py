@@ -12,9 +12,10 @@ from typing import Any, Literal
 import numpy as np
 
 from fairgat.config import PathText
+from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
 from fairgat.data.options import Columns, Text, paste
-from fairgat.data.source import EdgeList, File
+from fairgat.data.source import File
 from fairgat.data.sources import tables
 from fairgat.errors import DataError
 

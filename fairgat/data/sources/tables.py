@@ -19,9 +19,10 @@ import numpy as np
 from pydantic import BeforeValidator, field_validator
 
 from fairgat.config import Model, PathText
+from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
 from fairgat.data.options import Columns, Text, Texts, paste
-from fairgat.data.source import EdgeList, File
+from fairgat.data.source import File
 from fairgat.errors import DataError
 
 # What the two ends of an edge are often called.
