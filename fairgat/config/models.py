@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import BeforeValidator, Field, model_validator
 
 from fairgat import cells
 from fairgat.config.protocol import (
@@ -22,6 +22,7 @@ from fairgat.config.protocol import (
     Task,
     Tasks,
     Value,
+    normal_path,
 )
 from fairgat.errors import nearest
 
@@ -156,7 +157,7 @@ class Study(Model):
 class Config(Model):
     """The whole experiment."""
 
-    results_dir: Annotated[PathText, Field(min_length=1)] = "results"
+    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
     """Where everything is written."""
     data_mirror: PathText | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
