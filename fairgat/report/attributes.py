@@ -89,7 +89,7 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
             for step, (over, (colour, marker)) in enumerate(looks.items()):
                 lines = mine.loc[over].reindex(list(methods))
                 factor = measures.find(gap).unit.factor
-                places = [place + 0.2 * (step - len(looks) / 2) for place in range(len(lines))]
+                places = [place + 0.2 * (step - (len(looks) - 1) / 2) for place in range(len(lines))]
                 spread = None if lines["std"].map(percent.missing).all() else factor * lines["std"]
                 ax.errorbar(
                     factor * lines["mean"], places, xerr=spread, fmt=marker, color=colour, markersize=4,

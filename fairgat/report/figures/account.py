@@ -54,7 +54,7 @@ def draw(settings: Settings, files: Files) -> Figure:
             _panel(ax, methods, _largest(means, over, dataset.name))
             ax.tick_params(labelbottom=over != "all")
             if over == "all":
-                ax.set_title(style.plain(dataset.title), fontweight="bold")
+                ax.set_title(style.plain(dataset.title), fontsize=8, fontweight="bold")
             if column == 0:
                 ax.set_ylabel(title)
     figure.suptitle(
@@ -100,7 +100,7 @@ def _panel(ax: Axes, methods: list[ShownMethod], parts: pd.DataFrame) -> None:
     ax.plot(parts["gap"], np.arange(len(parts)), "D", color="black", markerfacecolor="white", markersize=4, zorder=3)
     for place, (end, gap) in enumerate(zip(ends[1], parts["gap"], strict=True)):
         if np.isfinite(gap):
-            ax.text(end, place, f"  {gap:.2f} ", va="center", fontsize=7)
+            ax.text(end, place, f"  {gap:.2f} ".replace("-", "−"), va="center", fontsize=7)
     style.rows(ax, [style.plain(method.title) for method in methods])
     # Panels share their limits: room for the printed gaps, too.
     low, high = min(ax.get_xlim()[0], 1.1 * ends[-1].min()), max(ax.get_xlim()[1], 1.25 * ends[1].max())

@@ -80,7 +80,7 @@ def _block(
     for method in methods:
         selection = selections.get((dataset.name, method.name))
         winner = selection and selection["winner"]
-        cells = [Cell(method.title, mark=_mark(dataset, method, selection, notes))]
+        cells = [Cell(method.title, mark=why(dataset, method, selection, notes))]
         for entry, target in zip(scores[method.name], best, strict=True):
             # Of a cell that was run, what has no mean is missing on every split.
             cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
@@ -106,12 +106,12 @@ def _printed(row: Any, selections: Selections) -> tuple[Cell, str]:
     return cell, f"Over {row.n_splits} of {run} splits: on the others {_MISSING}." if few else ""
 
 
-def _mark(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes) -> str:
-    """A note on a row that has no result, or whose method lost cells; empty where all is well."""
+def why(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes) -> str:
+    """Mark a row that has no result, or whose method lost cells, with a note that says why; empty where all is well."""
     if method.reason:
         return notes.mark(f"{method.title}: not run ({method.reason}).")
     place = f"{method.title} on {dataset.title}"
     if selection is None:
         return notes.mark(f"{place}: not run.")
-    why = of_selection(selection)
-    return notes.mark(f"{place}: {why}.") if why else ""
+    lost = of_selection(selection)
+    return notes.mark(f"{place}: {lost}.") if lost else ""

@@ -5,10 +5,11 @@ from typing import Any
 
 from fairgat import paper
 from fairgat.cells import from_path
-from fairgat.config.shown import SearchedMethod, ShownDataset, TableSettings
+from fairgat.config.shown import TableSettings
 from fairgat.report import inputs, labels
-from fairgat.report.inputs import Files, Selections
+from fairgat.report.inputs import Files
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text
+from fairgat.report.tables._scores import why
 
 READS = ("selection",)
 TASK = None
@@ -31,7 +32,10 @@ def build(settings: TableSettings, files: Files) -> Table:
             grid = method.grids[dataset.name]
             if dataset.task not in method.tasks or not grid:
                 continue
-            chosen, mark = _chosen(dataset, method, selections, notes)
+            selection = selections.get((dataset.name, method.name))
+            winner = selection and selection["winner"]
+            chosen = from_path(winner) if winner else {}
+            mark = "" if winner else why(dataset, method, selection, notes)
             published = papers.get(method.name, {}).get("chosen", {}).get(dataset.name)
             published = published or method.published.get(dataset.name, {})
             title = Cell(method.title, mark=mark)
@@ -54,20 +58,6 @@ def build(settings: TableSettings, files: Files) -> Table:
         panels=[Panel("multirow", header, blocks, align="llllcc")],
         notes=notes.all(),
     )
-
-
-def _chosen(
-    dataset: ShownDataset, method: SearchedMethod, selections: Selections, notes: Notes
-) -> tuple[dict[str, Any], str]:
-    """Our parameters, and the mark of a note where there are none."""
-    selection = selections.get((dataset.name, method.name))
-    if selection is None:
-        reason = f" ({method.reason})" if method.reason else ""
-        return {}, notes.mark(f"{method.title}: not run{reason}.")
-    if selection["winner"] is None:
-        reason = selection["winners"][selection["rule"]]["reason"]
-        return {}, notes.mark(f"{method.title} on {dataset.title}: {reason}.")
-    return from_path(selection["winner"]), ""
 
 
 def _of(chosen: Mapping[str, Any], name: str) -> Text:
