@@ -10,7 +10,7 @@ with logged(snakemake):
 
     params = snakemake.params
     shards = runs.read_shards(snakemake.input.runs, params.shards)
-    scores = summary.scores_alone(shards)
+    scores = summary.without_times(shards)
     cells = summary.cells(scores, params.ddof)
     winners = summary.winners(map(read_json, snakemake.input.selections), cells, means(snakemake.wildcards.task))
     frames.write(snakemake.output.runs, scores)

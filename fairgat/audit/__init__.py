@@ -68,7 +68,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
 
 
 def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: AuditSettings) -> pd.DataFrame:
-    """Add half the intervals of differences that are about other people, beside those about other splits.
+    """Add to each difference half its interval for other people; that for other splits it has.
 
     Args:
         paired: as `fairgat.scores.paired.against_reference` gives it.
@@ -127,12 +127,13 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     Returns:
         One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
     """
-    rows = []
-    for rule in statuses["rule"].unique():
-        verdicts = numbers.loc[numbers["rule"] == rule, "verdict"].tolist()
-        judged = statuses.loc[statuses["rule"] == rule, "status"].tolist()
-        rows += [("numbers", rule, verdict, verdicts.count(verdict)) for verdict in labels.VERDICTS]
-        rows += [("claims", rule, status, judged.count(status)) for status in STATUSES]
+    kinds = [("numbers", numbers, "verdict", labels.VERDICTS), ("claims", statuses, "status", STATUSES)]
+    rows = [
+        (about, rule, outcome, ((frame["rule"] == rule) & (frame[column] == outcome)).sum())
+        for rule in statuses["rule"].unique()
+        for about, frame, column, outcomes in kinds
+        for outcome in outcomes
+    ]
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 

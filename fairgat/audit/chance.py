@@ -23,7 +23,7 @@ DRAWS = 2000
 def of_support(
     claim: Claim, paper: Mapping[str, Any], splits: int | None = None, datasets: Container[str] | None = None
 ) -> float | None:
-    """Simulate how often splits support a claim, where the paper is exactly right.
+    """Simulate how often splits would support a claim if the paper were exactly right.
 
     Args:
         claim: one of `fairgat.audit.claims.CLAIMS`.

@@ -244,7 +244,7 @@ def _worth(own: pd.DataFrame) -> str:
 def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
     """The differences to GAT, as `fairgat.audit.with_intervals` gives them, with two panels per task.
 
-    Of all cells for another split, of selected ones for other people, too.
+    One has all cells, with intervals for other splits, one the selected cells, with intervals for other people.
     """
     panels, shown = [], [name for task in TASKS for name in measures.names(task, "shown")]
     frame = frame[frame["metric"].isin(shown)]
@@ -259,7 +259,7 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
         if blocks:
             header, align = ["", "Cell", *map(labels.metric, metrics)], "ll" + "r" * len(metrics)
             panels.append(Panel("stacked", header, blocks, f"{training.title}: {kind}", align=align))
-    counts = "; ".join(f"for {kind}, {leave_out_0(lines)}" for kind, lines in kinds.items())
+    counts = " and ".join(f"{leave_out_0(lines)} for {kind}" for kind, lines in kinds.items())
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
@@ -268,9 +268,9 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half a 95 % "
             f"interval, bold where that leaves out 0. {percent.INTERVALS} Nothing is corrected for the number of "
-            "comparisons: where there is no true difference, one interval in twenty leaves out 0. Here they do, "
-            f"{counts}. The cell that was selected has a bold name; the others say what other choices would have "
-            "given, and chose nothing."
+            f"comparisons: where there is no true difference, one interval in twenty leaves out 0. Here {counts} do. "
+            "The cell that was selected has a bold name; the others say what other choices would have given, and chose "
+            "nothing."
         ),
         source="From summary/(task)/runs.csv and runs/(task)/(data set)/(method)/decisions.npz.",
     )

@@ -50,7 +50,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _again(results: Path, configuration: list[str]) -> None:
-    """Write the audit and its figure anew, and into provenance.json which code did."""
+    """Make the audit and its figure again, and record in provenance.json which code did."""
     from fairgat import audit, config
     from fairgat.config.shown import audit_settings, figure_settings
     from fairgat.environment import revision

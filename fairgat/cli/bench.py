@@ -1,9 +1,7 @@
 """`fairgat bench`: the attention layers beside PyTorch Geometric's and DGL's, and how their cost grows."""
 
 import argparse
-import json
 import math
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -32,8 +30,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     scale.add_argument("--limit-gib", type=float, default=16, help="memory that a process may take (default: 16)")
     scale.set_defaults(run=_scale)
     for kind in (attention, scale):
-        kind.add_argument("--json", action="store_true", help="print everything as JSON")
-        kind.add_argument("--output", type=Path, metavar="FILE", help="write the JSON here, too")
+        kind.add_argument("--output", type=Path, metavar="FILE", help="write everything here as JSON, too")
 
 
 def _attention(arguments: argparse.Namespace) -> None:
@@ -83,8 +80,4 @@ def _check_output(arguments: argparse.Namespace) -> None:
 def _say(arguments: argparse.Namespace, result: dict[str, Any], table: Any) -> None:
     if arguments.output:
         files.write_json(arguments.output, result)
-    if arguments.json:
-        json.dump(result, sys.stdout, indent=2)
-        print()
-    else:
-        print("\n".join(table(result)))
+    print("\n".join(table(result)))

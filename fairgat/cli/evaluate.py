@@ -40,7 +40,7 @@ def finished(directory: Path) -> dict:
     """The content of a run's metrics.json.
 
     Raises:
-        DataError: this is not the folder of a run.
+        DataError: this is not the folder of a run of this version.
         FairGATError: the run failed.
     """
     if not directory.is_dir():
@@ -49,6 +49,10 @@ def finished(directory: Path) -> dict:
     written = files.read_json(directory / "metrics.json")
     if "failure" in written:
         raise FairGATError(f"{directory} failed: {written['failure']}")
+    if missing := {"module", "protocol"} - written.keys():
+        raise DataError(
+            f"{directory} is of an earlier version, without {' and '.join(sorted(missing))}: train it again"
+        )
     return written
 
 

@@ -1,20 +1,19 @@
 """`fairgat explain`: where a finished run's gap comes from, and what fair attention can and cannot do about it."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pandas as pd
 
-from fairgat import config, methods
+from fairgat import methods
 from fairgat.cli.evaluate import data_folder, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
-from fairgat.errors import ConfigError, DataError, NotDefined, nearest
+from fairgat.errors import DataError, NotDefined
 from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import unpack
 from fairgat.tasks.metrics import counted
@@ -29,10 +28,6 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "Say in five lines where the gap between the groups comes from, and what fair attention can do about it."
     )
     parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
-    parser.add_argument(
-        "--config", nargs="+", default=["config.yaml"], metavar="FILE",
-        help="configuration files, for a run whose metrics.json does not name its method's module",
-    )  # fmt: skip
     parser.set_defaults(run=run)
 
 
@@ -42,11 +37,15 @@ def run(arguments: argparse.Namespace) -> None:
     if "theory" not in TASKS[written["task"]].measured:
         known = " and ".join(task.title.lower() for task in TASKS.values() if "theory" in task.measured)
         raise NotDefined(f"{directory}: the account is of {known}; this is a run of {written['task']}")
-    module = written.get("module") or _module(written["method"], arguments.config)
+    module = written["module"]
     data, dataset, number = data_folder(directory, written["dataset"]), written["dataset"], f"split-{written['split']}"
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     split = splits.load(data / "splits" / written["task"] / dataset / f"{number}.npz")
-    logits = _logits(directory, written)
+    try:
+        epoch = written["protocols"][written["protocol"]]["epoch"]
+        logits = unpack(load_npz(directory / "predictions.npz"), epoch)["logits"]
+    except KeyError as error:
+        raise DataError(f"{directory / 'predictions.npz'} lacks the reported epoch ({error})") from None
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
     title = f"{written['method']} on {dataset}, cell {written['cell']}, split {written['split']}"
@@ -67,17 +66,6 @@ def run(arguments: argparse.Namespace) -> None:
         print("Of the network's logits, before its method changes them for decisions:")
     for place, line in enumerate(attention(accounts), start=3):
         print(f"{place}. {line}")
-
-
-def _logits(directory: Path, written: Mapping[str, Any]) -> np.ndarray:
-    """The (N,) logits that a run was judged by; none where its file has none."""
-    arrays = load_npz(directory / "predictions.npz")
-    try:
-        if "protocol" not in written:  # as releases before 0.3 wrote them
-            return arrays["logits"]
-        return unpack(arrays, written["protocols"][written["protocol"]]["epoch"])["logits"]
-    except KeyError:
-        return np.zeros(0)
 
 
 def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> tuple[int, Iterator[str]]:
@@ -160,13 +148,3 @@ def _signed(value: float) -> str:
 def _others(sensitive: np.ndarray) -> str:
     known = np.unique(sensitive)
     return f"group {known[0]}" if len(known) == 2 else "all others"
-
-
-def _module(method: str, paths: list[str]) -> str:
-    settings = config.load_files(*paths)
-    if method not in settings.methods:
-        raise ConfigError(
-            f"{' '.join(paths)} has no method {method!r}; {nearest(method, settings.methods)} "
-            "Give the files that the run was made with: --config FILE FILE"
-        )
-    return settings.module(method)

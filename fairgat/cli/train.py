@@ -1,4 +1,4 @@
-"""`fairgat train`: the workflow's training job for one cell and split, alone, with a progress bar."""
+"""`fairgat train`: the workflow's training job for one cell and split, with a progress bar."""
 
 import argparse
 from pathlib import Path
@@ -22,10 +22,10 @@ from fairgat.training.progress import bar
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of `train`; hyperparameters are read apart."""
+    """Add the arguments of `train`, but for the hyperparameters, which `_options` reads."""
     parser.description = (
         "Train one cell on one split. Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
-        "The graph, the split and the run are made anew in a folder of their own, laid out as the workflow's; only "
+        "The graph, the split and the run are made again in a folder of their own, laid out as the workflow's; only "
         "files that were downloaded there before are used again."
     )
     parser.add_argument("--dataset", required=True)

@@ -57,7 +57,7 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     rows = pd.merge(_rows(a, missing), _rows(b, missing), on=KEYS, how="outer", suffixes=("_a", "_b"), sort=False)
     whole = rows[["value_a", "value_b"]].notna().all(axis=1)
     both, one = rows[whole], rows[~whole]
-    runs, alone = both[both["kind"] == "runs"], one[one["kind"] == "runs"]
+    runs, extra = (lines[lines["kind"] == "runs"] for lines in (both, one))
     if runs.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
     gaps = _gaps(both[both["kind"] == "scores"])
@@ -67,9 +67,9 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
     metrics = one[(one["kind"] == "metrics") & one["dataset"].isin(runs["dataset"])]
     changed = both[(both["value_a"] != both["value_b"]) & (both["kind"] != "scores")]
-    counts = changed["kind"] == "runs" if len(alone) else changed["kind"] != "settings"
+    counts = changed["kind"] == "runs" if len(extra) else changed["kind"] != "settings"
     blocks = [
-        Block("In one only", _in_one_only(pd.concat([alone, metrics, lost], ignore_index=True))),
+        Block("In one only", _in_one_only(pd.concat([extra, metrics, lost], ignore_index=True))),
         Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [*map(_score, beyond.itertuples())]),
     ]
     for kind, compared in both.groupby("kind", sort=False):
@@ -78,7 +78,7 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         shown = [*map(_row, names, lines["value_a"], lines["value_b"])]
         blocks.append(Block(f"{kind.capitalize()} that differ: {len(lines)} of {len(compared)}", shown))
     text = _headline(len(runs), gaps, beyond, tolerance)
-    if len(alone):
+    if len(extra):
         text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
     panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
     notes = [("", f"Not compared: {path} does not exist.") for path in missing]

@@ -7,6 +7,7 @@ computed again with the drawn nodes of its test set, and averaged over the split
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -16,7 +17,7 @@ from fairgat.data.graph import load_npz
 from fairgat.scores.paired import CONFIDENCE
 from fairgat.tasks import measures
 
-DRAWS = 500  # they leave 3 % to a standard deviation
+DRAWS = 500  # a standard deviation of so many has an error of 3 %
 _AT_ONCE = 100  # draws, to bound the memory: 30,000 nodes take 12 MB
 
 NOBODY = -1  # in place of a decision, where a node is not in a split's test set
@@ -31,8 +32,7 @@ Pooled = Mapping[str, np.ndarray]
 
 def read(paths: Iterable[str | Path]) -> dict[tuple[str, str], Pooled]:
     """Read decisions.npz files, by data set and method."""
-    found = [load_npz(path) for path in paths]
-    return {(str(each["dataset"]), str(each["method"])): each for each in found}
+    return {(str(each["dataset"]), str(each["method"])): each for each in map(load_npz, paths)}
 
 
 def between(mine: Pooled | None, theirs: Pooled | None) -> dict[str, float]:
@@ -61,17 +61,8 @@ def of_rows(rows: Iterable[Row | None], pooled: Mapping[tuple[str, str], Pooled]
         rows: as a table of differences has them; None where the selected cells are not what it compares.
         pooled: as `read` gives them.
     """
-    known: dict[tuple[tuple[str, str], tuple[str, str]], dict[str, float]] = {}
-    found = []
-    for row in rows:
-        if row is None:
-            found.append(math.nan)
-            continue
-        mine, theirs, metric = row
-        if (mine, theirs) not in known:
-            known[mine, theirs] = between(pooled.get(mine), pooled.get(theirs))
-        found.append(known[mine, theirs].get(metric, math.nan))
-    return found
+    known = cache(lambda mine, theirs: between(pooled.get(mine), pooled.get(theirs)))
+    return [known(row[0], row[1]).get(row[2], math.nan) if row else math.nan for row in rows]
 
 
 def half_widths(

@@ -48,7 +48,7 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Mean differences with their 95 % intervals by the paired t.
 
     Args:
-        pairs: a row per split, with `value` and the `base` that it is compared with; others are left out before.
+        pairs: a row per split, with `value` and the `base` that it is compared with; the caller leaves out the others.
         keys: the columns that say what belongs together.
 
     Returns:

@@ -65,11 +65,11 @@ def select(
     splits = runs.groupby("cell", sort=False)["split"].nunique()
     usable = _means(under(runs, protocol), [cell for cell in splits.index if cell not in set(failed["cell"])])
     utility, chosen = measures.utility(task), measures.names(task, "chosen")
-    every, nothing = list(splits.index), {"cell": None, "reason": "no cell finished on every split"}
+    grid, nothing = list(splits.index), {"cell": None, "reason": "no cell finished on every split"}
     winners = {
         "fair": nothing if usable.empty else _fair(usable, utility, chosen, tolerance),
         "accuracy": nothing if usable.empty else _accuracy(usable, utility),
-        "paper": nothing if usable.empty and every == [cells.DEFAULT] else _paper(every, usable, published),
+        "paper": nothing if usable.empty and grid == [cells.DEFAULT] else _paper(grid, usable, published),
     }
     return {
         "task": task,
@@ -129,12 +129,12 @@ def _accuracy(usable: pd.DataFrame, utility: str) -> dict[str, Any]:
     return {"cell": winner, "reason": f"highest validation {utility} ({100 * score:.2f} %) of {len(usable)} cells"}
 
 
-def _paper(every: Sequence[str], usable: pd.DataFrame, published: Mapping[str, cells.Value] | None) -> dict[str, Any]:
-    if every == [cells.DEFAULT]:
+def _paper(grid: Sequence[str], usable: pd.DataFrame, published: Mapping[str, cells.Value] | None) -> dict[str, Any]:
+    if grid == [cells.DEFAULT]:
         return {"cell": cells.DEFAULT, "reason": "the method has no hyperparameters to choose"}
     if published is None:
         return {"cell": None, "reason": "the paper gives no hyperparameters for this method on this data set"}
-    matching = [cell for cell in every if cells.agrees(cells.from_path(cell), published)]
+    matching = [cell for cell in grid if cells.agrees(cells.from_path(cell), published)]
     if not matching:
         return {"cell": None, "reason": f"the published cell {cells.to_path(published)} is not in the grid"}
     if matching[0] not in usable.index:

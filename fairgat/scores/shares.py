@@ -1,14 +1,14 @@
-"""Which share of attention on other groups would let mixing cancel what else the gap is made of."""
+"""The share of attention on other groups at which mixing would cancel the other parts of the gap."""
 
 import numpy as np
 import pandas as pd
 
 
 def least_gap(accounts: pd.DataFrame) -> tuple[float, float]:
-    """Say at which share on inter-edges the gap of two groups is smallest, if only mixing changes with the share.
+    """Find the share on inter-edges at which the gap of two groups is smallest, if only mixing changes with it.
 
-    Fair attention's factor is 1 - reach * share, so mixing is linear in it. What lies between the groups and the other
-    parts are taken as they are, and as the mean of several models: those of GAT and of equal shares, for instance.
+    Fair attention's factor is 1 - reach * share, so mixing is linear in it. The difference between the groups' means
+    and the other parts stay as they are; of several models, such as GAT and equal shares, means are taken.
 
     Args:
         accounts: rows of `fairgat.theory.account.Account`, of the same layer, nodes and graph.

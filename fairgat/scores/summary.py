@@ -14,7 +14,7 @@ WINNERS = (
 )  # fmt: skip
 
 
-def scores_alone(runs: pd.DataFrame) -> pd.DataFrame:
+def without_times(runs: pd.DataFrame) -> pd.DataFrame:
     """The rows without clock times, so that a second run of the same code gives the same file.
 
     Further rules for the epoch are left out, too: studies read them from the shards.
@@ -34,7 +34,7 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
         ddof: 1 for the sample standard deviation, 0 for the population one.
     """
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
-    rows = scores_alone(runs)
+    rows = without_times(runs)
     rows = rows[rows["part"].isin(["validation", "test"])].dropna(subset="value")
     means = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
     return means.astype({"mean": float, "std": float}).reset_index()

@@ -69,6 +69,6 @@ def finish(plan, contents, published=None):
         averages = summary.cells(shards, 1)
         chosen = [json.loads(Path(path).read_text()) for path in plan.selections(task)]
         folder = plan.path(f"summary/{task}")
-        frames.write(f"{folder}/runs.csv", summary.scores_alone(shards))
+        frames.write(f"{folder}/runs.csv", summary.without_times(shards))
         frames.write(f"{folder}/cells.csv", averages)
         frames.write(f"{folder}/winners.csv", summary.winners(chosen, averages, published or {}))

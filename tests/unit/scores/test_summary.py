@@ -55,7 +55,7 @@ def test_what_is_written_is_read_back_exactly(found, tmp_path):
 
 
 def test_a_second_run_of_the_same_code_gives_the_same_summary(found):
-    alone = summary.scores_alone(found)
+    alone = summary.without_times(found)
     assert not set(alone["metric"]) & {"seconds", "seconds_per_epoch"}
     assert {"epoch", "epochs", "accuracy", "failure"} <= set(alone["metric"])
 
