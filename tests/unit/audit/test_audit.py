@@ -1,6 +1,5 @@
 """The audit: statistics against SciPy, claims on the paper's own numbers and on altered ones, and the pages."""
 
-import itertools
 import math
 import re
 from pathlib import Path
@@ -96,16 +95,6 @@ def test_verdict(metric, interval, p, expected):
     assert agreement.verdict(line, p) == expected
 
 
-def test_margins_are_those_of_the_configuration(plan):
-    said, files = [], audited(plan)
-    for margin in (0.02, 0.0001):
-        margins = config.Audit(margins={"accuracy": margin, "fairness": margin})
-        settings = audit_settings(plan.config.model_copy(update={"audit": margins}))
-        said.append(audit.make(settings, files)["headline.txt"])
-    assert "rule fair: 2 agree," in said[0] and "at most 2 (accuracy) or 2 (fairness measures)" in said[0]
-    assert "rule fair: 8 better," in said[1]
-
-
 def test_every_published_number_is_audited_once():
     frame = agreement.published(PAPER)
     assert frame["table"].str.split("+").map(len).sum() == 45 + 45 + 42
@@ -120,23 +109,6 @@ def test_the_papers_own_numbers_never_differ():
     assert set(frame["verdict"]) == {"agrees", "undecided", "not run"}
     assert len(same) == 45 + 42
     assert same["p"].tolist() == pytest.approx([1] * len(same))
-
-
-@pytest.mark.parametrize(("metric", "flat", "told"), [("accuracy", 20, 20), ("equal_opportunity", 24, 0)])
-def test_a_margin_tells_methods_apart(metric, flat, told):
-    """Count how many of 56 pairs of different methods on Recidivism agree in the paper's own numbers: with the cap, and
-    with half the range that the methods span. (Accuracy spans 7 points: there the cap decides.)"""
-    rows = compared([]).query("dataset == 'recidivism' and metric == @metric")
-    counts = dict.fromkeys((100 * getattr(MARGINS, metric, MARGINS.fairness), rows["margin"].min()), 0)
-    for mine, theirs in itertools.permutations(rows.itertuples(), 2):
-        gap = mine.paper_mean - theirs.paper_mean
-        p, half = agreement.welch(mine.paper_mean, mine.paper_std, 5, theirs.paper_mean, theirs.paper_std, 5)
-        for margin in counts:
-            line = SimpleNamespace(
-                metric=metric, mean=gap, difference=gap, ci_low=gap - half, ci_high=gap + half, margin=margin
-            )
-            counts[margin] += agreement.verdict(line, p) == "agrees"
-    assert len(rows) == 8 and [*counts.values()] == ([flat, told] if len(counts) == 2 else [flat])
 
 
 def test_margins_are_half_the_papers_range_or_the_cap():
