@@ -18,7 +18,7 @@ from fairgat.scores.runs import under
 from fairgat.tasks import measures
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
-Results = Mapping[tuple[str, str, str], tuple[float, float]]
+Results = dict[tuple[str, str, str], tuple[float, float]]
 SUPPORTED, NOT_SUPPORTED, PARTLY, NOT_RUN = "supported", "not supported", "supported where run", "not run"
 SECONDS = "seconds"
 SOCIAL, CITATION = ("pokec-z", "pokec-n", "recidivism"), ("cora", "citeseer", "pubmed")
@@ -231,23 +231,15 @@ def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
 def papers(paper: Mapping, table: str) -> Results:
     """The results that one of the paper's tables prints."""
     if table == "runtime":
-        return {(d, m, SECONDS): (value, 0.0) for d, methods in paper[table].items() for m, value in methods.items()}
+        return _seconds(paper[table])
     return {key: (value.mean, value.std) for key, value in results(paper, table)}
 
 
 def ours(
     winners: pd.DataFrame, rule: str, protocols: Iterable[str], seconds: Mapping[str, Mapping[str, float]]
 ) -> Results:
-    """Our results under one selection rule; `seconds` are the median seconds per epoch of each data set and method.
-
-    One split has no standard deviation: NaN.
-    """
-    shown = under(winners[winners["rule"] == rule], *protocols)
-    scores = {
-        (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
-        for row in shown.itertuples()
-    }
-    return scores | {(d, m, SECONDS): (value, 0.0) for d, methods in seconds.items() for m, value in methods.items()}
+    """Our results under one selection rule; `seconds` are the median seconds per epoch of each data set and method."""
+    return _scores(under(winners[winners["rule"] == rule], *protocols)) | _seconds(seconds)
 
 
 def of_study(frame: pd.DataFrame) -> Results:
@@ -259,9 +251,18 @@ def of_study(frame: pd.DataFrame) -> Results:
     try:
         # Only what is trained on the data set itself, reported at the epoch that all results here are.
         kept = frame[(frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()]
-        return {
-            (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
-            for row in kept[["dataset", "method", "metric", "mean", "std", "n_splits"]].itertuples()
-        }
+        return _scores(kept[["dataset", "method", "metric", "mean", "std", "n_splits"]])
     except KeyError as error:
         raise DataError(f"audit.more_splits is not a study's differences.csv: {error} is missing") from None
+
+
+def _scores(frame: pd.DataFrame) -> Results:
+    """Means and deviations in percent; one split has no deviation: NaN."""
+    return {
+        (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
+        for row in frame.itertuples()
+    }
+
+
+def _seconds(times: Mapping[str, Mapping[str, float]]) -> Results:
+    return {(d, m, SECONDS): (value, 0.0) for d, methods in times.items() for m, value in methods.items()}

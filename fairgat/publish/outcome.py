@@ -8,6 +8,7 @@ from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.plan import Plan
 from fairgat.publish.reference import audited
+from fairgat.scores.runs import FAILURE
 
 _SHOWN = 20  # failed runs
 
@@ -70,16 +71,14 @@ def _logs(plan: Plan, dataset: str) -> Iterator[Path]:
 
 def _runs_without_result(plan: Plan) -> Iterator[str]:
     """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
-    splits: dict[tuple[str, ...], list[str]] = {}
+    alike = ["method", "cell", "dataset", "reason"]
     for path in (path for task in TASKS for path in map(Path, plan.shards(task)) if path.exists()):
         try:
-            runs = frames.read(path, columns=("dataset", "method", "cell", "split", "metric", "reason"))
+            runs = frames.read(path, columns=(*alike, "split", "metric"))
         except DataError as error:
             yield str(error)
             continue
-        for row in runs[runs["metric"] == "failure"].itertuples():
-            key = (row.method, row.cell, row.dataset, row.reason)
-            splits.setdefault(key, []).append(str(row.split))
-    for (method, cell, dataset, reason), failed in splits.items():
-        named = f"{'splits' if len(failed) > 1 else 'split'} {', '.join(failed)}"
-        yield f"{method} ({cell}) on {dataset}, {named}: {reason}"
+        failed = runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]
+        for (method, cell, dataset, reason), splits in failed:
+            named = f"{'splits' if len(splits) > 1 else 'split'} {', '.join(map(str, splits))}"
+            yield f"{method} ({cell}) on {dataset}, {named}: {reason}"

@@ -79,7 +79,7 @@ def half_widths(
     for all pairs of methods on a data set.
 
     Args:
-        mine, theirs: (splits, N) decisions 0 and 1, NOBODY outside the split's test set.
+        mine, theirs: (splits, N) decisions 0 and 1, NOBODY outside the split's test set, which both must share.
         labels: (N,) 0 or 1.
         groups: (N,) sensitive groups from 0.
         statistics: the scores, by name.
@@ -87,12 +87,7 @@ def half_widths(
 
     Returns:
         By name; NaN where a score is missing in every draw.
-
-    Raises:
-        ValueError: the methods were not tested on the same nodes.
     """
-    if mine.shape != theirs.shape or ((mine == NOBODY) != (theirs == NOBODY)).any():
-        raise ValueError("the two methods must be tested on the same nodes in the same splits")
     number = int(groups.max()) + 1
     sides = [_one_hot(decisions, labels, groups, number) for decisions in (mine, theirs)]
     resampled: dict[str, list[np.ndarray]] = {name: [] for name in statistics}

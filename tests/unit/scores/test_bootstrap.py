@@ -78,10 +78,10 @@ def test_a_score_that_nobody_has_is_missing():
     assert math.isnan(bootstrap.half_widths(mine, theirs, labels, groups, nobody, draws=50)["rate"])
 
 
-def test_methods_tested_on_other_nodes_are_refused():
+def test_methods_tested_on_other_nodes_have_no_interval():
     mine, theirs, labels, groups = people(np.random.default_rng(4), 300, 3)
-    with pytest.raises(ValueError, match="same nodes"):
-        bootstrap.half_widths(mine, np.roll(theirs, 1, axis=1), labels, groups, {"accuracy": accuracy})
+    one, other = ({"decisions": d, "labels": labels, "groups": groups} for d in (mine, np.roll(theirs, 1, axis=1)))
+    assert bootstrap.between(one, one | {"decisions": theirs}) and not bootstrap.between(one, other)
 
 
 def test_measures_of_counts_are_the_measures():
