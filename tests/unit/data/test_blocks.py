@@ -40,7 +40,7 @@ def test_a_graph_follows_from_its_name_and_the_seed():
     ("name", "options", "expected"),
     [
         ("mine", {"nodes": 50, "degree": 48}, r"datasets\.mine\.options: .* 50 nodes have at most 25\.1 neighbours"),
-        ("syn-1", {"degree": 9}, r"syn-1\.options: syn-1 is as it was published and takes `scaling` alone, not degree"),
+        ("syn-1", {"degree": 9}, r"syn-1\.options: syn-1 is as it was published and takes only `scaling`, not degree"),
     ],
 )
 def test_what_cannot_be_had_is_refused(name, options, expected):
