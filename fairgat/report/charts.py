@@ -68,15 +68,16 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
     methods = {name: title for name, title in settings.methods.items() if title in set(shown["method"])}
     utilities = [name for name in measures.names(task, "utility") if name in shown]
     compared = [methods[name] for name in (REFERENCE, labels.SUBJECT) if name in methods]
-    ends = fits(shown, utilities, compared, settings.rule)
-    extents = {"near": f"fitted to {' and '.join(compared)}", "all": "of all cells"}
+    both = len(compared) == 2
+    ends = fits(shown, utilities, compared if both else [*methods.values()], settings.rule)
+    extents = {"near": f"fitted to {' and '.join(compared) if both else 'the chosen cells'}", "all": "of all cells"}
     controls = [
         _choice("dataset", "Data set ", datasets),
         _choice("measure", "Measure ", list(dict.fromkeys(shown["measure"]))),
         _choice("utility", "Against ", {name: str(labels.metric(name)) for name in utilities}),
         _choice("part", "Scores on ", ["test", "validation"]),
         _choice("rule", "Large: the cell chosen by the rule ", list(RULES), settings.rule),
-        _choice("extent", "Axes ", extents if compared else {"all": extents["all"]}),
+        _choice("extent", "Axes ", extents),
     ]
     # A data set may lack a measure that is chosen.
     found = "(ends[dataset + '|' + part + '|' + {axis}] || {{near: [0, 1], all: [0, 1]}})[extent]"
