@@ -37,3 +37,4 @@ def test_a_number_can_be_followed_to_its_end(capsys):
         folder = SHARD / cell / f"split-{split}"
         assert cli.main(["evaluate", str(folder)]) == 0
         assert f"{value:.4f}" in capsys.readouterr().out
+        assert cli.main(["explain", str(folder)]) == 0  # its weights are those of this version's networks
