@@ -130,7 +130,6 @@ def test_a_wrong_option_is_named_by_its_path(change, expected):
     [
         ({"separator": ";"}, r"n\.csv, line 1: there is no column 'country'"),
         ({"nodes": NODES + "7,1,\udc81,1,1,0\n"}, r"n\.csv, line 8: the text is not in cp1252.*`encoding: latin-1`"),
-        ({"fill": None}, r"n\.csv, line 3: column 'height' is empty or NaN\. Fill such cells with `fill: mean`"),
         ({"exclude": ["jobs"]}, r"n\.csv, line 1: there is no column 'jobs'; did you mean 'job'\?"),
     ],
 )
