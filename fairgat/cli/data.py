@@ -11,9 +11,12 @@ from fairgat.config import Config
 from fairgat.data import download
 from fairgat.data.datasets import files_of
 from fairgat.data.graph import Graph
+from fairgat.data.options import paste
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, warnings
 from fairgat.errors import DataError, nearest
+
+_UNKNOWN = {"-999", "-99", "-9", "-1", "9", "99", "999"}  # codes of statistics programs for what is not known
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -142,6 +145,12 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
             f"homophily {_shown(group['homophily'])}"
         )
+    for attribute, (_, values) in graph.attributes.items():
+        for code in _UNKNOWN & set(values) if len(values) > 2 else ():
+            if str(int(code) - 1) not in values:
+                known = [value for value in values if value != code]
+                known = paste("groups", known if len(graph.attributes) == 1 else {attribute: known})
+                yield f"if {attribute}={code} means not known, leave it out: {known} and `drop: [unknown_groups]`"
     columns = facts.get("feature_columns", [])
     if columns:
         yield f"features: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' if len(columns) > 30 else ''}"

@@ -3,13 +3,16 @@
 import gzip
 import hashlib
 
+import numpy as np
 import pytest
 from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
 from fairgat.cli import main as cli
+from fairgat.data.graph import Graph
 from fairgat.data.sources import pokec
+from fairgat.data.statistics import counts
 from fairgat.errors import DataError
 
 
@@ -117,6 +120,15 @@ def test_stats_counts_a_graph(tmp_path, capsys):
     assert name == "mine:" and shown["s0"] == "200" and shown["label_gap"] == "0.4000"
     assert float(shown["group_homophily"]) == pytest.approx(0.25, abs=0.05)
     assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
+
+
+@pytest.mark.parametrize(("values", "said"), [(["0", "1", "9"], True), (["-1", "1"], False), (["7", "8", "9"], False)])
+def test_a_group_that_may_mean_not_known_is_named(values, said):
+    groups = tuple({"sex": value} for value in values)
+    nodes, edges = np.arange(len(values)), np.array([[0, 1], [1, 0]])
+    graph = Graph(np.ones((len(nodes), 1), np.float32), nodes % 2, nodes, edges, groups)
+    lines = [line for line in commands.to_check(graph, counts(graph)) if "means not known" in line]
+    assert lines == ["if sex=9 means not known, leave it out: `groups: [0, 1]` and `drop: [unknown_groups]`"] * said
 
 
 def test_stats_of_an_unknown_data_set(capsys):
