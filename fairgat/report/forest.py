@@ -19,7 +19,8 @@ _GREY = "#666666"
 def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
 
-    An axis ends where most differences do: what lies far beyond is a triangle at its edge, with the number.
+    An axis ends where most differences do: what lies or reaches far beyond has a triangle at its edge; points there
+    have their number.
 
     Args:
         settings, frame: as for `compare`, and as it gives it.
@@ -45,29 +46,29 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
         values = pd.DataFrame([*map(_drawn, lines)]) * measures.find(metric).unit.factor
         ends = values.abs().stack()
         limit = 6 * ends.median() if ends.max() > 12 * ends.median() > 0 else np.inf
+        beyond |= bool(ends.max() > limit)
         for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
             look = looks.get(line["method" if own else "of"]) or style.Look("", _GREY, "o")
             if pd.notna(row.paper):
                 published = True
                 _mark(ax, row.paper, place, "o", limit, color=_GREY, markerfacecolor="none")
-            if pd.notna(row.difference):
-                beyond_it = abs(row.difference) > limit
-                if pd.notna(row.low) and not beyond_it:
-                    interval = np.clip([row.low, row.high], -limit, limit)
-                    ax.plot(interval, [place, place], "|-", color=look.colour, linewidth=1, markersize=4)
-                _mark(ax, row.difference, place, look.marker, limit, color=look.colour, markersize=3.5)
-                if beyond_it:
-                    beyond, side = True, np.sign(row.difference)
-                    ax.annotate(
-                        f"{row.difference:+.1f}".replace("-", "−"), (side * limit, place), (-5 * side, 0),
-                        textcoords="offset points",
-                        ha="right" if side > 0 else "left", va="center", fontsize=6,
-                    )  # fmt: skip
+            if pd.isna(row.difference):
+                continue
+            if abs(row.difference) > limit:
+                side = np.sign(row.difference)
+                number = f"{row.difference:+.1f}".replace("-", "−")
+                at = {"xytext": (-5 * side, 0), "textcoords": "offset points", "ha": "right" if side > 0 else "left"}
+                ax.annotate(number, (side * limit, place), va="center", fontsize=6, **at)
+            elif pd.notna(row.low):
+                ax.plot(np.clip([row.low, row.high], -limit, limit), [place, place], color=look.colour, linewidth=1)
+                for end in (row.low, row.high):
+                    _mark(ax, end, place, "|", limit, color=look.colour, markersize=4)
+            _mark(ax, row.difference, place, look.marker, limit, color=look.colour, markersize=3.5)
         style.rows(ax, [style.plain(row["title"] + row["rules"]) for _, row, _ in blocks[dataset]])
         for tick, (_, row, _) in zip(ax.get_yticklabels(), blocks[dataset], strict=False):
             tick.set_fontweight("normal" if row["changes"] else "bold")
         ax.set_xlabel(style.label(metric))
-    said = "; a triangle at an edge lies beyond it" if beyond else ""
+    said = "; a triangle at an edge: it goes on beyond" if beyond else ""
     drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
     paper = Line2D([], [], color=_GREY, marker="o", markerfacecolor="none", linestyle="", label="published (test)")
     style.legend(drawn, looks.values(), [paper] if published else [])

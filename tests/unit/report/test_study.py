@@ -277,6 +277,15 @@ def test_the_figure(frame, task, tmp_path):
     assert (tmp_path / "a.svg").stat().st_size > 1000
 
 
+def test_the_figure_cuts_what_lies_far_beyond_and_says_its_number(frame):
+    far = (frame["method"] == "fairgat-centred") & (frame["metric"] == "accuracy")
+    moved = {"difference": -0.9, "low": -0.91, "high": -0.89}
+    ax = forest.figure(
+        SETTINGS, frame.assign(**{name: frame[name].mask(far, v) for name, v in moved.items()}), NODE
+    ).axes[0]
+    assert ax.get_xlim()[0] > -80 and "−90.0" in [text.get_text() for text in ax.texts]
+
+
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
     figure = forest.figure(SETTINGS.model_copy(update={"figure_metrics": ["equal_opportunity"]}), frame, NODE)
     assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]
