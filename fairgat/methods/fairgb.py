@@ -17,7 +17,7 @@ from fairgat.config import Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import NodeMethod
 from fairgat.nn import CSRGraph, GATConv
-from fairgat.nn.kernels import compiled
+from fairgat.nn.parallel import compiled
 from fairgat.tasks.node_classification import NodeTask
 
 

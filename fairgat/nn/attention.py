@@ -7,10 +7,10 @@ r"""Attention over a CSR graph whose rows are cut into segments, with a softmax 
 
 GAT has one segment of mass 1 in each row. FairGAT has two: a row with both kinds of edges gives its inter-edges the
 mass alpha_chi and its intra-edges the rest, and a row with one kind gives that kind all. With shares for K groups there
-are up to K segments, whose masses are found once per graph (`fairgat.nn.shares`).
+are up to K segments, whose masses are computed once per graph (`fairgat.nn.shares`).
 
 The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Where
-features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which don't.
+features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which do not.
 """
 
 import numpy as np
@@ -19,7 +19,9 @@ from torch import Tensor
 from torch.autograd.function import once_differentiable
 
 from fairgat.nn import kernels
-from fairgat.nn.csr import CSRGraph, has_storage
+from fairgat.nn.cache import has_storage
+from fairgat.nn.csr import CSRGraph
+from fairgat.nn.parallel import available, launch
 
 
 def reference_softmax(
@@ -52,7 +54,8 @@ def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
 
 def fused(*tensors: Tensor) -> bool:
     """Whether the operators take the reference's place: they have no rules for what torch.func makes of tensors."""
-    return all(each.device.type == "cpu" and each.dtype == torch.float32 and has_storage(each) for each in tensors)
+    own = all(each.device.type == "cpu" and each.dtype == torch.float32 and has_storage(each) for each in tensors)
+    return own and available()
 
 
 def segment_softmax(
@@ -150,7 +153,7 @@ def _softmax_backward(ctx, grad):
 )
 def _softmax(score_source, score_target, rowptr, segptr, mass, source, tptr, tedge, keep, slope):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
-    kernels.launch(
+    launch(
         kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source),
         None if keep is None else _array(keep), _array(score_source), _array(score_target), np.float32(slope),
         alpha.numpy(),
@@ -166,11 +169,11 @@ def _softmax(score_source, score_target, rowptr, segptr, mass, source, tptr, ted
 def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, segptr, source, tptr, tedge, slope):
     grad_source, grad_target = (each.new_empty(each.shape) for each in (score_source, score_target))
     grad_score = alpha.new_empty(alpha.shape).numpy()
-    kernels.launch(
+    launch(
         kernels.softmax_gradient, rowptr.numpy(), segptr.numpy(), _unsigned(source), _array(score_source),
         _array(score_target), np.float32(slope), _array(alpha), _array(grad), grad_score, grad_target.numpy(),
     )  # fmt: skip
-    kernels.launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_score, grad_source.numpy())
+    launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_score, grad_source.numpy())
     return grad_source, grad_target
 
 
@@ -197,7 +200,7 @@ def _sum_backward(ctx, grad):
 def _sum(alpha, x, rowptr, source, *_):
     out = x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1))
     for head, size, at, to in _blocks(alpha.size(0), x):
-        kernels.launch(
+        launch(
             kernels.aggregate, rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at,
             _flat(out), to, size,
         )  # fmt: skip
@@ -214,7 +217,7 @@ def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
     weight = _take(alpha, tedge)
     for head, size, at, to in _blocks(alpha.size(0), x):
         add_x, add_weight = x.dim() == 2 and head > 0, to > head * x.size(-1)
-        kernels.launch(
+        launch(
             kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight.numpy()[head], _flat(x), at,
             _flat(grad), to, size, _flat(grad_x), add_x, grad_weight.numpy()[head], add_weight,
         )  # fmt: skip
@@ -236,7 +239,7 @@ def _take(values: Tensor, index: Tensor) -> Tensor:
 def _dot_products(grad, x, rowptr, source):
     out = grad.new_empty(grad.size(1), source.size(0))
     x = x if x.dim() == 3 else x[:, None]
-    kernels.launch(kernels.dot_products, rowptr.numpy(), _unsigned(source), _array(x), _array(grad), out.numpy())
+    launch(kernels.dot_products, rowptr.numpy(), _unsigned(source), _array(x), _array(grad), out.numpy())
     return out
 
 

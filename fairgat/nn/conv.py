@@ -176,7 +176,7 @@ class GATConv(nn.Module):
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if x.layout != torch.strided:
-            raise ValueError(f"x must be dense, got {x.layout}: pass x.to_dense(), whose non-zeros are found once")
+            raise ValueError(f"x must be dense, got {x.layout}: pass x.to_dense()")
         if x.dtype != self.att_src.dtype and not torch.is_autocast_enabled(x.device.type):
             own = self.att_src.dtype
             raise ValueError(f"x is {x.dtype} and the layer {own}: convert one of them, as x.to({own}) does")
@@ -211,7 +211,7 @@ class GATConv(nn.Module):
 
 
 class FairGATConv(GATConv):
-    r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each a switch of its own (Algorithm 1).
+    r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each of which can be left out (Algorithm 1).
 
     S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
     and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group

@@ -1,8 +1,5 @@
 """The CSR form of a graph that attention reads: rows are targets, cut into segments."""
 
-import weakref
-from collections.abc import Callable
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +10,14 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from fairgat.nn.cache import kept, plainly
+
 if TYPE_CHECKING:
     from fairgat.nn.shares import Shares
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
-KEPT = 8  # graphs of one edge_index, with and without self-loops, groups and shares
+KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
 @dataclass(frozen=True, eq=False)
@@ -227,89 +226,34 @@ def _edges(edge_index: Tensor) -> Tensor:
     return edge_index
 
 
-# ------------------------------------------------------------------------- what is found once for a tensor
+# --------------------------------------------------------------------- the graph of an edge_index, built once
 
 
-_graphs = WeakTensorKeyDictionary()
+_graphs = WeakTensorKeyDictionary()  # edge_index to a dictionary, whose values map the groups to a graph
 
 
 def csr_of(
     edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None" = None
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
-    arguments = edge_index, num_nodes, sensitive, add_self_loops, shares
-    if torch.compiler.is_compiling() and shares is None:  # SciPy cannot be traced, but called
-        segments = 1 if sensitive is None else 2
+    if torch.compiler.is_compiling() and shares is None:  # SciPy cannot be traced, only called
         arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
-        graph = CSRGraph(num_nodes, segments, *arrays[:4])
+        graph = CSRGraph(num_nodes, 1 if sensitive is None else 2, *arrays[:4])
         graph._transposed.append(tuple(arrays[4:]))
         return graph
-    tensors = (edge_index,) if sensitive is None else (edge_index, sensitive)
-    if any(not isinstance(each, Tensor) or each.is_inference() for each in tensors):  # nobody counts their writes
-        return CSRGraph.from_edge_index(*arguments)
-    states = [state(each) for each in tensors]
-    entries = _graphs.setdefault(edge_index, [])
-    # What was built of other versions, or of groups that are gone, is never asked for again.
-    entries[:] = [each for each in entries if each.current(states[0])]
-    for entry in entries:
-        if entry.key == (num_nodes, add_self_loops) and entry.groups() is sensitive and entry.graph.shares == shares:
-            return entry.graph
-    graph = plainly(lambda: CSRGraph.from_edge_index(*arguments))
-    groups = weakref.ref(sensitive) if sensitive is not None else lambda: None
-    entries.append(_Entry((num_nodes, add_self_loops), states, groups, graph))
-    del entries[:-KEPT]
+
+    def build(_: Any = None) -> CSRGraph:
+        return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops, shares)
+
+    groups = edge_index if sensitive is None else sensitive
+    if not (isinstance(edge_index, Tensor) and isinstance(groups, Tensor)):  # writes to a list are not counted
+        return build()
+    of_edges = kept(_graphs, edge_index, lambda _: {})
+    graphs = of_edges.setdefault((num_nodes, sensitive is None, add_self_loops, shares), WeakTensorKeyDictionary())
+    graph = kept(graphs, groups, build)
+    if max(len(of_edges), len(graphs)) > KEPT:
+        of_edges.clear()
     return graph
-
-
-@dataclass(frozen=True)
-class _Entry:
-    key: tuple[int, bool]
-    states: list[tuple]  # of edge_index and of the groups
-    groups: Callable[[], Tensor | None]
-    graph: CSRGraph
-
-    def current(self, edges: tuple) -> bool:
-        """Whether edge_index, now in that state, and the groups are still what the graph was built of."""
-        groups = self.groups()
-        return self.states == [edges, *([] if groups is None else [state(groups)])]
-
-
-def state(tensor: Tensor) -> tuple:
-    """What changes when a tensor is written to, or gets other data, as in `module.double()`."""
-    data = tensor.data_ptr() if tensor.layout == torch.strided else None
-    return tensor._version, data, tensor.dtype, tensor.shape
-
-
-def has_storage(x: Tensor) -> bool:
-    """Whether x is a tensor of its own, and not what a transform of torch.func, or vmap, makes of one."""
-    if torch.compiler.is_compiling():
-        return True
-    try:
-        x.data_ptr()
-    except RuntimeError:
-        return False
-    return True
-
-
-def plainly(make: Callable[[], Any]) -> Any:
-    """Make tensors that any later pass can use: outside of inference mode, and of transforms, which wrap them."""
-    if has_storage(torch.empty(0)):
-        with torch.inference_mode(False):
-            return make()
-    with ThreadPoolExecutor(1) as another:  # transforms belong to a thread
-        return another.submit(make).result()
-
-
-def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:
-    """`find(x)`, found once while the same unmodified tensor, which needs no gradient, is passed with this cache."""
-    if torch.compiler.is_compiling() or x.requires_grad or x.is_inference() or not has_storage(x):
-        return find(x)
-    now = state(x)
-    then, found = cache.get(x, (None, None))
-    if then != now:
-        found = plainly(lambda: find(x))
-        cache[x] = now, found
-    return found
 
 
 _library = torch.library.Library("fairgat", "FRAGMENT")

@@ -1,26 +1,18 @@
 """All Numba code of attention over a CSR graph, in float32. (The sorting that builds one is in `fairgat.nn.csr`.)
 
-Plain loops, which LLVM turns into AVX2, AVX-512 or NEON. Threads are OpenMP's, of the pool that PyTorch has loaded: two
-pools would spin against each other (57 against 35 ms for an epoch on Recidivism with two threads).
+Plain loops, which LLVM turns into AVX2, AVX-512 or NEON.
 
 Shapes: M rows (targets), N sources, E edges, H heads. `rowptr` (M + 1,) and `source` (E,) are the graph by target,
 `tptr` (N + 1,), `ttarget` (E,) and `tedge` (E,) the same edges by source; see `fairgat.nn.csr`.
 """
 
-import functools
-import os
-from types import FunctionType
-
-import numba
 import numpy as np
-import torch
 from llvmlite import ir
 from numba import carray, njit, prange, types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-if not {"NUMBA_THREADING_LAYER", "NUMBA_THREADING_LAYER_PRIORITY"} & os.environ.keys():
-    numba.config.THREADING_LAYER_PRIORITY = ["omp", "tbb", "workqueue"]
+from fairgat.nn.parallel import OPTIONS, compiled
 
 BLOCK = 64  # rows, whose edges stay in the first cache
 PARTS = 64  # of the rows, with about as many edges each, that are shared out among the threads
@@ -31,68 +23,10 @@ _FUSED = {"contract"}  # products and sums in one instruction
 _REORDERED = {"contract", "reassoc"}
 
 
-def compiled(**options):
-    """`numba.njit` with a cache on disk, or without one where no folder can be written: see NUMBA_CACHE_DIR."""
-
-    def decorate(function):
-        try:
-            return njit(cache=True, **options)(function)
-        except RuntimeError:  # no locator: neither the package's folder nor the user's cache
-            return njit(**options)(function)
-
-    return decorate
-
-
-_options = {"nogil": True, "error_model": "numpy"}
-_parallel = compiled(parallel=True, fastmath=_FUSED, **_options)
-_parallel_dots = compiled(parallel=True, fastmath=_REORDERED, **_options)
-_rows = njit(nogil=True, error_model="numpy", fastmath=_REORDERED)
+_parallel = compiled(parallel=True, fastmath=_FUSED, **OPTIONS)
+_parallel_dots = compiled(parallel=True, fastmath=_REORDERED, **OPTIONS)
+_rows = njit(fastmath=_REORDERED, **OPTIONS)
 _inlined = njit(forceinline=True, error_model="numpy", fastmath=_FUSED)
-
-
-_forked = False  # from a process whose OpenMP threads this one does not have
-
-
-def _after_fork() -> None:
-    global _forked
-    try:
-        _forked = numba.threading_layer() == "omp"
-    except ValueError:  # no kernel has run yet
-        _forked = False
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_after_fork)
-
-
-@functools.cache
-def _serial(kernel):
-    """A parallel kernel compiled for one thread, which needs no OpenMP. It has a name of its own in Numba's cache."""
-    function = kernel.py_func
-    copy = FunctionType(function.__code__, function.__globals__, function.__name__, function.__defaults__)
-    copy.__module__, copy.__qualname__ = function.__module__, f"{function.__qualname__}_serial"
-    return compiled(fastmath=kernel.targetoptions["fastmath"], **_options)(copy)
-
-
-def launch(kernel, *arguments) -> None:
-    """Call a parallel kernel on as many threads as PyTorch has.
-
-    Raises:
-        RuntimeError: the process was forked from one that has computed attention, and has more than one thread.
-    """
-    threads = torch.get_num_threads()
-    if _forked:
-        if threads > 1:
-            raise RuntimeError(
-                "this process was forked from one that has computed attention, and cannot use OpenMP on its own: call "
-                'torch.set_num_threads(1) in it, start it with multiprocessing\'s "spawn" method, or set '
-                "NUMBA_THREADING_LAYER=workqueue"
-            )
-        return _serial(kernel)(*arguments)
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    if torch.get_num_threads() != threads:  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
-        torch.set_num_threads(threads)
-    return kernel(*arguments)
 
 
 @_inlined
@@ -137,7 +71,7 @@ def _score(e, source, score_source, score_target, slope):
 
 @njit(forceinline=True, error_model="numpy", fastmath=_FUSED | {"nnan", "nsz"})
 def _larger(a, b):
-    """The larger one; with `nnan`, without which a maximum isn't vectorised, and here alone: NaN passes elsewhere."""
+    """The larger one; with `nnan`, without which a maximum isn't vectorised; only here, as NaN must pass elsewhere."""
     return a if a > b else b
 
 

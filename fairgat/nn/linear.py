@@ -6,10 +6,11 @@ from torch.autograd.function import once_differentiable
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn.attention import fused, sum_of_neighbours
-from fairgat.nn.csr import CSRGraph, kept
+from fairgat.nn.cache import kept
+from fairgat.nn.csr import CSRGraph
 
 _DENSE = 0.2  # share of non-zeros from which the dense product is as fast
-_SAMPLE = 64  # rows that are looked at first: an activation in evaluation is new at every call
+_SAMPLE = 64  # rows that are checked first: an activation in evaluation is new at every call
 _SMALL = 1 << 20  # multiplications, below which the call costs more than it saves
 _onednn = getattr(torch.ops.mkldnn, "_linear_pointwise", None) if torch.backends.mkldnn.is_available() else None
 
@@ -47,7 +48,7 @@ class _Linear(torch.autograd.Function):
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
-    """`linear` without bias, which reads the non-zeros alone of constant features that are mostly zeros.
+    """`linear` without bias, which reads only the non-zeros of constant features that are mostly zeros.
 
     Such are bags of words: on Citeseer an epoch takes a quarter of the time.
     """

@@ -15,8 +15,9 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn import kernels
 from fairgat.nn.attention import fused, operator
-from fairgat.nn.csr import kept
+from fairgat.nn.cache import kept
 from fairgat.nn.linear import linear
+from fairgat.nn.parallel import launch
 
 ROUNDING = 100  # a column that deviates from its mean by fewer rounding errors than that does not vary
 
@@ -77,7 +78,7 @@ def _column_dots(a: Tensor, b: Tensor, shift: Tensor | None = None) -> Tensor:
     shift = a.new_zeros(a.size(1)) if shift is None else shift
     sums = a.new_empty(kernels.PARTS, a.size(1))
     given = [each.contiguous().numpy() for each in (a, shift, b, shift)]
-    kernels.launch(kernels.column_dots, *given, sums.numpy())
+    launch(kernels.column_dots, *given, sums.numpy())
     return sums.sum(0)
 
 
@@ -149,7 +150,7 @@ def inverse_deviation(variance: Tensor, least: Tensor, otherwise: Tensor | float
 
 @dataclass(frozen=True)
 class Features:
-    """Features (N, H, C) as a product, scale * (values @ weight^T), of which each factor may be worked on alone.
+    """Features (N, H, C) as a product, scale * (values @ weight^T), whose factors can be worked on one by one.
 
     A weighted sum over neighbours acts on `values`, S3 on `scale`, and neither needs the product. So a layer that
     widens its input sums the narrow features; one that doesn't starts with `values` that are transformed already.
@@ -177,7 +178,7 @@ class Features:
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
     def variance(self) -> tuple[Tensor, Tensor]:
-        """(H, C) population variance of the columns without `scale`, and what of it may be rounding."""
+        """(H, C) population variance of the columns without `scale`, and the part of it that may be rounding."""
         if self.weight is None:
             mean, variance = moments(self.values)
             return variance, rounding(mean)
@@ -200,7 +201,7 @@ class Features:
         return Features(standardise(values, eta, center=True))
 
     def averaged(self) -> "Features":
-        """(N, 1, C) the mean over the heads, for values of its own in each head."""
+        """(N, 1, C) the mean over the heads, where each head has its own values."""
         heads = self.values.size(1)
         if self.weight is None:
             values = self.values if self.scale is None else self.values * self.scale
@@ -209,7 +210,7 @@ class Features:
         return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
 
     def dense(self, bias: Tensor | None = None, overwrite: bool = False) -> Tensor:
-        """(N, H * C) the features multiplied out, plus bias (H * C,); for values of its own in each head.
+        """(N, H * C) the features multiplied out, plus bias (H * C,); where each head has its own values.
 
         Args:
             bias: nothing is added where it is None.

@@ -93,6 +93,9 @@ class Shares:
         names = "groups", "target", "kinds", "masses"
         return isinstance(other, Shares) and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
+    def __hash__(self) -> int:
+        return hash(len(self.groups))
+
     def __repr__(self) -> str:
         return f"Shares({len(self.groups)} groups{'' if self.reached is None else f', tau={self.tau:.3g}'})"
 
@@ -120,7 +123,7 @@ def balanced_shares(
 
     whose tau is abs(phi): 1 mixes nothing, 0 removes the difference, below 0 it changes its sign. Among the masses that
     come as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares
-    of neighbours (least squares, weighted by the nodes). A node with its own group alone around it keeps everything, so
+    of neighbours (least squares, weighted by the nodes). A node with only its own group around it keeps everything, so
     phi can be out of reach: see `reached` and `tau` of the result.
 
     Args:

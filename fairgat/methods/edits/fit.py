@@ -17,8 +17,8 @@ from fairgat.config import Count, Model
 from fairgat.data.graph import Graph
 from fairgat.methods.edits import kernels
 from fairgat.methods.edits.result import Debiased
-from fairgat.nn.kernels import launch
 from fairgat.nn.linear import linear
+from fairgat.nn.parallel import launch
 
 Weight = Annotated[float, Field(ge=0)]
 

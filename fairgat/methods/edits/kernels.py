@@ -3,7 +3,7 @@
 import numpy as np
 from numba import prange
 
-from fairgat.nn.kernels import compiled
+from fairgat.nn.parallel import compiled
 
 TILE = 64
 MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have

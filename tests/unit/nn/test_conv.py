@@ -1,7 +1,6 @@
 """GATConv against torch_geometric's, FairGATConv against its equations written out."""
 
 import copy
-import pickle
 from functools import partial
 
 import pytest
@@ -9,7 +8,7 @@ import torch
 import torch_geometric.nn
 from graphs import features, random_graph, with_self_loops
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, attention, balanced_shares
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, attention
 from fairgat.nn.models import SpectralLinear
 from fairgat.nn.normalise import spectrally_normalised
 
@@ -192,73 +191,6 @@ def test_attention_dropout():
     torch.testing.assert_close(alpha[~dropped], 2 * whole[~dropped])
 
 
-def test_inference_mode():
-    edge_index, sensitive = random_graph()
-    layer = FairGATConv(5, 8).eval()
-    expected = layer(features(), edge_index, sensitive).detach()
-    with torch.inference_mode():
-        torch.testing.assert_close(layer(features(), edge_index, sensitive), expected)
-        torch.testing.assert_close(layer(features(), edge_index.clone(), sensitive.clone()), expected)
-
-
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
-def test_autocast_leaves_the_precision(widths):
-    edge_index, sensitive = random_graph()
-    layer, x = FairGATConv(*widths), features(widths[0])
-    expected = layer(x, edge_index, sensitive)
-    with torch.autocast("cpu", dtype=torch.bfloat16):
-        out = layer(x, edge_index, sensitive)
-        after_half = layer(x.bfloat16(), edge_index, sensitive)
-        out.sum().backward()
-    assert torch.equal(out, expected)
-    assert after_half.dtype == torch.float32
-    torch.testing.assert_close(after_half, expected, rtol=0.1, atol=0.1)
-
-
-def test_a_second_derivative_is_refused():
-    edge_index, _ = random_graph()
-    x = features()
-    (first,) = torch.autograd.grad(GATConv(5, 8)(x, edge_index).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="differentiate twice"):
-        first.sum().backward()
-
-
-@pytest.mark.parametrize("options", [{}, {"eta": None}, {"add_self_loops": False}], ids=str)
-@pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
-def test_compiled_model_gives_the_same_numbers(as_csr, options):
-    torch.manual_seed(0)
-    edge_index, sensitive = random_graph()
-    layer = FairGATConv(8, 5, **options).eval()
-    graph = (edge_index, sensitive)
-    if as_csr:
-        graph = (CSRGraph.from_edge_index(edge_index, N, sensitive, layer.add_self_loops),)
-    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
-    results = []
-    for function in (layer, compiled):
-        x = features(8)
-        out = function(x, *graph)
-        out.square().sum().backward()
-        results.append([out, x.grad])
-    for a, b in zip(*results, strict=True):
-        torch.testing.assert_close(a, b)
-
-
-@pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
-def test_gradients_by_functional_calls(make, widths):
-    edge_index, sensitive = random_graph()
-    layer, x = make(*widths), features(widths[0]).detach()
-    graph = (edge_index,) if type(layer) is GATConv else (edge_index, sensitive)
-    parameters = dict(layer.named_parameters())
-
-    def loss(parameters):
-        return torch.func.functional_call(layer, parameters, (x, *graph)).square().sum()
-
-    found = torch.func.grad(loss)(parameters)
-    loss(parameters).backward()
-    torch.testing.assert_close(found, {name: each.grad for name, each in parameters.items()}, rtol=1e-4, atol=1e-4)
-
-
 @pytest.mark.parametrize("width", [1, 3, 12])
 @pytest.mark.parametrize("value", [1.0, 0.1, 0.0, 1e-20])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
@@ -292,16 +224,6 @@ def test_one_feature_of_several_may_be_constant():
     out = layer(x, edge_index, sensitive)
     torch.testing.assert_close(out.std(0, correction=0), torch.tensor([1.0, 1, 1, 1, 0]), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(out[:, 4], torch.ones(N))
-
-
-def test_a_layer_is_pickled_and_copied():
-    edge_index, sensitive = random_graph()
-    layer = FairGATConv(5, 8, alpha_chi=balanced_shares(sensitive, edge_index, 0.5))
-    expected = layer(features(), edge_index, sensitive)
-    for other in (pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)):
-        torch.testing.assert_close(other(features(), edge_index, sensitive), expected)
-        torch.testing.assert_close(other(features(), CSRGraph.from_edge_index(
-            edge_index, N, sensitive, shares=layer.alpha_chi)), expected)  # fmt: skip
 
 
 def test_attention_weights_come_where_they_are_asked_for():

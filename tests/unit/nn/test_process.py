@@ -11,7 +11,7 @@ import torch
 from graphs import random_graph
 
 import fairgat.nn
-from fairgat.nn import FairGATConv, NodeClassifier, kernels
+from fairgat.nn import FairGATConv, NodeClassifier, parallel
 
 STEP = """
 import sys, torch
@@ -162,7 +162,7 @@ def test_a_forked_worker_computes_on_one_thread():
 
 def test_a_forked_process_refuses_more_threads(monkeypatch, threads):
     edge_index, sensitive = random_graph()
-    monkeypatch.setattr(kernels, "_forked", True)
+    monkeypatch.setattr(parallel, "_forked", True)
     threads(2)
     with pytest.raises(RuntimeError, match=r"torch\.set_num_threads\(1\)"):
         FairGATConv(5, 8)(torch.randn(30, 5), edge_index, sensitive)
