@@ -65,7 +65,7 @@ class Method(Model):
     module: str | None = None
     """The module in fairgat/methods that implements it; the key itself where absent."""
     tasks: list[Task]
-    """The tasks it takes part in."""
+    """The tasks it takes part in; none where it is not trained and only its epochs are timed (`tables.runtime`)."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
     may_call_off: bool = False
@@ -289,6 +289,11 @@ class Config(Model):
             for name, entry in self.methods.items()
             if task in entry.tasks and (not self.only_methods or name in self.only_methods)
         ]
+
+    def only_timed(self) -> list[str]:
+        """The methods that take part in no task."""
+        known = self.only_methods or self.methods
+        return [name for name in known if not self.methods[name].tasks]
 
     def methods_on(self, dataset: str) -> list[str]:
         """The methods that are run on `dataset`, in config order."""

@@ -123,8 +123,8 @@ class Plan:
         return [path.replace(".npz", ".json") for pair in self.pairs(task) for path in self.debiased(*pair)]
 
     def timed(self, dataset: str) -> list[str]:
-        """The methods whose epochs are timed on a data set."""
-        known = self.config.methods_on(dataset)
+        """The methods whose epochs are timed on a data set: those that are run on it, and those that are not run."""
+        known = [*self.config.methods_on(dataset), *self.config.only_timed()]
         return [method for method in self.config.tables.get("runtime", []) if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:

@@ -60,7 +60,8 @@ def build(settings: Settings, files: Files) -> Table:
         caption="Run-time comparison.",
         explanation=(
             "Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses. What a "
-            "method does once before its first epoch is not part of them."
+            "method does once before its first epoch is not part of them. Step 2 is not computed where step 3 follows, "
+            "which undoes it: FairGAT and Steps 1&3 are the same computation."
         ),
         panels=[Panel("stacked", ["", *(dataset.title for dataset in datasets)], blocks)],
         notes=[*notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absences))],

@@ -69,6 +69,14 @@ def test_tables_and_figures_without_anything_to_show_are_left_out():
     assert plan(tables=CONTENT["tables"] | {"ablation": []}).figures() == ["theory"]
 
 
+def test_a_method_without_tasks_is_only_timed():
+    methods = CONTENT["methods"] | {"step": {"module": "fairgat", "tasks": []}}
+    made = plan(methods=methods, tables={"runtime": ["fairgat", "step"]})
+    assert made.timed("social") == ["fairgat", "step"]
+    assert not any("step" in path for kind in KINDS for path in made.files(kind))
+    assert plan(methods=methods, tables=made.config.tables, only_methods=["fairgat"]).timed("social") == ["fairgat"]
+
+
 def test_unknown_names_are_explained():
     with pytest.raises(ConfigError, match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'"):
         plan(tables={"comparsion": []})
