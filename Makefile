@@ -18,7 +18,7 @@ results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
     $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
 
-.PHONY: help env demo paper evidence publish test test-cluster lint format bench schema lock clean
+.PHONY: help env demo paper evidence publish test test-cluster lint format bench schema api lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -91,6 +91,9 @@ format: env ## Put all code into form
 
 schema: env ## Write schemas/ from the models in fairgat/config/
 	$(BIN)/python -m tools.schema schemas/config.schema.json
+
+api: env ## Write docs/api.md from the docstrings of fairgat.nn
+	$(BIN)/python -m tools.api docs/api.md
 
 lock: env ## Write requirements.lock and envs/ from what .venv holds
 	$(BIN)/python -m tools.requirements

@@ -1,0 +1,50 @@
+"""docs/api.md, generated from the docstrings of `fairgat.nn`."""
+
+import inspect
+import re
+import sys
+from collections.abc import Callable
+
+from fairgat import files, nn
+
+HEAD = """# API of `fairgat.nn`
+
+Generated from the docstrings by `make api`; [layer.md](layer.md) shows how to use the layers."""
+METHODS = {
+    "CSRGraph": ["from_edge_index", "reorder_edges", "original_order"],
+    "FairGATConv": ["forward"],
+    "GATConv": ["forward", "scores", "attend", "normalise"],
+    "LinkEncoder": ["decode"],
+}
+
+
+def generate() -> str:
+    """The page, as Markdown: signatures and docstrings of what `fairgat.nn` offers, and of the METHODS."""
+    sections = [HEAD]
+    for name in nn.__all__:
+        thing = getattr(nn, name)
+        sections += [f"## {name}", *_entry(name, thing)]
+        for method in METHODS.get(name, []):
+            sections += [f"### {name}.{method}", *_entry(method, getattr(thing, method))]
+    return "\n\n".join(sections) + "\n"
+
+
+def _entry(name: str, thing: Callable) -> list[str]:
+    """The signature without types, which the docstring gives with shapes, and the docstring."""
+    signature = inspect.signature(thing)
+    plain = [each.replace(annotation=each.empty) for each in signature.parameters.values() if each.name != "self"]
+    text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
+    return [f"```\n{name}{text}\n```", _markdown(inspect.getdoc(thing) or "")]
+
+
+def _markdown(doc: str) -> str:
+    """A docstring with Google's sections and reStructuredText's formulas."""
+    doc = re.sub(r"\.\. math::\n((?: {4}.*\n)+)", lambda m: f"```math\n{inspect.cleandoc(m[1])}\n```\n", doc + "\n")
+    doc = re.sub(r":math:`([^`]+)`", r"$`\1`$", doc)
+    doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
+    doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
+    return re.sub(r"^ {4,}", "  ", doc, flags=re.M).strip()
+
+
+if __name__ == "__main__":
+    files.write_text(sys.argv[1], generate())
