@@ -8,6 +8,9 @@ import pytest
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
+# What tests train is so small that threads mostly wait for each other: with two, test_job.py takes twice the CPU time.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 
 @pytest.fixture(scope="session")
 def data_mirror() -> Path:
