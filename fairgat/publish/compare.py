@@ -78,6 +78,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         shown = [*map(_row, names, lines["value_a"], lines["value_b"])]
         blocks.append(Block(f"{kind.capitalize()} that differ: {len(lines)} of {len(compared)}", shown))
     text = _headline(len(runs), gaps, beyond, tolerance)
+    if len(lost):
+        text += f" Of runs that both finished, {len(lost)} scores on a split are in one only."
     if len(extra):
         text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
     panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
