@@ -7,14 +7,11 @@ by git's ids of their contents, which the tree of the repository lists.
 
 from pathlib import Path
 
-import numpy as np
-
 from fairgat.config import Model
 from fairgat.data.graph import Graph
 from fairgat.data.options import REST, Texts
-from fairgat.data.source import Drop, File, Scaling, github
+from fairgat.data.source import File, Scaling, github
 from fairgat.data.sources import tables
-from fairgat.errors import DataError
 
 NAMES = ("pokec-z", "pokec-n")
 _REPOSITORY = ("EnyanDai/FairGNN", "13cdca7627d7779a2396299cdc8edd3a790db7cc")
@@ -25,7 +22,6 @@ _BLOBS = {
     "region_job_2_relationship.txt": "d0a0833805331cffb09a03820e70066990f15c10",
 }
 _STEM = {"pokec-z": "region_job", "pokec-n": "region_job_2"}
-_GROUPS = {"pokec-z": [4851, 2808], "pokec-n": [4040, 2145]}  # users per region (paper, appendix)
 
 
 class Options(Model):
@@ -33,10 +29,6 @@ class Options(Model):
     """Column of the sensitive attribute, or several, of which the combinations that occur are the groups."""
     scaling: Scaling = "min_max"
     """How features are scaled."""
-    drop: tuple[Drop, ...] = ("self_loops", "duplicates")
-    """Kinds of bad friendships to leave out instead of raising an error; the complete files name no unknown users."""
-    any_counts: bool = False
-    """Accept other numbers of users per region than the paper's, for an excerpt of the files."""
 
 
 def files(name: str, options: Options) -> list[File]:
@@ -54,18 +46,10 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     unknown age.
 
     Raises:
-        DataError: the files are malformed, or give other numbers of users per region than the paper's.
+        DataError: the files are malformed.
     """
     users, ties = (file.basename for file in files(name, options))
-    graph = tables.make(_form(users, ties, options), folder / users, folder / ties)
-    groups = np.bincount(graph.sensitive, minlength=2).tolist()
-    if options.sensitive == ("region",) and groups != _GROUPS[name] and not options.any_counts:
-        raise DataError(
-            f"the files give {groups[0]} and {groups[1]} users in the two regions, the paper has {_GROUPS[name][0]} "
-            f"and {_GROUPS[name][1]}: they are other files, or cut off. Delete {folder} and run again, or accept them "
-            "with `options: {any_counts: true}`."
-        )
-    return graph
+    return tables.make(_form(users, ties, options), folder / users, folder / ties)
 
 
 def _form(users: str, ties: str, options: Options) -> tables.Options:
@@ -80,7 +64,7 @@ def _form(users: str, ties: str, options: Options) -> tables.Options:
         unlabelled=-1,
         sensitive=options.sensitive,
         fill="zero",
-        drop=options.drop,
+        drop=["self_loops"],
         labelled_only=True,
         largest_component=True,
         scaling=options.scaling,

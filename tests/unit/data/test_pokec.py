@@ -29,7 +29,7 @@ def write(folder):
 
 
 def load(folder):
-    graph = pokec.load("pokec-z", folder, pokec.Options(any_counts=True), 0)
+    graph = pokec.load("pokec-z", folder, pokec.Options(), 0)
     graph.check()
     return graph
 
@@ -79,8 +79,9 @@ def test_the_real_excerpts(data_mirror, tmp_path, name, stem, users, labelled, f
     for file in files:
         whole = (data_mirror / "pokec-sample" / file).read_bytes()
         (tmp_path / file).write_bytes(whole[: whole.rindex(b"\n") + 1])  # the excerpts end inside a row
-    form = pokec._form(*files, pokec.Options(drop=("unknown_ids", "self_loops")))
-    form = form.model_copy(update={"labelled_only": False, "largest_component": False})  # of one region
+    form = pokec._form(*files, pokec.Options())
+    whole = {"labelled_only": False, "largest_component": False}  # the labelled ones' is of one region
+    form = form.model_copy(update=whole | {"drop": ("unknown_ids", "self_loops")})
     graph = tables.make(form, *(tmp_path / file for file in files))
     graph.check()
     assert (graph.num_nodes, len(graph.labelled), graph.facts.get("filled")) == (users, labelled, None)
@@ -97,9 +98,3 @@ def test_a_cut_off_file_is_refused(data_mirror, tmp_path):
         (tmp_path / file).write_bytes((data_mirror / "pokec-sample" / file).read_bytes())
     with pytest.raises(DataError, match=r"region_job\.csv, line 3221: \d+ cells instead of the first row's 279"):
         load(tmp_path)
-
-
-def test_where_no_checksum_is_known_the_counts_decide(tmp_path):
-    write(tmp_path)
-    with pytest.raises(DataError, match="give 3 and 2 users in the two regions, the paper has 4851 and 2808: they are"):
-        pokec.load("pokec-z", tmp_path, pokec.Options(), 0)
