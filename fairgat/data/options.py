@@ -8,7 +8,7 @@ import yaml
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
 from fairgat.config import Model
-from fairgat.data.source import Drop, Scaling
+from fairgat.data.source import Scaling
 
 REST = "*"
 """Among the values of a group, or of a label: all values that the others do not name."""
@@ -121,8 +121,9 @@ class Columns(Model):
     """What stands between the thousands of features, as in 1,234,567."""
     graph_features: tuple[Literal["degree", "constant"], ...] = ()
     """Features made of the graph: the number of neighbours; 1 for every node, whatever the scaling."""
-    drop: tuple[Drop | Literal["unknown_groups"], ...] = ()
-    """What to leave out instead of raising an error: self_loops, unknown_ids (edges); unknown_groups (nodes)."""
+    drop: tuple[Literal["self_loops", "unknown_ids", "unknown_groups", "duplicates"], ...] = ()
+    """What to leave out instead of raising an error: self_loops, unknown_ids (edges); unknown_groups (nodes). An edge
+    that is listed again always is the same edge; older configurations name `duplicates`."""
     labelled_only: bool = False
     """Leave the unlabelled nodes out of the graph."""
     largest_component: bool = False

@@ -14,7 +14,6 @@ MANIFEST = "manifest.json"
 _SHA256, _BLOB = "SHA-256 ", "git blob id "
 
 Scaling = Literal["min_max", "row", "none"]
-Drop = Literal["self_loops", "duplicates", "unknown_ids"]  # duplicates always are one edge; older configs name them
 
 
 @dataclass(frozen=True)
