@@ -48,6 +48,12 @@ def debiased_cells(wildcards):
     return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
 
 
+def method_runs(wildcards):
+    """The cell and the split of every run of a method on a data set, in the order of `PLAN.outputs`."""
+    runs = PLAN.runs(task_of(wildcards), wildcards.dataset, wildcards.method)
+    return [(run.cell, run.split) for run in runs]
+
+
 def shards(pairs):
     """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
     return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]

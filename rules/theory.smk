@@ -23,6 +23,7 @@ rule theory:
         mem_mb=growing(2500),
         runtime=growing(30),
     params:
+        runs=method_runs,
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
         training=training_of,

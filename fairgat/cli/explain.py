@@ -77,25 +77,24 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
     gaps = {group: float(contrast(sensitive, group) @ predicted) for group in compared(sensitive)}
     group = max(gaps, key=lambda key: abs(gaps[key]))
 
-    def rates(values: np.ndarray, among: np.ndarray) -> str:
-        mine, others = (values[among & side].mean() for side in (sensitive == group, sensitive != group))
+    def rates(values: np.ndarray) -> str:
+        mine, others = (values[(labels >= 0) & side].mean() for side in (sensitive == group, sensitive != group))
         return f"{100 * mine:.1f} % of group {group} and {100 * others:.1f} % of {_others(sensitive)}"
 
     def lines() -> Iterator[str]:
-        everyone = labels >= 0
         true = contrast(sensitive, group, labels == 1) @ predicted
-        among = f"; among those with label 1 by {100 * true:+.1f}" if np.isfinite(true) else ""
+        among = f", and among those with label 1 {100 * true:+.1f} (ΔEO)" if np.isfinite(true) else ""
         yield (
-            f"Test predictions are positive for {rates(predicted, everyone)}: they differ by "
-            f"{100 * gaps[group]:+.1f} points{among}."
+            f"Test predictions are positive for {rates(predicted)}: a gap of {100 * gaps[group]:+.1f} points "
+            f"(ΔSP){among}."
         )
         parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
         if np.isnan(parts).any():
-            yield "Labels' and errors' part are not defined: a group has one label only."
+            yield "What labels and errors contribute is not defined: a group has one label only."
             return
         yield (
-            f"{100 * parts[0]:+.1f} of the points are the labels' part, as label 1 is that of "
-            f"{rates(labels, everyone)}; {100 * parts[1]:+.1f} are the errors' part."
+            f"Of ΔSP, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1, and "
+            f"{100 * parts[1]:+.1f} from errors that differ between the groups."
         )
 
     return group, lines()
@@ -103,36 +102,34 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
 
 def attention(accounts: dict[str, Account]) -> Iterator[str]:
     """Three sentences about the logits' accounts, by the rows they are over: the parts, the optimum, beyond it."""
-    whole = accounts["all"]
-    yield (
-        f"The mean logits of all nodes differ by {_sum(whole)}; those of label 1 by {_sum(accounts['label 1'])}."
-        if np.isfinite(accounts["label 1"].gap)
-        else f"The mean logits of all nodes differ by {_sum(whole)}."
-    )
+    whole, positive = accounts["all"], accounts["label 1"]
+    among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
+    yield f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md)."
     if np.isnan(whole.reach):
         yield (
             "Fair attention sets mixing only; for more than two groups, or where a node's attention does not sum to 1, "
-            "no single share says what it becomes."
+            "no single share says what mixing becomes."
         )
         return
     without, optimum = whole.gap - whole.mixing, 1 / whole.reach if whole.reach else np.inf
+    given = f" (here they get {(1 - whole.factor) / whole.reach:.2f})" if whole.reach else ""
     if optimum <= 1:
-        reached = (
-            f"A share of {optimum:.2f} on other groups' neighbours makes it 0; with all else as it is, that leaves"
+        yield (
+            f"Fair attention sets mixing only. A share of {optimum:.2f} on neighbours in the other group{given} makes "
+            f"it 0; if nothing else changed, {_signed(without)} of the gap would stay."
         )
-        yield f"Fair attention sets mixing only. {reached} {_signed(without)}."
     else:
         least = 1 - whole.reach
         yield (
-            "Fair attention sets mixing only. Too few people have neighbours in the other group for a share to make it "
-            f"0: {least:.2f} is the least factor, which with all else as it is leaves "
-            f"{_signed(least * whole.between + without)}."
+            "Fair attention sets mixing only, and no share makes it 0, as too few people have neighbours in the other "
+            f"group{given}. If nothing else changed, a share of 1 would keep {least:.2f} of the difference that mixing "
+            f"passes on, and {_signed(least * whole.between + without)} of the gap would stay."
         )
     share, gap = least_gap(pd.DataFrame([asdict(whole)]))
-    cap = " That is beyond the theory's optimum, where FairGAT's cap stops (cap: false)." if share > optimum else ""
+    beyond = ", beyond the optimum, to which FairGAT caps it (`cap: false`)" if share > optimum else ""
     yield (
-        "With all else as it is, which training need not keep, the mean logits differ least at a share of "
-        f"{share:.2f}: {_signed(gap)}.{cap}"
+        f"The gap would be smallest, {_signed(gap)}, at a share of {share:.2f}{beyond}: again if nothing else changed, "
+        "though training with another share changes the rest, too."
     )
 
 

@@ -1,6 +1,5 @@
 """The theory measured on finished runs, and in the history of training."""
 
-import csv
 import json
 
 import numpy as np
@@ -16,7 +15,7 @@ from fairgat.errors import DataError
 from fairgat.plan import Run
 from fairgat.tasks.base import unpack
 from fairgat.theory.account import PARTS
-from fairgat.theory.runs import ACCOUNT_COLUMNS, COLUMNS, account_all, measure_selected, write
+from fairgat.theory.runs import measure_runs
 from fairgat.training import job as training
 from fairgat.training.loop import fit
 
@@ -55,24 +54,25 @@ def reported(run):
     return epoch, unpack(np.load(run / "predictions.npz"), epoch)["logits"].astype(float)
 
 
-def measured(folder, name, **options):
-    module, _, settings = METHODS[name]
+def measured(folder, name, what="theory", **options):
+    module, cell, settings = METHODS[name]
     given = {
+        "runs": [(cell, k) for k in range(2)],
+        "models": [folder / f"runs/{name}/{cell}/split-{k}/model.npz" for k in range(2)],
         "module": module,
         "settings": settings,
         "training": TRAINING,
         "seed": 0,
         "graph": folder / "graph.npz",
         "split_files": [folder / f"split-{k}.npz" for k in range(2)],
-        "selection": folder / f"{name}.json",
-        "models": sorted(folder.glob("runs/**/model.npz")),
+        "selection": folder / f"{name}.json" if what == "theory" else None,
     }
-    return measure_selected("d", name, **given | options)
+    return measure_runs(what, "d", name, **given | options)
 
 
 @pytest.mark.parametrize("name", METHODS)
 def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
-    rows = measured(folder, name)
+    rows = measured(folder, name).to_dict("records")
     layers = ["conv1", "conv2", "logit", "probability"]
     assert [(row["split"], row["layer"]) for row in rows] == [(k, layer) for k in range(2) for layer in layers]
     sensitive = Graph.load(folder / "graph.npz").sensitive
@@ -88,19 +88,12 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
 
 
 def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
-    module, cell, settings = METHODS["fair$gat_"]
-    failed = tmp_path / "fair$gat_" / "alpha_chi_max~0.25" / "split-0" / "model.npz"
-    failed.parent.mkdir(parents=True)
-    np.savez(failed)
-    given = {
-        "module": module, "settings": settings, "training": TRAINING, "seed": 0, "graph": folder / "graph.npz",
-        "split_files": [folder / f"split-{k}.npz" for k in range(2)],
-        "models": [failed, *sorted(folder.glob("runs/fair*/**/model.npz"))],
-    }  # fmt: skip
-    rows = account_all("d", "fair$gat_", **given)
-    write(tmp_path / "a.csv", rows, ACCOUNT_COLUMNS)
-    read = pd.read_csv(tmp_path / "a.csv")
-    assert tuple(read) == ACCOUNT_COLUMNS and set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
+    name, (_, cell, _) = "fair$gat_", METHODS["fair$gat_"]
+    np.savez(tmp_path / "failed.npz")
+    models = [tmp_path / "failed.npz", *(folder / f"runs/{name}/{cell}/split-{k}/model.npz" for k in range(2))]
+    runs = [("alpha_chi_max~0.25", 0), (cell, 0), (cell, 1)]
+    read = measured(folder, name, "account", runs=runs, models=models)
+    assert set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
     graph = Graph.load(folder / "graph.npz")
     for k, lines in read[(read["layer"] == "logit") & (read["over"] == "label 1")].groupby("split"):
         logits = reported(folder / f"runs/fair$gat_/{cell}/split-{k}")[1]
@@ -110,46 +103,38 @@ def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
         assert lines[[*PARTS]].sum(axis=None) == pytest.approx(one - zero, **near)
 
 
-def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys):
-    path = tmp_path / "mlp" / "default" / "split-0" / "model.npz"
+@pytest.mark.parametrize("what", ["theory", "account"])
+def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys, what):
+    path = tmp_path / "model.npz"
     graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
     mlp = training.build("mlp", methods.settings("mlp", {}), graph, split, NodeTraining(**TRAINING), 0)
     save_npz(path, **{name: weight.numpy() for name, weight in mlp.model.state_dict().items()})
-    rows = account_all(
-        "d", "mlp", module="mlp", settings={}, training=TRAINING, seed=0, graph=folder / "graph.npz",
-        split_files=[folder / "split-0.npz"], models=[path],
-    )  # fmt: skip
-    assert rows == [] and "mlp on d: the theory is about" in capsys.readouterr().out
+    options = {"module": "mlp", "settings": {}, "selection": None, "runs": [("default", 0)], "models": [path]}
+    frame = measured(folder, "gat", what, **options)
+    assert frame.empty and "layer" in frame and "gat on d: the theory is about" in capsys.readouterr().out
 
 
-def test_nothing_to_measure(folder, tmp_path):
+def test_without_a_selected_cell_there_are_no_rows(folder, tmp_path, capsys):
     (tmp_path / "none.json").write_text('{"winner": null}')
-    assert measured(folder, "gat", selection=tmp_path / "none.json") == []
+    assert measured(folder, "gat", selection=tmp_path / "none.json").empty
+    assert "no cell of gat was selected on d" in capsys.readouterr().out
 
 
 def test_of_three_groups_the_theorem_as_printed_has_no_value(folder, tmp_path):
     graph = Graph.load(folder / "graph.npz")
     Graph(graph.features, graph.labels, np.arange(90) % 3, graph.edge_index).save(tmp_path / "three.npz")
-    frame = pd.DataFrame(measured(folder, "gat", graph=tmp_path / "three.npz"))
+    frame = measured(folder, "gat", graph=tmp_path / "three.npz")
     assert frame[["r_0", "r_1", "factor_printed", "bound_printed", "composed_printed"]].isna().all(axis=None)
     assert (frame["delta_out"] <= frame["composed_sharp"]).all() and frame["tau"].between(0, 1).sum() == 4
 
 
 def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
-    with pytest.raises(DataError, match=r"no model.npz of gat on d, cell default, split 1"):
-        measured(folder, "gat", models=sorted(folder.glob("runs/gat/**/split-0/model.npz")))
-    foreign = tmp_path / "gat" / "default" / "split-0" / "model.npz"
-    foreign.parent.mkdir(parents=True)
+    foreign = tmp_path / "model.npz"
+    with pytest.raises(DataError, match=str(foreign)):
+        measured(folder, "gat", models=[foreign] * 2)
     np.savez(foreign, wrong=np.zeros(3))
-    with pytest.raises(DataError, match="does not fit the method gat"):
-        measured(folder, "gat", models=[foreign])
-
-
-def test_columns(folder, tmp_path):
-    write(tmp_path / "a.csv", measured(folder, "gat"))
-    rows = list(csv.DictReader((tmp_path / "a.csv").open()))
-    assert tuple(rows[0]) == COLUMNS
-    assert rows[0]["statistical_parity"] == "" != rows[3]["statistical_parity"]
+    with pytest.raises(DataError, match=f"{foreign} does not fit the method gat"):
+        measured(folder, "gat", models=[foreign] * 2)
 
 
 def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
@@ -167,7 +152,7 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
         assert all(np.array_equal(arrays[key], others[key]) for key in others)
         epoch, _ = reported(tmp_path / place)
         if epoch % 3 == 0:
-            row = measured(folder, name)[0]
+            row = measured(folder, name).iloc[0]
             assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
 
 
