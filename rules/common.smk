@@ -156,6 +156,9 @@ def check_methods():
     """
     import fairgat.methods
 
+    for name in CONFIG.only_methods:
+        if other := CONFIG.methods[name].same_as:
+            print(f"{name} is {other}, which is run in its place. {CONFIG.methods[name].note or ''}", file=sys.stderr)
     try:
         fairgat.methods.check(CONFIG)
     except fairgat.errors.ConfigError as error:

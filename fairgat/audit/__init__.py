@@ -22,6 +22,7 @@ from fairgat.scores import bootstrap
 from fairgat.scores.paired import REFERENCE, against_reference, corrected_half_width
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
+from fairgat.scores.summary import with_same
 
 STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
 
@@ -34,9 +35,11 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         files: of the kinds `winners`, `runs`, `runtime` and `decisions`, and `more_splits`, a study's differences.csv
             or none.
     """
-    winners, rule, shown = read(*files["winners"]), settings.rule, settings.protocols
-    numbers = agreement.compare(paper.load(), winners, settings.margins, shown, settings.ddof)
-    protocols = agreement.compare_protocols(paper.load(), winners, settings.margins, settings.ddof)
+    rule, shown = settings.rule, settings.protocols
+    all_rows = with_same(read(*files["winners"]), settings.same)
+    winners = all_rows[~all_rows["method"].isin([*settings.same])]  # the claims are judged by methods that differ
+    numbers = agreement.compare(paper.load(), all_rows, settings.margins, shown, settings.ddof)
+    protocols = agreement.compare_protocols(paper.load(), all_rows, settings.margins, settings.ddof)
     seconds = medians(by_dataset(files["runtime"]))
     ours = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
     statuses = judge(ours)
@@ -44,7 +47,12 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     runs = read(*files["runs"])
     more = [read(path) for path in files.get("more_splits", ())]
     beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
-    beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
+    beside |= {
+        f"Ours ({_splits(frame)} splits)": {
+            key: value for key, value in claims.of_study(frame).items() if key[1] not in settings.same
+        }
+        for frame in more
+    }
     own = leads.published(paper.load())
     chances = chance.table(paper.load(), {key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
     paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)

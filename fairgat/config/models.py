@@ -66,6 +66,10 @@ class Method(Model):
     """The module in fairgat/methods that implements it; the key itself where absent."""
     tasks: list[Task]
     """The tasks it takes part in; none where it is not trained and only its epochs are timed (`tables.runtime`)."""
+    same_as: Name | None = None
+    """The method that it is, where that is proved: it is not run, and tables and audit give it that method's scores."""
+    note: str | None = None
+    """A note on its row in tables of scores."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
     may_call_off: bool = False
@@ -210,6 +214,7 @@ class Config(Model):
             *(("study.rows.methods", row.methods, self.methods) for row in rows),
             *((f"study.along.{key}", names, self.datasets) for key, names in along.items()),
             *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
+            *((f"methods.{name}.same_as", _one(method.same_as), self.methods) for name, method in self.methods.items()),
             *((f"methods.{name}.without", method.without, self.datasets) for name, method in self.methods.items()),
             *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
         ]
@@ -282,17 +287,19 @@ class Config(Model):
         """The data sets of `task` that are run, in config order."""
         return [name for name, entry in self.datasets.items() if entry.task == task and not self.not_run(name)]
 
+    @property
+    def only(self) -> list[str]:
+        """`only_methods`, with the method that is run in place of one that is the same."""
+        return list(dict.fromkeys(self.methods[name].same_as or name for name in self.only_methods))
+
     def methods_of(self, task: Task) -> list[str]:
         """The methods of `task` that are run, in config order."""
-        return [
-            name
-            for name, entry in self.methods.items()
-            if task in entry.tasks and (not self.only_methods or name in self.only_methods)
-        ]
+        run = self.only or [name for name, entry in self.methods.items() if not entry.same_as]
+        return [name for name, entry in self.methods.items() if task in entry.tasks and name in run]
 
     def only_timed(self) -> list[str]:
         """The methods that take part in no task."""
-        known = self.only_methods or self.methods
+        known = self.only or self.methods
         return [name for name in known if not self.methods[name].tasks]
 
     def methods_on(self, dataset: str) -> list[str]:

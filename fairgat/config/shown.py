@@ -31,6 +31,9 @@ class ShownMethod(Model):
     title: str
     reason: str | None
     """Why it is not run."""
+    same_as: Name | None = None
+    """The method whose scores it has."""
+    note: str | None = None
 
 
 _Entry = TypeVar("_Entry", bound=ShownDataset | ShownMethod)
@@ -70,6 +73,11 @@ class FigureSettings(Model):
     @property
     def method_titles(self) -> dict[str, str]:
         return {method.name: method.title for method in self.methods}
+
+    @property
+    def same(self) -> dict[str, str]:
+        """The method whose scores another one has, by the other one's name."""
+        return {method.name: method.same_as for method in self.methods if method.same_as}
 
 
 class TableSettings(FigureSettings):
@@ -166,7 +174,8 @@ def figure_settings(config: Config, name: str, task: Task | None) -> FigureSetti
 
     A figure that is named after a table has that table's methods, another one has all.
     """
-    shown = _shown(config, task, config.tables.get(name, config.methods))
+    distinct = [method for method, entry in config.methods.items() if not entry.same_as]
+    shown = _shown(config, task, config.tables.get(name, distinct))
     run = {key: [entry for entry in getattr(shown, key) if not entry.reason] for key in ("datasets", "methods")}
     return shown.model_copy(update=run)
 
@@ -181,14 +190,15 @@ def table_settings(config: Config, name: str, task: Task | None) -> TableSetting
             published=entry.published,
         )
         for method, entry in config.methods.items()
+        if not entry.same_as
     ]
     shown = _shown(config, task, config.tables.get(name, []))
     return TableSettings(
         **dict(shown)
         | {
             "datasets": _asked(shown.datasets, config.only_datasets),
-            "methods": _asked(shown.methods, config.only_methods),
-            "searched": _asked(searched, config.only_methods),
+            "methods": _asked(shown.methods, [*config.only_methods, *config.only]),
+            "searched": _asked(searched, config.only),
         }
     )
 
@@ -242,7 +252,7 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
     study, methods = config.study, config.methods_on(dataset)
     assert study is not None
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
-    methods = [name for name in config.only_methods if name in methods] or methods
+    methods = [name for name in config.only if name in methods] or methods
     bases = {row.of for row in study.rows if row.method in methods}
     pairs = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
     rows: list[StudyRow] = []
@@ -276,7 +286,7 @@ def explorer_settings(config: Config) -> ExplorerSettings:
     named = titles(config)
     return ExplorerSettings(
         datasets={task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
-        methods={name: named[name] for name in config.only_methods or config.methods},
+        methods={name: named[name] for name in config.only or config.methods if not config.methods[name].same_as},
         rule=config.selection.rule,
         protocols=config.training.protocols,
     )
@@ -311,11 +321,11 @@ def _ratios(config: Config) -> dict[Task, float]:
 def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
     entry = config.methods[name]
     reason = None
-    if config.only_methods and name not in config.only_methods:
+    if config.only and (entry.same_as or name) not in config.only:
         reason = "left out with only_methods"
     elif task and task not in entry.tasks:
         reason = f"not a method for {TASKS[task].title.lower()}"
-    return ShownMethod(name=name, title=entry.title or name, reason=reason)
+    return ShownMethod(name=name, title=entry.title or name, reason=reason, same_as=entry.same_as, note=entry.note)
 
 
 def _lookup(config: Config, path: str | None) -> str | None:

@@ -63,7 +63,7 @@ def check(config: Config) -> None:
     """Check the module, tasks, settings and each cell of the grids of every method that is run. Imports torch."""
     problems: dict[str, None] = {}  # a dict, to say each problem once and in order
     for name, entry in config.methods.items():
-        if config.only_methods and name not in config.only_methods:
+        if config.only and name not in config.only:
             continue
         try:
             for task in entry.tasks:

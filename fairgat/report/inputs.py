@@ -12,6 +12,7 @@ from fairgat.config.shown import FigureSettings
 from fairgat.files import read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.runs import read, under
+from fairgat.scores.summary import with_same
 
 Settings = FigureSettings
 """Of a table or a figure."""
@@ -34,13 +35,16 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
             if winner["cell"] is not None and (entry["dataset"], entry["method"], rule) not in there:
                 what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
                 raise frames.damaged(files["winners"][0], what)
-    frame = under(frame, *settings.protocols)
+    frame = with_same(under(frame, *settings.protocols), settings.same)
     return frame[frame["rule"] == settings.rule]
 
 
-def selections(files: Files) -> Selections:
-    """Every selection.json, by data set and method."""
-    return {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
+def selections(files: Files, same: Mapping[str, str] | None = None) -> Selections:
+    """Every selection.json, by data set and method; also under the names in `same` of methods that are another one."""
+    chosen = {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
+    for name, other in (same or {}).items():
+        chosen |= {(dataset, name): entry for (dataset, method), entry in chosen.items() if method == other}
+    return chosen
 
 
 def histories(files: Files, task: Task, dataset: str, method: str, cell: str) -> list[pd.DataFrame]:

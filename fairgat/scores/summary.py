@@ -40,6 +40,13 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     return means.astype({"mean": float, "std": float}).reset_index()
 
 
+def with_same(winners: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
+    """Give each method that is another one, by `same_as`, that one's rows, in place of any of its own."""
+    winners = winners[~winners["method"].isin([*same])]
+    rows = [winners[winners["method"] == other].assign(method=name) for name, other in same.items()]
+    return pd.concat([winners, *rows])
+
+
 def winners(
     selections: Iterable[Mapping[str, Any]],
     cells: pd.DataFrame,

@@ -28,7 +28,7 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     """
     columns = measures.of_task(settings.task, "shown")
     winners = inputs.winners(files, settings)
-    selections, notes = inputs.selections(files), Notes()
+    selections, notes = inputs.selections(files, settings.same), Notes()
     printed = {(row.dataset, row.method, row.metric): _printed(row, selections) for row in winners.itertuples()}
     blocks = [
         Block(dataset.title, reason=dataset.reason)
@@ -114,4 +114,5 @@ def why(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, n
     if selection is None:
         return notes.mark(f"{place}: not run.")
     lost = of_selection(selection)
-    return notes.mark(f"{place}: {lost}.") if lost else ""
+    said = [text for text in (method.note, f"{place}: {lost}." if lost else None) if text]
+    return ", ".join(map(notes.mark, said))

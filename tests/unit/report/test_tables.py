@@ -67,6 +67,27 @@ def test_bold_is_the_best_at_the_printed_precision(tmp_path, monkeypatch):
     assert scored(tmp_path, **same_when_printed) == both | {"fairgat": [True, False, True]}
 
 
+def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
+    methods = {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE]}}
+    methods["fairgat-steps-13"] = methods["fairgat"] | {
+        "module": "fairgat",
+        "same_as": "fairgat",
+        "note": "One method (docs/theory.md).",
+    }
+    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"ablation": [*methods]}}
+    plan = Plan(configuration.load(content | {"results_dir": str(tmp_path), "splits": {"count": 1}}))
+    assert [run.method for run in plan.runs(NODE)] == ["gat", "fairgat"]
+    asked = replanned(plan, only_methods=["fairgat-steps-13"])
+    assert [run.method for run in asked.runs(NODE)] == ["fairgat"]
+    finish(plan, [metrics("recidivism", name, "default", 0, scores(NODE, 0.9, 0.1)) for name in ("gat", "fairgat")])
+    for shown_plan in (plan, asked):
+        table = build(shown_plan, "ablation")
+        _, fairgat, same = table.panels[0].blocks[0].rows
+        assert same.cells[1:] == fairgat.cells[1:]
+        assert (same.cells[0].mark, "One method (docs/theory.md).") in table.notes and not fairgat.cells[0].mark
+        assert all("One method (docs/theory.md)." in render.render(table, form) for form in ("md", "tex", "html"))
+
+
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     methods = {name: {"tasks": [NODE]} for name in ("gat", "fairgat")}
     content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"comparison": [*methods]}}

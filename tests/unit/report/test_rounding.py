@@ -1,0 +1,31 @@
+"""The measure of rounding noise: two trainings of one method, run by run."""
+
+import statistics
+
+import pandas as pd
+import pytest
+
+from fairgat import frames
+from fairgat.report.model import from_json
+from tools import rounding
+
+
+def test_the_deviation_of_paired_differences(tmp_path):
+    """Only test scores of cells and splits that both have count."""
+    gaps = [0.01, -0.02, 0.03]
+    columns = ["dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason"]
+    rows = [
+        ("d", method, "c", k, part, "", metric, 0.5 + gap * (method == "fairgat") + k, "")
+        for method in ("fairgat", "fairgat-steps-13", "gat")
+        for k, gap in enumerate(gaps)
+        for part in ("validation", "test")
+        for metric in ("accuracy", "statistical_parity", "equal_opportunity")
+    ]
+    rows.append(("d", "fairgat", "other", 0, "test", "", "accuracy", 0.9, ""))
+    frames.write(tmp_path / "runs.csv", pd.DataFrame(rows, columns=columns))
+    rounding.main(tmp_path / "runs.csv", tmp_path)
+    found = frames.read(tmp_path / "differences.csv")
+    assert found["n"].tolist() == [3, 3, 3] and found["largest"].tolist() == pytest.approx([0.03] * 3)
+    assert found["sd"].tolist() == pytest.approx([statistics.stdev(gaps)] * 3)
+    (block,) = from_json(tmp_path / "table.json").panels[0].blocks
+    assert [cell.text for cell in block.rows[0].cells] == ["3", *["2.52 (3.0)"] * 3]
