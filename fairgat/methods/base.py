@@ -103,6 +103,20 @@ class Method:
         return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
 
 
+class OnDrawnEdges(Method):
+    """A method that passes messages along drawn edges in training, and along every edge in evaluation."""
+
+    starts_from_forward = False
+
+    def drawn(self) -> Tensor:
+        """(E',) bool, the edges that this step keeps, in the CSR graph's order and with self-loops."""
+        raise NotImplementedError
+
+    def embed(self) -> Tensor:
+        keep = self.drawn() if self.model.training else None
+        return self.model(self.task.features, self.task.plain_csr, keep=keep)
+
+
 class NodeMethod(Method):
     """Node classification: `forward` gives (N,) logits."""
 
@@ -113,6 +127,14 @@ class LinkMethod(Method):
     """Link prediction: `forward` gives (N, hidden) embeddings."""
 
     task: LinkTask
+
+
+def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
+    """Make a linear layer with Glorot's initialisation and a bias of 0."""
+    layer = nn.Linear(inputs, outputs)
+    nn.init.xavier_uniform_(layer.weight)
+    nn.init.zeros_(layer.bias)
+    return layer
 
 
 def attention_layer(conv: type[GATConv], task: Task, **options) -> Callable[[int, int], GATConv]:

@@ -1,8 +1,8 @@
 """BeMap (Lin et al., LoG 2023, arXiv 2306.04107): training on neighbourhoods with as many nodes of either group.
 
 After `models.py` of xiaolin-cs/BeMap (408dc7d), on GAT. In every epoch a node with m neighbours in the rarer of the two
-groups attends to m of the other group, m - 1 of its own and itself; one without neighbours in the other group to a part
-of its own. Predictions are made on the whole graph.
+groups attends to m of the other group, m - 1 of its own and itself; a node without neighbours in the other group
+attends to some of its own. Predictions are made on the whole graph.
 
 Neighbours with a balanced neighbourhood themselves are drawn rather than others: with weights 1 / (1 + |n_1 - n_0|),
 n_s counting the walks of up to two steps that end in group s. The released code counts its two steps within either
@@ -19,7 +19,7 @@ from scipy.sparse import csr_matrix
 from torch import Tensor, nn
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import NodeMethod
+from fairgat.methods.base import NodeMethod, OnDrawnEdges
 
 
 class Settings(Model):
@@ -29,9 +29,8 @@ class Settings(Model):
     """How many such a node keeps at least, where it has them."""
 
 
-class NodeClassification(NodeMethod):
+class NodeClassification(OnDrawnEdges, NodeMethod):
     settings: Settings
-    starts_from_forward = False
 
     def build(self) -> nn.Module:
         """Make a GAT.
@@ -42,13 +41,8 @@ class NodeClassification(NodeMethod):
         self.task.graph.require_two_groups("BeMap")
         return super().build()
 
-    def embed(self) -> Tensor:
-        """Pass messages along the edges drawn for this step in training, along every edge in evaluation."""
-        keep = self.draw() if self.model.training else None
-        return self.model(self.task.features, self.task.plain_csr, keep=keep)
-
-    def draw(self) -> Tensor:
-        """Draw (E',) bool, the edges of a balanced graph in the CSR graph's order; every node keeps its self-loop."""
+    def drawn(self) -> Tensor:
+        """Draw the edges of a balanced graph."""
         segment, loops, quota, weight = self._neighbourhoods
         # By weight and without replacement: the largest log(uniform) / weight (Efraimidis and Spirakis 2006).
         key = torch.rand(len(segment)).log().numpy() / weight
@@ -60,8 +54,12 @@ class NodeClassification(NodeMethod):
 
     @cached_property
     def _neighbourhoods(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Of each edge its node's own or other neighbours (E',), whether it is a self-loop, and its weight; of each
-        such set of neighbours how many are drawn (2N,). In the order segment, loops, quota, weight."""
+        """Find the sets of neighbours that are drawn from: two of each node, its own group's and the other's.
+
+        Returns:
+            segment (E',) the set of each edge; loops (E',) whether it is a self-loop; quota (2N + 1,) how many of each
+            set are drawn, 0 of the last, which has the self-loops; weight (E',).
+        """
         csr, sensitive = self.task.plain_csr, self.task.graph.sensitive
         nodes, source, target = len(sensitive), csr.source.numpy(), csr.target.numpy()
         loops = source == target

@@ -1,6 +1,6 @@
 """GAT with one threshold for everyone, the most accurate on validation nodes: the control of `thresholds`.
 
-What it changes, a threshold changes that knows no groups.
+Whatever it changes, tuning a threshold changes without regard to groups.
 """
 
 import numpy as np

@@ -10,7 +10,7 @@ from pydantic import Field
 from torch import Tensor
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import LinkMethod
+from fairgat.methods.base import LinkMethod, OnDrawnEdges
 from fairgat.tasks.link_prediction import link_loss
 
 
@@ -21,20 +21,16 @@ class Settings(Model):
     """Epochs between two draws of the dropped edges."""
 
 
-class LinkPrediction(LinkMethod):
+class LinkPrediction(OnDrawnEdges, LinkMethod):
     settings: Settings
-    starts_from_forward = False
     epoch = 0
     kept: Tensor
     """(E,) bool: the directed training edges that stay until the next draw."""
 
-    def embed(self) -> Tensor:
-        """Pass messages along the kept edges in training, along every training edge in evaluation."""
-        csr, keep = self.task.plain_csr, None
-        if self.model.training:
-            loops = self.kept.new_ones(self.task.graph.num_nodes)
-            keep = csr.reorder_edges(torch.cat([self.kept, loops]))
-        return self.model(self.task.features, csr, keep=keep)
+    def drawn(self) -> Tensor:
+        """(E',) bool, the kept edges and all self-loops."""
+        loops = self.kept.new_ones(self.task.graph.num_nodes)
+        return self.task.plain_csr.reorder_edges(torch.cat([self.kept, loops]))
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Take one step, after a new draw in epoch 1 and every `every` epochs."""

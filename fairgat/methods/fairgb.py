@@ -23,8 +23,8 @@ from fairgat.tasks.node_classification import NodeTask
 
 class Settings(Model):
     eta: Annotated[float, Field(ge=0, le=1)] = 0.5
-    """Probability of an epoch whose partners have the other label and the same sensitive attribute; in the others they
-    have the same label and the other attribute."""
+    """Probability that an epoch's partners have the other label and the same sensitive attribute; otherwise they have
+    the same label and the other attribute."""
     weights: Literal["definition", "released"] = "definition"
     """Whether node i's loss has the weight of i's group, or, as in the authors' code, that of i's label with the
     partner's attribute. The two differ where the attributes do."""
@@ -68,9 +68,7 @@ class NodeClassification(NodeMethod):
                 )
         graph = task.plain_csr
         self.degree = graph.rowptr.diff()
-        self.neighbours = graph.source[
-            torch.isin(graph.target, task.train)
-        ]  # of the training nodes, one after the other
+        self.neighbours = graph.source[torch.isin(graph.target, task.train)]  # of one training node after the other
 
     def embed(self) -> Tensor:
         model, graph = self.model, self.task.plain_csr
@@ -100,9 +98,9 @@ class NodeClassification(NodeMethod):
         return Mixture(partner, beta.sample(), self.draw_neighbours())
 
     def draw_neighbours(self) -> CSRGraph:
-        """Draw so many neighbours as a random node has, but at most all, for each training node (`neighbor_sampling`).
+        """Draw as many neighbours of each training node as a random node has, or all if it has fewer.
 
-        As there, the node's own self-loop is one of them.
+        As in the authors' `neighbor_sampling`, the node's own self-loop is one of them.
         """
         nodes, train, available = len(self.degree), self.task.train, self.degree[self.task.train]
         wanted = torch.minimum(self.degree[torch.randint(nodes, train.shape)], available)
@@ -114,7 +112,7 @@ class NodeClassification(NodeMethod):
         return CSRGraph(nodes + len(train), 1, rowptr, rowptr, source, torch.arange(len(source)))
 
     def classify(self, mixture: Mixture) -> Tensor:
-        """(n,) logits of the synthetic nodes; messages pass to them and from none."""
+        """(n,) logits of the synthetic nodes, which receive messages and send none."""
         train = self.task.train
         x, ratio = self.task.features, mixture.ratio[:, None]
         mixed = ratio * x[train] + (1 - ratio) * x[train[mixture.partner]]
@@ -122,10 +120,10 @@ class NodeClassification(NodeMethod):
         return self.model.classify(_at_rows(self.model.conv2, torch.cat([self.h, mixed]), mixture.graph))
 
     def balanced(self, logits: Tensor, partner: Tensor, ratio: Tensor) -> Tensor:
-        """Mix the cross-entropies of logits (n,) with both nodes' labels, each with its group's weight.
+        """Mix the cross-entropies of logits (n,) with both nodes' labels, each weighted by its group.
 
-        The weight is the least contribution of a group over the group's. A group contributes its nodes' |dBCE/dlogit|,
-        times their ratios.
+        A group's contribution is the sum of its nodes' |dBCE/dlogit| times their ratios, and its weight the least
+        contribution of any group over its own.
         """
         group, other = self.group, self.group[partner]
         loss, other_loss = (
@@ -143,17 +141,18 @@ class NodeClassification(NodeMethod):
 
 
 def _at_rows(conv: GATConv, x: Tensor, graph: CSRGraph) -> Tensor:
-    """(n, hidden) the layer with ReLU at the last n of x (N + n, F), which are the rows of the graph."""
+    """ReLU of the layer at the last n nodes of x (N + n, F), which are the graph's rows: (n, hidden)."""
     rows = torch.arange(len(x) - graph.num_rows, len(x))
     return conv.aggregate(x, graph, rows=rows)[0].relu()
 
 
 @compiled(nogil=True)
 def sample_rows(neighbours, available, wanted, uniform, nodes):
-    """Sources (E,) int32 of the rows: `nodes` + k, then `wanted` (n,) of row k's `available` (n,) neighbours.
+    """Draw the sources (E,) int32 of the rows: `nodes` + k, then `wanted` (n,) of row k's `available` (n,) neighbours.
 
-    All are equally likely: selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S), with one of
-    `uniform` for each of the neighbours (m,). On Recidivism a draw takes 2.6 ms; sorting random keys alone takes 12.
+    All neighbours are equally likely: selection sampling (Knuth, The Art of Computer Programming, 3.4.2, algorithm S),
+    with one of `uniform` for each of the neighbours (m,). On Recidivism a draw takes 2.6 ms; sorting random keys takes
+    12.
     """
     source = np.empty(wanted.sum() + wanted.size, np.int32)
     free, e = 0, 0

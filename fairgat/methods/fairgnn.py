@@ -1,9 +1,9 @@
 """FairGNN (Dai and Wang, 2021): a classifier against an adversary that predicts the sensitive attribute from it.
 
 After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive attribute is
-unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. The authors have two groups. Of
-more, adversary and estimator predict which one, with the cross-entropy, and the covariance is the mean over the groups
-of that of belonging to it.
+unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. The authors have two groups. With
+more, adversary and estimator predict the group by the cross-entropy, and the covariance is the mean over the groups of
+that of membership.
 """
 
 from typing import Annotated, Literal
@@ -28,7 +28,7 @@ class Settings(Model):
     covariance_weight: Annotated[float, Field(ge=0)] = 4.0
     """Weight of the covariance: alpha in the authors' code. 4 is its default; its script for Pokec-z has 10."""
     sensitive_known: Literal["train", "all"] | Count = "train"
-    """The nodes whose sensitive attribute is known: the training nodes, all nodes, or so many training nodes."""
+    """The nodes whose sensitive attribute is known: the training nodes, all nodes, or this many training nodes."""
     estimator_epochs: Count = 200
     """Epochs of f_E's training. The authors take the best of 800 on validation nodes, unknown here."""
     estimator_learning_rate: Annotated[float, Field(gt=0)] = 0.001
@@ -149,7 +149,7 @@ class _Propagate(torch.autograd.Function):
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
-    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, of several groups their mean.
+    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, for more groups averaged over them.
 
     Args:
         s: (N,) or (N, K) probabilities, as `membership` writes them.

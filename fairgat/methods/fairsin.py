@@ -1,8 +1,9 @@
-"""FairSIN (Yang et al., 2024): features to which what neighbours of the other group look like is added.
+"""FairSIN (Yang et al., 2024): features plus an estimate of those of neighbours in the other group.
 
 After BUPT-GAMMA/FairSIN, `in-train.py` (full), `pretrain.py` (F) and `reweight.py` (G). phi, a small MLP, learns from a
 node's features the mean features h of its neighbours in the other group; the network reads x + delta phi(x). Variant G
-has no phi and gives inter-edges more weight. The authors have two groups; of more, all others are the other group.
+has no phi and gives inter-edges more weight. The authors have two groups; with more, all others are the other
+group.
 """
 
 import math
@@ -33,7 +34,7 @@ class Settings(Model):
     """Whether a linear layer learns the group from the representations, and the encoder hides it (adversarial), or
     shows it, as in the authors' code (released)."""
     apply_at_test: bool = True
-    """Whether phi(x) is added in evaluation, too. The authors' code adds it in training alone."""
+    """Whether phi(x) is added in evaluation, too. The authors' code adds it in training only."""
     phi_width: Count = 18
     """Width of phi's two hidden layers."""
     phi_steps: Count = 2
@@ -45,7 +46,7 @@ class Settings(Model):
     phi_weight_decay: NotNegative = 0.001
     """Of phi's Adam. The authors have 0 in F."""
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, nothing is chosen by them."""
+    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, they choose nothing."""
     discriminator_every: Count = 2
     """Epochs between two steps of the discriminator. The authors take 5 for 10 of the classifier."""
     discriminator_learning_rate: Positive = 0.01
@@ -109,7 +110,7 @@ class NodeClassification(NodeMethod):
         return losses
 
     def fit_phi(self, steps: int) -> float:
-        """Step phi towards h so many times, by the mean squared error, and add what it now gives to the features."""
+        """Take some steps of phi towards h by the mean squared error, then add its output to the features."""
         for _ in range(steps):
             loss = mse_loss(self.model.phi(self.known), self.h)
             self.phi_optimizer.zero_grad()

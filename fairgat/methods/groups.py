@@ -1,4 +1,4 @@
-"""Sensitive groups as what a network reads or predicts: of two groups one number, of more one for each."""
+"""Sensitive groups as a network reads or predicts them: one number for two groups, one for each of more."""
 
 import torch
 from torch import Tensor
@@ -6,12 +6,12 @@ from torch.nn.functional import binary_cross_entropy_with_logits, cross_entropy,
 
 
 def columns(groups: int) -> int:
-    """How many numbers tell so many groups apart: one for two of them."""
+    """Count the numbers that encode a group: one where there are two groups."""
     return 1 if groups == 2 else groups
 
 
 def membership(sensitive: Tensor, groups: int, dtype: torch.dtype) -> Tensor:
-    """Write groups (N,) as numbers: (N,), 1 in group 1 of two; (N, K), 1 in the column of a node's group, of more."""
+    """Encode groups (N,): two as (N,), 1 in group 1; more as (N, K), 1 in the column of the node's group."""
     return (sensitive if groups == 2 else one_hot(sensitive, groups)).to(dtype)
 
 

@@ -1,11 +1,11 @@
-"""MLP: no graph at all. What it reaches, the edges add nothing to."""
+"""MLP: no graph at all, the control of what the edges add."""
 
 from itertools import pairwise
 
 from torch import Tensor, nn
 
 from fairgat.config import Model
-from fairgat.methods.base import NodeMethod
+from fairgat.methods.base import NodeMethod, glorot_linear
 
 
 class Settings(Model):
@@ -19,16 +19,8 @@ class NodeClassification(NodeMethod):
         widths = [self.task.graph.num_features, training.hidden, training.hidden]
         layers = []
         for inputs, outputs in pairwise(widths):
-            layers += [_linear(inputs, outputs), nn.ReLU(), nn.Dropout(training.dropout)]
-        return nn.Sequential(*layers, _linear(training.hidden, 1))
+            layers += [glorot_linear(inputs, outputs), nn.ReLU(), nn.Dropout(training.dropout)]
+        return nn.Sequential(*layers, glorot_linear(training.hidden, 1))
 
     def embed(self) -> Tensor:
         return self.model(self.task.features).squeeze(1)
-
-
-def _linear(inputs: int, outputs: int) -> nn.Linear:
-    """Make a linear layer, initialised as all methods' are."""
-    layer = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return layer

@@ -2,7 +2,7 @@
 
 After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods, NIFTY reads the sensitive
 attribute, in the first column of its features: in view two everyone has the other value. The authors have two groups;
-of more there is a column for each, and view two draws another group for everyone.
+with more, each has a column, and view two draws another group for everyone.
 """
 
 from dataclasses import dataclass, replace
@@ -16,7 +16,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits, normalize
 from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
-from fairgat.methods.base import NodeMethod, attention_layer
+from fairgat.methods.base import NodeMethod, attention_layer, glorot_linear
 from fairgat.methods.groups import columns, membership
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.tasks.node_classification import NodeTask
@@ -29,14 +29,14 @@ class Settings(Model):
     similarity_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     """lambda: weight of the similarity of the views; 1 - lambda is the classifier's."""
     edge_drop_rate: Rate = 0.001
-    """Probability with which a view drops an edge, each direction apart."""
+    """Probability with which a view drops an edge; the two directions are drawn separately."""
     feature_noise_rate: Rate = 0.1
     """Probability with which a view adds its noise to a feature column."""
     projector_width: Count = 16
     """Width between the projector's two layers."""
     accumulate: bool = True
-    """Whether the classifier's step also has the encoder's gradient of the similarity, which the authors' code does
-    not clear."""
+    """Whether the classifier's step also has the encoder's gradient of the similarity, which the authors' code doesn't
+    clear."""
 
 
 class NodeClassification(NodeMethod):
@@ -53,7 +53,7 @@ class NodeClassification(NodeMethod):
         self.predictor = nn.Sequential(*_block(hidden, hidden), _linear(hidden, hidden))
         parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
         self.similarity_optimizer = self.adam(parts.parameters())
-        self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in the CSR's order, as all masks here
+        self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in CSR order, like all masks here
         self.training_layers = layers_of(task.plain_csr, task.train)
 
     def build(self) -> nn.Module:
@@ -110,25 +110,24 @@ class NodeClassification(NodeMethod):
         return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]
 
     def encode(self, views: list[View]) -> list[Tensor]:
-        """Encode the training nodes in each view, (n, hidden); neither loss needs any others.
+        """Encode the training nodes in each view, (n, hidden); no other nodes enter a loss.
 
-        The first layer is computed at them and their neighbours, the second at them alone.
+        The first layer is computed at them and their neighbours, the second only at them.
         """
-        return [self._encode(x, self.training_layers, kept) for x, kept in views]
-
-    def _encode(self, x: Tensor, layers: list["Rows"], kept: list[Tensor | None]) -> Tensor:
-        for conv, rows, keep in zip((self.model.conv1, self.model.conv2), layers, kept, strict=True):
-            x = attend_rows(conv, x, rows, keep)
-        return x
+        (near, train), model = self.training_layers, self.model
+        return [
+            attend_rows(model.conv2, attend_rows(model.conv1, x, near, first), train, second)
+            for x, (first, second) in views
+        ]
 
     def similarity_loss(self, views: list[View]) -> Tensor:
-        """lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
+        """Compute lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
         p1, p2 = (self.projector(h) for h in self.encode(views))
         q1, q2 = self.predictor(p1), self.predictor(p2)
         return self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
 
     def classification_loss(self, views: list[View]) -> Tensor:
-        """(1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + cross-entropy of view 2), l3 and l4."""
+        """Compute (1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + of view 2), the code's l3 and l4."""
         labels = self.task.labels[self.task.train]
         logits = [self.model.classify(h) for h in self.encode(views)]
         losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
@@ -160,9 +159,9 @@ class _Distance(torch.autograd.Function):
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
-    """Draw which of so many independent trials succeed, each with probability `rate`: (k,) sorted numbers.
+    """Draw which of a number of independent trials succeed, each with probability `rate`: (k,) sorted numbers.
 
-    Draws the gaps between successes: if there are few, far faster than trial by trial.
+    Draws the gaps between successes, which is far faster than trial by trial where they are rare.
     """
     chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
@@ -189,7 +188,7 @@ class Rows:
 
 
 def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
-    """Take the rows of `nodes` (n,), given only `inputs`: the nodes and every source of theirs; both sorted."""
+    """Take the rows of `nodes` (n,), for `inputs` that are these nodes and all their sources; both are sorted."""
     source, target = graph.edge_index[:, graph.permutation]
     into = torch.isin(target, nodes).nonzero().squeeze(1)
     edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
@@ -207,7 +206,7 @@ def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
 
 
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:
-    """ReLU of `conv(x, ...)` at some rows (n,) alone: (n, H * C). `keep` (m,) as their edges, or None for all."""
+    """ReLU of `conv(x, ...)` at some rows only, (n, H * C). `keep` (m,) marks their kept edges; None keeps all."""
     return conv.aggregate(x, rows.graph, keep, rows.nodes)[0].relu()
 
 
@@ -216,7 +215,4 @@ def _block(inputs: int, outputs: int) -> list[nn.Module]:
 
 
 def _linear(inputs: int, outputs: int) -> nn.Linear:
-    layer = nn.Linear(inputs, outputs)
-    nn.init.xavier_uniform_(layer.weight)
-    nn.init.zeros_(layer.bias)
-    return spectral_norm(layer)
+    return spectral_norm(glorot_linear(inputs, outputs))

@@ -143,7 +143,7 @@ class Task(ABC):
 
 
 def nulled(scores: Scores) -> dict[str, dict[str, float | None]]:
-    """Say None for what is missing, as JSON has no NaN."""
+    """Replace missing scores by None, as JSON has no NaN."""
     return {
         part: {name: None if math.isnan(value) else value for name, value in values.items()}
         for part, values in scores.items()

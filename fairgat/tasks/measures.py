@@ -1,9 +1,9 @@
-"""The registry of measures: each is said here and nowhere else.
+"""Register every measure, here and nowhere else.
 
-Training computes them all; selection, tables, figures, explorer, studies and audit ask here which of them they are
-about, what they are called and which way is better. To add one, write an entry: docs/extending.md does it.
+Training computes all of them. Selection, tables, figures, explorer, studies and audit look up which ones they use, what
+these are called and which direction is better. To add one, write an entry, as docs/extending.md does.
 
-NumPy only, as the rules may ask, too.
+Imports no more than NumPy, because the rules import it.
 """
 
 import math
@@ -22,18 +22,18 @@ from fairgat.tasks.metrics import Decisions
 Role = Literal["utility", "chosen", "audited", "shown", "explored"]
 """What a measure is used for:
 
-- utility: what fairness is traded against. Cells are chosen by the first of a task.
-- chosen: a gap that is kept small, by the choice of cells and epochs. Whether it is missing must depend on who is in a
-  part and with which label, not on what is decided, so that it is missing for all cells and epochs or for none.
+- utility: what fairness is traded against. The first one of a task chooses cells.
+- chosen: a gap that the choice of cells and epochs keeps small. Whether it is missing must depend on the examples in a
+  part and their labels, not on the decisions, so that it is missing for all cells and epochs or for none.
 - audited: compared with what the paper printed.
-- shown: in tables, figures and studies. Shown alone, it is neither optimised nor audited.
-- explored: on the page to explore a run with.
+- shown: in tables, figures and studies. A measure that is only shown is neither optimised nor audited.
+- explored: in the explorer.
 """
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How a measure's values are shown: multiplied by `factor`, with so many decimals, and its sign in headings."""
+    """How values are shown: multiplied by `factor`, with `decimals`; headings have `sign`, in LaTeX `tex`."""
 
     sign: str
     tex: str
@@ -42,9 +42,7 @@ class Unit:
 
 
 PERCENT = Unit("%", r"$\%$", 100, 2)  # of a fraction
-SECONDS = Unit("s", "s", 1, 2)
 NUMBER = Unit("", "", 1, 2)
-COUNT = Unit("", "", 1, 0)
 
 
 @dataclass(frozen=True)
@@ -54,15 +52,15 @@ class Measure:
     Attributes:
         name: in files.
         label, tex: in text and in LaTeX, without the unit. "{which}" stands for the group's number or the attribute.
-        of: computes it from decisions; NaN where it is missing. With `by`, an array with one for each group, or a
+        of: computes it from decisions; NaN where it is missing. With `by`, an array with a value for each group, or a
             mapping with one for each attribute.
-        of_counts: the same of (groups, 2, 2, ...) counts of nodes by group, label and decision, over the trailing axes;
-            with it, intervals for other people are bootstrapped.
-        better: which way is better; None where there is no better.
+        of_counts: computes it from (groups, 2, 2, ...) counts of nodes by group, label and decision, over the trailing
+            axes; needed to bootstrap intervals for other people.
+        better: the better direction; None where neither is.
         roles: what it is used for.
-        by: whether there is one for each group, under the names `{name}_0`, `{name}_1`, ..., or, where groups are
-            combinations of attributes, for each of these, such as `{name}_race`.
-        which: of one of these measures, the group or attribute.
+        by: whether there is one for each group (`{name}_0`, `{name}_1`, ...) or, where groups are combinations of
+            attributes, for each attribute (such as `{name}_race`).
+        which: the group or the attribute, of such a measure.
     """
 
     name: str
@@ -146,12 +144,12 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
 
 
 def of_task(task: str, *roles: Role) -> tuple[Measure, ...]:
-    """The measures of a task that have one of these roles, or all of them, in their order."""
+    """List the measures of a task with any of these roles, or all of its measures where none are given."""
     return tuple(m for m in MEASURES[task] if not roles or set(m.roles) & set(roles))
 
 
 def names(task: str, *roles: Role) -> tuple[str, ...]:
-    """The names of `of_task`."""
+    """List the names of what `of_task` lists."""
     return tuple(measure.name for measure in of_task(task, *roles))
 
 
@@ -162,7 +160,7 @@ def utility(task: str) -> str:
 
 @cache
 def find(name: str) -> Measure:
-    """The measure of this name; a number as it is, with no better, where nobody declared one."""
+    """Find a measure by its name. An undeclared one is a plain number, of which neither direction is better."""
     known = [measure for measures in MEASURES.values() for measure in measures]
     for measure in known:
         if measure.name == name and not measure.by:
@@ -195,7 +193,7 @@ def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, fl
     """Compute every measure of a task by its name; NaN where it is missing.
 
     Args:
-        apart: whether to compute those of single groups and attributes, too.
+        apart: also compute the measures of single groups and attributes.
     """
     values: dict[str, float] = {}
     for measure in MEASURES[task]:

@@ -18,15 +18,15 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Decisions:
-    """Yes or no about n nodes, or about n pairs of nodes, and what is so.
+    """Binary decisions about n nodes, or about n pairs of nodes, and the truth.
 
     Attributes:
         scores: (n,) higher means more likely positive.
-        cutoff: the score from which on, or for nodes above which, it is decided positive.
+        cutoff: nodes are decided positive above this score, pairs from it on.
         positive: (n,) bool, the decisions.
-        labels: (n,) bool, what is so.
+        labels: (n,) bool, the truth.
         groups: sensitive groups from 0: (n,) of the nodes, (2, n) of the pairs' ends.
-        num_groups: of the whole data set; some may be absent here.
+        num_groups: of the whole data set; some groups may be absent here.
         attributes: where the groups are combinations of several attributes, the value of each, (n,) from 0.
         nobody: the rate of a group that has members but nobody to count, and the gap without two rates: NaN for
             missing, or 0 as in FairDrop's notebook.
@@ -64,7 +64,7 @@ class Decisions:
 
 
 def counted(positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int) -> np.ndarray:
-    """Count rows by group, label and decision: (groups, 2, 2)."""
+    """Count nodes or pairs by group, label and decision: (groups, 2, 2)."""
     codes = (groups.astype(np.int64) * 2 + labels) * 2 + positive
     return np.bincount(codes, minlength=4 * num_groups).reshape(num_groups, 2, 2)
 
@@ -90,7 +90,7 @@ def false_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.nda
 
 
 def _rates(part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: float) -> np.ndarray:
-    """Divide; where the whole is nobody, a group that has members has the rate `nobody`, and one without has none."""
+    """Divide; where `whole` is 0, the rate is `nobody` for a group with members and NaN for one without."""
     rates = np.where(counts.any(axis=(1, 2)), nobody, math.nan)
     return np.divide(part, whole, out=rates, where=whole > 0)
 
@@ -187,36 +187,15 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     Raises:
         ValueError: predictions or labels other than 0 and 1.
     """
-    decisions = _of_nodes(predicted, labels, sensitive)
+    decided, truth = _binary(predicted, "predictions"), _binary(labels, "labels")
+    known, groups = np.unique(sensitive, return_inverse=True)
+    decisions = Decisions(decided, 0.5, decided, truth, groups, len(known))
     return {
         "accuracy": accuracy(decisions),
         "statistical_parity": gap(positive_rates(decisions.counts)),
         "equal_opportunity": gap(true_positive_rates(decisions.counts)),
         "f1": f1(decisions),
     }
-
-
-def link_metrics(
-    predicted: np.ndarray, labels: np.ndarray, edges: np.ndarray, sensitive: np.ndarray, nobody: float = math.nan
-) -> dict[str, float]:
-    """Compute accuracy, and FairDrop's six differences of demographic parity (dp) and equalised odds (eo).
-
-    Args:
-        predicted: (m,) 0/1 predictions.
-        labels: (m,) 1 where the edge exists.
-        edges: (2, m) its ends.
-        sensitive: (N,) groups of the nodes, from 0.
-        nobody: the rate over nobody; 0 as in FairDrop's notebook.
-
-    Raises:
-        ValueError: predictions or labels other than 0 and 1.
-    """
-    decided, truth = _binary(predicted, "predictions"), _binary(labels, "labels")
-    decisions = Decisions(decided, 0.5, decided, truth, sensitive[edges], int(sensitive.max()) + 1, nobody)
-    values = {"accuracy": accuracy(decisions)}
-    for name in decisions.dyads:
-        values |= {f"dp_{name}": parity(name)(decisions), f"eo_{name}": odds(name)(decisions)}
-    return values
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -238,12 +217,6 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
         return math.nan
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
     return float((ranks[labels].sum() - positives * (positives + 1) / 2) / (positives * negatives))
-
-
-def _of_nodes(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> Decisions:
-    decided, truth = _binary(predicted, "predictions"), _binary(labels, "labels")
-    known, groups = np.unique(sensitive, return_inverse=True)
-    return Decisions(decided, 0.5, decided, truth, groups, len(known))
 
 
 def _binary(values: np.ndarray, what: str) -> np.ndarray:

@@ -43,7 +43,7 @@ def test_the_bias_of_a_fame_is_learned():
 
 def kept(method):
     """Drawn edges as the sets of each node's own and other neighbours."""
-    task, keep = method.task, method.draw().numpy()
+    task, keep = method.task, method.drawn().numpy()
     source, target = (ends.numpy() for ends in (task.plain_csr.source, task.plain_csr.target))
     s = task.graph.sensitive
     assert keep[source == target].all()

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
 from fairgat.tasks import measures, metrics
-from fairgat.tasks.metrics import Decisions, area_under_roc, link_metrics, node_metrics
+from fairgat.tasks.metrics import Decisions, area_under_roc, node_metrics
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5])
@@ -42,6 +42,12 @@ def test_node_metrics_equal_fairlearn(seed, groups):
     )
 
 
+def of_links(predicted, labels, edges, sensitive, nobody=np.nan):
+    decided = predicted == 1
+    decisions = Decisions(predicted, 0.5, decided, labels == 1, sensitive[edges], sensitive.max() + 1, nobody)
+    return measures.compute("link_prediction", decisions)
+
+
 @settings(max_examples=15, deadline=None)
 @given(st.integers(0, 10**6), st.integers(2, 5), st.integers(5, 40))
 def test_link_metrics_equal_fairlearn(seed, groups, links):
@@ -50,7 +56,7 @@ def test_link_metrics_equal_fairlearn(seed, groups, links):
     sensitive = rng.integers(groups, size=20)
     edges = rng.integers(20, size=(2, links))
     predicted, labels = rng.integers(2, size=(2, links))
-    ours = link_metrics(predicted, labels, edges, sensitive, nobody=0)
+    ours = of_links(predicted, labels, edges, sensitive, nobody=0)
     u, v = sensitive[edges]
     pairs = np.array([f"{min(a, b)}-{max(a, b)}" for a, b in zip(u, v, strict=True)])
     cases = {
@@ -105,7 +111,7 @@ def test_a_rate_over_nobody_is_missing(seed, groups, count):
         "equal_opportunity": gap_of(rates_of(predicted, u, labels == 1)),
     }
     dyads = {"mixed": (u != v, 1), "group": (np.concatenate([u, v]), 2), "subgroup": (u * v + 100 * (u + v), 1)}
-    links = link_metrics(predicted, labels, edges, sensitive)
+    links = of_links(predicted, labels, edges, sensitive)
     for name, (members, times) in dyads.items():
         decision, truth = np.tile(predicted, times), np.tile(labels, times)
         odds = [gap_of(rates_of(decision, members, truth == label)) for label in (0, 1)]
@@ -126,8 +132,6 @@ def test_a_constant_answer_is_not_unfair_to_a_group_without_label_1():
 def test_other_labels_and_probabilities_are_refused(predicted, labels, message):
     with pytest.raises(ValueError, match=message):
         node_metrics(np.array(predicted), np.array(labels), np.array([0, 1]))
-    with pytest.raises(ValueError, match=message):
-        link_metrics(np.array(predicted), np.array(labels), np.array([[0, 1], [1, 0]]), np.array([0, 1]))
 
 
 def test_each_attributes_gap_and_the_worst_group():

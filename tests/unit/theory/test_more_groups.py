@@ -4,14 +4,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.sparse import csr_matrix
 
 from fairgat import theory
 from fairgat.data.graph import symmetrise
-from fairgat.nn import CSRGraph, FairGATConv, GATConv
 from fairgat.nn.shares import contraction
 
 SOON = settings(max_examples=60, deadline=None, derandomize=True)
@@ -33,25 +31,6 @@ def random_graph(seed):
 def hold(terms):
     slack = 1e-9 * max(1, terms.bound)
     assert terms.delta_out <= terms.bound_sharp + slack <= terms.bound + 2 * slack
-
-
-@SOON
-@given(SEED)
-def test_the_bounds_hold_on_random_layers(seed):
-    """GAT and FairGAT, one head or two, groups of one node, isolated nodes."""
-    (h, edges, sensitive), rng = random_graph(seed), np.random.default_rng(seed)
-    torch.manual_seed(seed)
-    heads, fair = int(rng.integers(1, 3)), bool(rng.integers(2))
-    options = {"alpha_chi": rng.random(), "spectral_norm": False, "eta": rng.choice([None, 0.75])}
-    conv = FairGATConv(h.shape[1], 3, heads, **options) if fair else GATConv(h.shape[1], 3, heads)
-    with torch.no_grad():
-        conv.bias.normal_()
-        conv.att_src.mul_(3)
-    s = torch.from_numpy(sensitive)
-    graph = CSRGraph.from_edge_index(torch.from_numpy(edges), len(h), s if fair else None)
-    terms = theory.attention_layer("conv", conv.double().eval(), torch.from_numpy(h), graph, s)
-    hold(terms)
-    assert (terms.bound_printed is None) == (sensitive.max() > 1)
 
 
 @SOON
