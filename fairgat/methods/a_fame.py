@@ -65,14 +65,10 @@ class BiasedConv(GATConv):
 
 class NodeClassification(NodeMethod):
     settings: Settings
+    for_two_groups = "A-FAME"
 
     def build(self) -> nn.Module:
-        """Make GAT's network of these layers.
-
-        Raises:
-            NotDefined: there are not exactly two groups.
-        """
-        self.task.graph.require_two_groups("A-FAME")
+        """Make GAT's network of these layers."""
         options = {
             "sensitive": self.task.sensitive,
             "over_sources": self.settings.softmax == "sources",

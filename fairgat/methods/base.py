@@ -37,10 +37,12 @@ class Method:
         starts_from_forward: whether a training step starts with the pass that evaluation needs. If not, `forward` only
             evaluates, and `update` ignores its argument.
         needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
+        for_two_groups: the method's name, where it is not defined for more than two groups.
     """
 
     starts_from_forward = True
     needs_debiased = False
+    for_two_groups = ""
 
     @classmethod
     def prepare(cls, graph: Graph, settings: Model, debiased: str | Path | None) -> Graph:
@@ -52,6 +54,8 @@ class Method:
         return graph
 
     def __init__(self, task: Task, settings: Model) -> None:
+        if self.for_two_groups:
+            task.graph.require_two_groups(self.for_two_groups)
         self.task = task
         self.settings = settings
         self.model = self.build()

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from pydantic import Field
 from scipy.sparse import csr_matrix
-from torch import Tensor, nn
+from torch import Tensor
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, OnDrawnEdges
@@ -31,15 +31,7 @@ class Settings(Model):
 
 class NodeClassification(OnDrawnEdges, NodeMethod):
     settings: Settings
-
-    def build(self) -> nn.Module:
-        """Make a GAT.
-
-        Raises:
-            NotDefined: there are not exactly two groups.
-        """
-        self.task.graph.require_two_groups("BeMap")
-        return super().build()
+    for_two_groups = "BeMap"
 
     def drawn(self) -> Tensor:
         """Draw the edges of a balanced graph."""

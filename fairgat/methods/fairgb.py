@@ -50,12 +50,12 @@ class Mixture(NamedTuple):
 
 class NodeClassification(NodeMethod):
     settings: Settings
+    for_two_groups = "FairGB"
     epoch = 0
     h: Tensor
     """(N, hidden) first layer of the last pass, which synthetic nodes read."""
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
-        task.graph.require_two_groups("FairGB")
         super().__init__(task, settings)
         self.labels = task.labels[task.train].to(task.features.dtype)
         self.group = (2 * self.labels + task.sensitive[task.train]).long()  # (n,) 0 .. 3

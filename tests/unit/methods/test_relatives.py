@@ -8,7 +8,6 @@ import torch
 from dense import NODE, adjacency, make, small_graph
 from torch.nn.functional import leaky_relu
 
-from fairgat.errors import NotDefined
 from fairgat.training.loop import fit
 
 
@@ -101,13 +100,6 @@ def test_bemap_predicts_on_the_whole_graph():
     gat.model.eval()
     with torch.no_grad():
         torch.testing.assert_close(bemap.forward(), gat.embed())
-
-
-@pytest.mark.parametrize("module", ["a_fame", "bemap"])
-def test_they_are_for_two_groups(module):
-    graph = small_graph()
-    with pytest.raises(NotDefined, match="two sensitive groups"):
-        make(module, replace(graph, sensitive=np.arange(graph.num_nodes) % 3))
 
 
 def test_the_common_threshold_is_the_most_accurate_one():
