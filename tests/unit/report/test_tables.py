@@ -82,7 +82,7 @@ def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
     finish(plan, [metrics("recidivism", name, "default", 0, scores(NODE, 0.9, 0.1)) for name in ("gat", "fairgat")])
     for shown_plan in (plan, asked):
         table = build(shown_plan, "ablation")
-        _, fairgat, same = table.panels[0].blocks[0].rows
+        *_, fairgat, same = table.panels[0].blocks[0].rows
         assert same.cells[1:] == fairgat.cells[1:]
         assert (same.cells[0].mark, "One method (docs/theory.md).") in table.notes and not fairgat.cells[0].mark
         assert all("One method (docs/theory.md)." in render.render(table, form) for form in ("md", "tex", "html"))
