@@ -290,7 +290,8 @@ class Config(Model):
     @property
     def only(self) -> list[str]:
         """`only_methods`, with the method that is run in place of one that is the same."""
-        return list(dict.fromkeys(self.methods[name].same_as or name for name in self.only_methods))
+        same = {name: entry.same_as for name, entry in self.methods.items() if entry.same_as}
+        return list(dict.fromkeys(same.get(name, name) for name in self.only_methods))
 
     def methods_of(self, task: Task) -> list[str]:
         """The methods of `task` that are run, in config order."""
