@@ -37,11 +37,6 @@ def theory_every(wildcards):
     return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
 
 
-def training_code(wildcards):
-    """What training runs through: the theory's modules only where it measures their terms."""
-    return code("train", method_module(wildcards), without=() if theory_every(wildcards) else ("theory",))
-
-
 def debiased_cells(wildcards):
     """The settings of every cell that a debiased graph is for, without the debiasing's own."""
     settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
@@ -50,8 +45,7 @@ def debiased_cells(wildcards):
 
 def method_runs(wildcards):
     """The cell and the split of every run of a method on a data set, in the order of `PLAN.outputs`."""
-    runs = PLAN.runs(task_of(wildcards), wildcards.dataset, wildcards.method)
-    return [(run.cell, run.split) for run in runs]
+    return [(run.cell, run.split) for run in PLAN.runs(task_of(wildcards), wildcards.dataset, wildcards.method)]
 
 
 def shards(pairs):

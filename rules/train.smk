@@ -1,5 +1,4 @@
-# One training job per data set, method, cell and split; before it, the debiased graph of a method that needs one; and
-# the time that an epoch takes.
+# A training job for each data set, method, cell and split; before it, debiased graphs; and the time of an epoch.
 
 
 # EDITS's debiasing: one job per data set and split, shared by all thresholds. What it reports per threshold is another
@@ -63,7 +62,8 @@ rule train:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method, w.split),
-        code=training_code,
+        # The theory's modules only where it measures their terms.
+        code=lambda w: code("train", method_module(w), without=() if theory_every(w) else ("theory",)),
     output:
         metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
         history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
@@ -99,9 +99,7 @@ rule runtime:
         graph=results("data/graphs/{dataset}.npz"),
         split=lambda w: PLAN.split(task_of(w), w.dataset, 0),
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset).values()],
-        debias_times=lambda w: [
-            path.replace(".npz", ".timing.json") for path in PLAN.timed_debiased(w.dataset).values()
-        ],
+        debias_times=lambda w: [p.replace(".npz", ".timing.json") for p in PLAN.timed_debiased(w.dataset).values()],
         code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
     output:
         runtime=results("runtime/{dataset}.json"),
