@@ -101,6 +101,8 @@ def growing(amount, per_mb=0):
 
     `per_mb` is added for each megabyte of input.
     """
+    if not per_mb:  # in a batch, inputs may not be there yet
+        return lambda wildcards, attempt: amount * attempt
     return lambda wildcards, input, attempt: int(amount + per_mb * input.size_mb) * attempt
 
 

@@ -1,12 +1,10 @@
-# Files → graph → splits, which every method shares; and the graph's counts beside the paper's. `localrule`: compute nodes
-# often have no internet, and the others are seconds of work.
+# Files → graph → splits, and the graph's counts. `localrule`: seconds of work, or internet, which nodes often lack.
 
 
 # Files are fetched to data/raw/, of which only the manifest is an output: Snakemake deletes the outputs of a failed job,
-# and files that are there already must survive it. A folder of hard links to them goes wherever the next job runs.
-# Snakemake cannot compare folders by content; hence `ancient`, beside the manifest, which has every file's checksum.
-# Where the bytes come from (data_mirror) is not a parameter: the checksums are the same from everywhere, so another mirror
-# must not run everything again. For the same reason the downloader is not an input.
+# and files that are there already must survive it. A folder of hard links to them goes wherever the next job runs: as
+# Snakemake cannot compare folders by content, it is `ancient`, beside the manifest, which has every file's checksum.
+# Where verified bytes come from (data_mirror, the downloader) is not among what a graph depends on.
 rule download:
     input:
         local=local_files,
