@@ -156,7 +156,8 @@ def check_methods():
     """
     import fairgat.methods
 
-    for name in CONFIG.only_methods:
+    rows = CONFIG.study.rows if CONFIG.study else []
+    for name in dict.fromkeys([*CONFIG.only_methods, *(row.method for row in rows if row.method)]):
         if other := CONFIG.methods[name].same_as:
             print(f"{name} is {other}, which is run in its place. {CONFIG.methods[name].note or ''}", file=sys.stderr)
     try:

@@ -248,7 +248,10 @@ def study_settings(config: Config) -> StudySettings:
 
 
 def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
-    """The rows of a data set; `others` are the variants, methods and data sets. One with variants is a method, too."""
+    """The rows of a data set; `others` are the variants, methods and data sets.
+
+    A variant that has variants stands above them as a method does.
+    """
     study, methods = config.study, config.methods_on(dataset)
     assert study is not None
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
