@@ -36,19 +36,15 @@ def of_run(published: Path) -> Table:
         more = _differences(published / MORE)
         sources.append(_by_key(more[more["rules"] == _RULES]))
     counts = [max((row.n_splits for row in source.values()), default=0) for source in sources]
-    metrics, blocks = measures.names(task, "audited"), []
+    metrics, titles, blocks = measures.names(task, "audited"), _titles(published), []
     for dataset, entry in config["datasets"].items():
         if any(key[0] == dataset for key in sources[0]) and entry["task"] == task:
-            rows = [
-                Row(
-                    [
-                        Cell(config["methods"][name]["title"]),
-                        *(_cell(s, (dataset, name, m)) for m in metrics for s in sources),
-                    ]
-                )
-                for name in config["tables"]["comparison"]
-            ]
-            blocks.append(Block(entry["title"], rows))
+            scores = {
+                name: [_cell(source, (dataset, name, metric)) for metric in metrics for source in sources]
+                for name in config["tables"].get("comparison") or ()
+            }
+            rows = [Row([Cell(titles("methods", name)), *cells]) for name, cells in scores.items()]
+            blocks.append(Block(titles("datasets", dataset), rows))
     return _table(blocks, [f"{labels.metric(metric)}, {count:.0f} splits" for metric in metrics for count in counts])
 
 
@@ -116,7 +112,7 @@ def _titles(*folders: Path) -> Callable[[str, str], str]:
     """A function that gives the title of a data set or method, by the settings of the first folder that names it."""
     paths = [folder / "provenance.json" for folder in folders]
     configs = [read_json(path)["config"] for path in paths if path.exists()]
-    return lambda kind, name: next((config[kind][name]["title"] for config in configs if name in config[kind]), name)
+    return lambda kind, name: next((each[kind][name]["title"] for each in configs if name in each[kind]), None) or name
 
 
 def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], Any]:
