@@ -76,13 +76,12 @@ lint: env ## Check style, the direction of imports, types and the workflow's for
 
 # DGL is only a peer in the benchmark: it stays out of .venv, in a folder that only its process reads.
 .bench-peers: | env
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ dgl==1.1.3 || \
-	    echo "DGL cannot be installed for this Python; its row will say so."
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ dgl==2.1.0 || \
+	    echo "DGL cannot be installed for this Python; its rows will say so."
 
-bench: env .bench-peers ## Time the attention layers and write docs/performance.md (about ten minutes, with the machine to itself)
-	$(BIN)/fairgat bench attention $(ARGS) --output results/bench/attention.json
-	$(BIN)/fairgat bench scale --output results/bench/scale.json
-	$(BIN)/python -m tools.performance docs/performance.md results/bench/attention.json results/bench/scale.json
+bench: env .bench-peers ## Time the attention layers and write docs/performance.md (half an hour, with the machine to itself)
+	for graph in recidivism small growth; do $(BIN)/python benchmarks/turns.py $$graph $(ARGS) || exit 1; done
+	$(BIN)/python benchmarks/page.py
 
 format: env ## Put all code into form
 	$(BIN)/ruff check --fix .

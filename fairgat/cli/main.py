@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|explain|audit|compare|publish|bench|data`."""
+"""The command line: `fairgat train|evaluate|explain|audit|compare|publish|data`."""
 
 import argparse
 import importlib
@@ -15,7 +15,6 @@ COMMANDS = {
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
     "publish": "copy a finished run to its folder reference, and render what README.md and docs/ quote of it",
-    "bench": "time the attention layers beside PyTorch Geometric's and DGL's",
     "data": "where the raw data files come from, how to supply them by hand, and what a graph counts",
 }
 
