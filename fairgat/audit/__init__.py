@@ -167,16 +167,17 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
     likely = chances.iloc[:, 0].dropna()
     each = ", ".join(f"{number} with {value:.2f}" for number, value in likely.items())
     paragraphs[-1] += (
-        " Claims can fail by luck: if the paper's tables were exactly right, splits like its own would support claim "
-        f"{each.replace('with', 'with probability', 1)}."
+        " Claims can fail by luck: if the paper's tables were exactly right, splits like its own would support, on all "
+        f"its data sets, claim {each.replace('with', 'with probability', 1)}."
     )
     unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
     text = agreement.in_words(settings.margins)
     if len(unsure):
-        half = ((unsure["ci_high"] - unsure["ci_low"]) / 2).median()
+        halves = (unsure["ci_high"] - unsure["ci_low"]) / 2
+        half, wide = halves.median(), (halves > unsure["margin"]).sum()
         text += (
-            f"; the median interval of such a difference is ± {half:.2g} percentage points, and "
-            f"{agreement.significant_alone(unsure)} of the {len(unsure)} would count as different if each were tested "
-            "alone"
+            f"; the median interval of such a difference is ± {half:.2g} percentage points; for {wide} of the "
+            f"{len(unsure)} it is wider than the margin, so that they could not have agreed; "
+            f"{agreement.significant_alone(unsure)} would count as different if each were tested alone"
         )
     return "\n\n".join([*paragraphs, f"{text}.\n"])

@@ -130,5 +130,5 @@ def _cell(rows: Mapping, key: tuple[str, str, str]) -> Cell:
 
 
 def _table(blocks: list[Block], header: list[str]) -> Table:
-    panel = Panel("multirow", ["Data set", "Less GAT", *header], blocks, align="ll" + "r" * len(header))
+    panel = Panel("multirow", ["Data set", "Minus GAT", *header], blocks, align="ll" + "r" * len(header))
     return Table("against", "Differences to GAT.", [panel], notes=[])

@@ -39,10 +39,9 @@ READING = """\
 ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the nodes whose label is 1; \
 lower is fairer. GAT's rows are means ± standard deviation over the splits, in percent. The others are differences \
 to GAT on the same splits, in points, ± half their 95 % interval, which is for other splits of the same people; bold \
-where it excludes 0, as one in twenty would where there is no true difference (nothing is corrected for the number of \
-comparisons). The run's own splits show the cell that the rule *{rule}* chooses on validation, those of the \
-study with more splits the paper's."""
-CHANCE = "Chance: that of splits like the paper's to support the claim if its tables were exactly right."
+where it excludes 0, as about one in twenty does by chance. The run's own splits: the cell that the rule *{rule}* \
+chooses on validation. The study with more splits: the paper's cell."""
+CHANCE = "Chance: the probability that the claim would pass if the paper's tables were exactly right."
 
 
 def update(pages: list[Path], published: Path) -> None:
