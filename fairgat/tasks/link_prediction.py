@@ -59,9 +59,8 @@ class LinkTask(Task):
 
     def validate(self, output: Tensor) -> Score:
         """Measure embeddings (N, hidden) on the validation edges: the area under the ROC curve."""
-        probabilities = _probabilities(nn.LinkEncoder.decode(output, self._edges["validation"]))
-        auc = area_under_roc(probabilities, self._labels["validation"])
-        return self.score({"auc": auc})
+        logits = nn.LinkEncoder.decode(output, self._edges["validation"]).numpy()
+        return self.score({"auc": area_under_roc(logits, self._labels["validation"])})
 
     def score(self, metrics: dict[str, float]) -> Score:
         """Rank by the area under the ROC curve."""
@@ -79,21 +78,21 @@ class LinkTask(Task):
     def judge(self, predictions: Mapping[str, np.ndarray], protocol: str) -> Scores:
         """Compute every measure at the protocol's cut-off; FairDrop's notebook counts a rate over nobody as 0."""
         notebook = protocol == "fairdrop"
-        probabilities = {part: _probabilities(torch.from_numpy(predictions[f"{part}_logits"])) for part in PARTS}
+        logits = {part: predictions[f"{part}_logits"] for part in PARTS}
         chosen_on = "test" if notebook else "validation"
-        values, labels = probabilities[chosen_on], self._labels[chosen_on]
+        values, labels = _probabilities(logits[chosen_on]), self._labels[chosen_on]
         # max() keeps the first of equals, as the notebook does
         cutoff = max(self.training.cutoffs, key=lambda value: ((values >= value) == labels).mean())
         nobody = 0.0 if notebook else math.nan
         return {
-            part: measures.compute(self.name, self._decisions(probabilities[part], part, cutoff, nobody))
-            for part in PARTS
+            part: measures.compute(self.name, self._decisions(logits[part], part, cutoff, nobody)) for part in PARTS
         }
 
-    def _decisions(self, probabilities: np.ndarray, part: str, cutoff: float, nobody: float) -> Decisions:
+    def _decisions(self, logits: np.ndarray, part: str, cutoff: float, nobody: float) -> Decisions:
         groups = self.graph.sensitive[self._edges[part].numpy()]
-        labels, decided = self._labels[part] == 1, probabilities >= cutoff
-        return Decisions(probabilities, cutoff, decided, labels, groups, self.num_groups, nobody)
+        labels, decided = self._labels[part] == 1, _probabilities(logits) >= cutoff
+        # Logits rank the pairs: in float32 every probability above a logit of 17 is 1
+        return Decisions(logits, cutoff, decided, labels, groups, self.num_groups, nobody)
 
 
 def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
@@ -104,5 +103,5 @@ def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
     return binary_cross_entropy_with_logits(logits, labels)
 
 
-def _probabilities(logits: Tensor) -> np.ndarray:
-    return logits.sigmoid().numpy()
+def _probabilities(logits: np.ndarray) -> np.ndarray:
+    return torch.from_numpy(logits).sigmoid().numpy()

@@ -22,7 +22,7 @@ class Decisions:
 
     Attributes:
         scores: (n,) higher means more likely positive.
-        cutoff: nodes are decided positive above this score, pairs from it on.
+        cutoff: nodes are positive where their score exceeds it, pairs where the probability of a link reaches it.
         positive: (n,) bool, the decisions.
         labels: (n,) bool, the truth.
         groups: sensitive groups from 0: (n,) of the nodes, (2, n) of the pairs' ends.
