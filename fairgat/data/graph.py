@@ -200,11 +200,14 @@ class Graph:
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
-    """R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1)."""
+    """R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
+
+    Where edges have a direction, those that come in count, as attention does.
+    """
     source, target = edge_index
     has_inter = np.zeros(len(sensitive), dtype=bool)
-    has_inter[source[sensitive[source] != sensitive[target]]] = True
-    return {int(group): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
+    has_inter[target[sensitive[source] != sensitive[target]]] = True
+    return {group.item(): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:

@@ -173,6 +173,8 @@ class GATConv(nn.Module):
             raise ValueError("edge_attr must be None: edge features are not supported")
         if isinstance(x, tuple | list) or (size is not None and tuple(size) != (len(x), len(x))):
             raise ValueError("x must be one matrix, and size None or (N, N): bipartite graphs are not supported")
+        if not isinstance(x, Tensor):
+            raise ValueError(f"x must be a tensor, got {type(x).__name__}: pass torch.as_tensor(x)")
         if x.dim() != 2 or x.size(1) != self.in_channels:
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if x.layout != torch.strided:
@@ -256,8 +258,10 @@ class FairGATConv(GATConv):
             in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
             bias, residual,
         )  # fmt: skip
-        if not (alpha_chi is None or isinstance(alpha_chi, Shares) or 0 <= alpha_chi <= 1):
-            raise ValueError(f"alpha_chi is a share of attention and lies in [0, 1], got {alpha_chi}")
+        if isinstance(alpha_chi, str) or not (
+            alpha_chi is None or isinstance(alpha_chi, Shares) or 0 <= alpha_chi <= 1
+        ):
+            raise ValueError(f"alpha_chi must be a share of attention in [0, 1], `Shares` or None, got {alpha_chi!r}")
         if eta is not None and eta <= 0:
             raise ValueError(f"eta must be positive, got {eta}")
         self.alpha_chi = alpha_chi

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
+MISSING = ["nan", "None", "<NA>", "NaT"]  # as strings: what pandas and NumPy put where a value is missing
 KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
@@ -173,7 +174,7 @@ def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bo
     Raises:
         ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
     """
-    edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index)
+    edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
         raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
@@ -198,26 +199,34 @@ def group_values(sensitive: Any) -> np.ndarray:
             if all(issubclass(each, kind) for each in kinds):
                 values = values.astype(dtype)
                 break
+    missing = np.isin(values.astype(str), MISSING) if values.dtype.kind in "OTUSf" else np.zeros(0, bool)
+    if missing.any():
+        raise ValueError(
+            f"sensitive is missing for {missing.sum()} nodes, the first of which is {missing.argmax()}: give them a "
+            "group of their own, or leave them out"
+        )
     if values.dtype.kind not in "biuUS" and values.size:
         raise ValueError(
             f"sensitive must be one group for each node, integers, bool or strings, got {values.dtype}: number the "
-            "groups (`sensitive.long()`), cut a range of numbers into intervals, and give missing ones a group"
+            "groups (`sensitive.long()`), or cut a range of numbers into intervals. FairGATConv takes it in the place "
+            "of PyTorch Geometric's edge_attr, which is not supported"
         )
     return values
 
 
-def _edges(edge_index: Tensor) -> Tensor:
+def _edges(edge_index: Tensor, num_nodes: int) -> Tensor:
     """(2, E) edges of whatever stands for them.
 
     Raises:
-        ValueError: it is neither integers of shape (2, E) nor a sparse matrix.
+        ValueError: it is neither integers of shape (2, E) nor a sparse (N, N) matrix.
     """
     if not isinstance(edge_index, Tensor):
         raise ValueError(f"edge_index must be a tensor or a CSRGraph, got {type(edge_index).__name__}")
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
         coordinates = edge_index.detach().to_sparse_coo()
-        if coordinates.dim() != 2:
-            raise ValueError(f"a sparse adjacency must be a matrix, got shape {tuple(coordinates.shape)}")
+        if coordinates.shape != (num_nodes, num_nodes):
+            expected, got = (num_nodes, num_nodes), tuple(coordinates.shape)
+            raise ValueError(f"a sparse adjacency must have shape {expected}, got {got}")
         return coordinates._indices().flip(0)  # rows are targets
     edge_index = edge_index.as_subclass(Tensor)  # PyTorch Geometric's EdgeIndex
     if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype not in INTEGERS:

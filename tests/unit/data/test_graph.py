@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from fairgat.data.graph import Graph, alpha_chi, load_npz, save_npz, symmetrise
+from fairgat.data.graph import Graph, alpha_chi, load_npz, r_chi, save_npz, symmetrise
 from fairgat.errors import DataError, NotDefined
 
 
@@ -131,3 +131,8 @@ def test_pickled_objects_are_never_read(tmp_path):
     np.savez(tmp_path / "objects.npz", x=np.array([{"a": 1}], dtype=object))
     with pytest.raises(DataError, match="cannot be read"):
         load_npz(tmp_path / "objects.npz")
+
+
+def test_r_chi_counts_the_edges_that_attention_reads():
+    groups, directed = np.array(["f", "m", "m"]), np.array([[0, 0], [1, 2]])
+    assert r_chi(groups, directed) == {"f": 0.0, "m": 1.0}
