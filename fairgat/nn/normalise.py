@@ -11,12 +11,12 @@ from dataclasses import dataclass, replace
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn import kernels
 from fairgat.nn.attention import fused, operator
 from fairgat.nn.cache import kept
-from fairgat.nn.linear import linear
 from fairgat.nn.parallel import launch
 
 ROUNDING = 100  # a column that deviates from its mean by fewer rounding errors than that does not vary

@@ -17,7 +17,6 @@ from fairgat.config import Count, Model
 from fairgat.data.graph import Graph
 from fairgat.methods.edits import kernels
 from fairgat.methods.edits.result import Debiased
-from fairgat.nn.linear import linear
 from fairgat.nn.parallel import launch
 
 Weight = Annotated[float, Field(ge=0)]
@@ -99,9 +98,9 @@ class Debiasing:
 
     def propagate(self) -> None:
         """Compute Ã X and Ã² X."""
-        adjacency = torch.from_numpy(self.adjacency)
-        self.one_hop = linear(adjacency, self.x.t())  # `@` takes about twice as long
-        self.two_hops = linear(adjacency, self.one_hop.t())
+        # NumPy's product takes two thirds of the time of PyTorch's
+        one_hop = self.adjacency @ self.x.numpy()
+        self.one_hop, self.two_hops = torch.from_numpy(one_hop), torch.from_numpy(self.adjacency @ one_hop)
 
     def round(self, number: int) -> dict[str, float]:
         """Do one round, `optimize` of the authors' `model.py`; returns the critic's distance."""

@@ -2,10 +2,10 @@
 
 import pytest
 import torch
-from torch.nn.functional import linear as plain_linear
+from torch.nn.functional import linear
 
 from fairgat.nn import linear as module
-from fairgat.nn.linear import features_linear, linear
+from fairgat.nn.linear import features_linear
 from fairgat.nn.normalise import Features, covariance, leading_vectors, moments, spectrally_normalised, standardise
 
 
@@ -97,35 +97,13 @@ def test_what_is_done_to_factors_is_done_to_the_product(double, kind):
         torch.testing.assert_close(features.centred(0.75).values, expected)
 
 
-@pytest.mark.parametrize("bias", [True, False])
-def test_large_products(bias):
-    """oneDNN's, and their gradients, are PyTorch's."""
-    generator = torch.Generator().manual_seed(0)
-    x, weight = torch.randn(4000, 40, generator=generator), torch.randn(30, 40, generator=generator)
-    shift = torch.randn(30, generator=generator) if bias else None
-    grad, results = torch.randn(4000, 30, generator=generator), []
-    for function, dtype in ((linear, torch.float32), (plain_linear, torch.float64)):
-        given = [None if each is None else each.to(dtype, copy=True).requires_grad_() for each in (x, weight, shift)]
-        out = function(*given)
-        out.backward(grad.to(dtype))
-        results.append([out, *(each.grad for each in given if each is not None)])
-    for ours, exact in zip(*results, strict=True):
-        torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-3)
-
-
-def test_products_without_onednn(monkeypatch):
-    monkeypatch.setattr(module, "_onednn", None)
-    x, weight = torch.randn(4000, 40), torch.randn(30, 40)
-    assert torch.equal(linear(x, weight), plain_linear(x, weight))
-
-
 def test_products_with_bags_of_words():
     generator = torch.Generator().manual_seed(0)
     x = torch.rand(300, 80, generator=generator) * (torch.rand(300, 80, generator=generator) < 0.1)
     x[7] = 0
     weight, grad = torch.randn(20, 80, generator=generator), torch.randn(300, 20, generator=generator)
     results = []
-    for given, function in ((x, features_linear), (x.double(), plain_linear)):
+    for given, function in ((x, features_linear), (x.double(), linear)):
         w = weight.to(given.dtype, copy=True).requires_grad_()
         out = function(given, w)
         out.backward(grad.to(given.dtype))
