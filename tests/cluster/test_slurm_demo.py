@@ -21,7 +21,7 @@ def test_the_demo_on_slurm(slurm, repository):
     cells = list(repository.folder.glob("results/slurm/runs/*/*/*/**/metrics.json"))
     batches = list(repository.folder.glob("logs/slurm/group_cells_*/*.log"))
     trained = [line for batch in batches for line in re.findall(r"Job \d+: (Train .*)", batch.read_text())]
-    assert len(set(trained)) == len(cells) == 24  # every cell was trained in some batch
+    assert len(set(trained)) == len(cells) == 22  # every cell was trained in some batch
     assert {batch.stem for batch in batches} <= set(records)  # and Slurm knows each batch
     assert len(records) < len(cells)  # so that there are fewer submissions than cells
 

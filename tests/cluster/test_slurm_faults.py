@@ -154,14 +154,11 @@ def test_a_node_goes_down(run):
     process = run.start()
     batch = run.second_cell()
     node = run.slurm.running()[batch]
+    stepd = ["pgrep", "-f", rf"slurmstepd: \[{batch}\."]
+    # The daemons first: one that saw its job die would report that the job failed
     doomed = [int(Path(f"/run/slurm-test/slurmd.{node}.pid").read_text())]
+    doomed += map(int, subprocess.run(stepd, capture_output=True, text=True, check=False).stdout.split())
     doomed += [job.pid for job in run.slurm.processes(batch)]
-    doomed += [
-        int(pid)
-        for pid in subprocess.run(
-            ["pgrep", "-f", rf"slurmstepd: \[{batch}\."], capture_output=True, text=True, check=False
-        ).stdout.split()
-    ]
     for pid in doomed:
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
