@@ -76,6 +76,8 @@ def with_quotes(page: str, published: Path, link: str) -> str:
             raise DataError(f"{begin} needs a line {END} after it")
         if table is None:
             return f"{begin}\n\n{summary(published, link)}\n\n{end}"
+        if table.startswith("studies/") and not (published / table).parent.exists():
+            return part[0]  # a study that this run has not: its rows stay, with the name of their source
         wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in part["rows"].split())}
         shown = against.of_study(published, table, wanted) if table.endswith(".csv") else _table(published, table)
         source = f"From [{table}]({link}/{table}) of the published run."

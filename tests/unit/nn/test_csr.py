@@ -75,7 +75,7 @@ def test_groups_of_any_type(convert):
      pd.Series([0, 1, None], dtype="Int64"), pd.Series(["a", None, "b"]), pd.Series([0, 1, None])],
 )  # fmt: skip
 def test_numbers_that_name_no_group_are_refused(groups):
-    with pytest.raises(ValueError, match="integers, bool or strings|sensitive is missing for 1 nodes|missing for 3"):
+    with pytest.raises(ValueError, match=r"integers, bool or strings|sensitive is missing for 1 nodes|missing for 3"):
         CSRGraph.from_edge_index(torch.zeros(2, 1).long(), 3, groups)
 
 
