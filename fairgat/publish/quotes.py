@@ -2,7 +2,7 @@
 
 Pages have parts between two marks. `with_quotes` replaces them: BEGIN by a summary of the whole run,
 `<!-- table: FILE -->` by one of its tables, `<!-- table: studies/NAME/differences.csv datasets=A,B methods=C -->` by
-rows of a study (`against.of_study`).
+rows of a study (`against.of_study`). What is quoted of a study that the run does not have stays as it is.
 """
 
 import os
@@ -77,7 +77,7 @@ def with_quotes(page: str, published: Path, link: str) -> str:
         if table is None:
             return f"{begin}\n\n{summary(published, link)}\n\n{end}"
         if table.startswith("studies/") and not (published / table).parent.exists():
-            return part[0]  # a study that this run has not: its rows stay, with the name of their source
+            return part[0]
         wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in part["rows"].split())}
         shown = against.of_study(published, table, wanted) if table.endswith(".csv") else _table(published, table)
         source = f"From [{table}]({link}/{table}) of the published run."

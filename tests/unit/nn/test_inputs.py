@@ -206,12 +206,6 @@ def test_what_depends_on_constant_features_follows_writes_to_them():
     torch.testing.assert_close(layer(x, edge_index, sensitive), layer(x.clone(), edge_index, sensitive))
 
 
-@pytest.mark.parametrize("values", [torch.tensor([0.0, float("nan"), 1.0]), ["a", None, "b"], ["a", "nan", "b"]])
-def test_missing_groups_are_refused_with_the_node(values):
-    with pytest.raises(ValueError, match="missing for 1 nodes, the first of which is 1"):
-        FairGATConv(5, 8)(torch.ones(3, 5), torch.tensor([[0, 1], [1, 2]]), values)
-
-
 def test_a_sparse_adjacency_of_another_graph_is_refused():
     with pytest.raises(ValueError, match=r"shape \(3, 3\), got \(2, 2\)"):
         GATConv(5, 8)(torch.ones(3, 5), torch.eye(2).to_sparse())

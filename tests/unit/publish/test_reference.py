@@ -222,6 +222,10 @@ def test_pages_quote_rows_of_a_study(run):
     for wrong in ({"methods": "mpl"}, {"colour": "red"}, {"epochs": "last/first"}):
         with pytest.raises(DataError, match=rf"differences\.csv has no {next(iter(wrong))}"):
             rows(**wrong)
+    other = f"<!-- table: studies/other/differences.csv -->\n\n| MLP | 1.00 ± 1.00 |\n\n{quotes.END}\n"
+    assert quotes.with_quotes(other, folder, ".") == other  # the run has no such study
+    with pytest.raises(DataError, match=r"paired\.csv does not exist"):
+        quotes.with_quotes(other.replace("other/differences", "power/paired"), folder, ".")
     summary = quotes.summary(folder, ".")
     assert "91.00 ± 2.00" in summary and "**-19.00** ± 1.00" in summary and "Accuracy (%), 20 splits" in summary
 
