@@ -159,7 +159,7 @@ def significant_alone(frame: pd.DataFrame) -> int:
 
 
 def verdict(line: Any, p: float) -> str:
-    """Judge a row of `compare` by `p`, which is the adjusted one or that of the row alone."""
+    """Judge a row of `compare` by `p`, which is the adjusted one or the unadjusted one."""
     if math.isnan(p):
         return NOT_RUN if math.isnan(line.mean) else UNDECIDED
     if -line.margin <= line.ci_low and line.ci_high <= line.margin:

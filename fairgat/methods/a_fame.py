@@ -6,7 +6,7 @@
 After `fame.py` of HannanJaved/GNNs-FAME (6374b65), in the network that all methods here have. Its code takes the
 softmax over the edges out of a node, though messages are summed over the edges into it: with `softmax: sources` as
 released. Over the edges into a node, all that depends on i cancels, as its scores are linear: a neighbour's weight
-depends on the neighbour alone, and b moves weight between the groups. With a `negative_slope` other than 1 it depends
+depends on the neighbour only, and b moves weight between the groups. With a `negative_slope` other than 1 it depends
 on both ends.
 """
 

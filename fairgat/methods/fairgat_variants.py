@@ -30,7 +30,7 @@ class Settings(original.Settings):
     1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
     scores: Literal["scaled", "unscaled", "equal"] = "scaled"
     """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
-    a node's neighbours of one kind have equal weights. `unscaled` is S3 on Z alone, which undoes its factors of C."""
+    a node's neighbours of one kind have equal weights. `unscaled` is S3 on Z only, which undoes its factors of C."""
     deviation: Literal["function", "constant"] = "function"
     """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants."""
     logit: Literal["scaled", "unscaled"] = "scaled"
@@ -52,7 +52,7 @@ class Settings(original.Settings):
 
 
 class OneSidedShare(FairGATConv):
-    """A layer in which a row with one kind of edges attends with their share alone, so that its sum is below one."""
+    """A layer in which a row with one kind of edges attends with only their share, so that its sum is below one."""
 
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
         """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""

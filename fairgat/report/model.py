@@ -57,7 +57,7 @@ class Panel:
 
     `stacked`: each block repeats the header, with its title in the first column (the paper's comparison table).
     `multirow`: one header, and the block's title in a first column of its own, beside all of its rows.
-    `title` and `text` (one paragraph each) stand above it; a panel may consist of them alone. With `aside` the last
+    `title` and `text` (one paragraph each) stand above it; a panel may consist of only these. With `aside` the last
     column is not in the paper's table: LaTeX puts it into a note.
     """
 

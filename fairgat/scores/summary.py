@@ -41,7 +41,7 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
 
 
 def with_same(winners: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
-    """Give each method that is another one, by `same_as`, that one's rows, in place of any of its own."""
+    """Give each method that is `same_as` another one the other's rows, in place of any that it has."""
     winners = winners[~winners["method"].isin([*same])]
     rows = [winners[winners["method"] == other].assign(method=name) for name, other in same.items()]
     return pd.concat([winners, *rows])

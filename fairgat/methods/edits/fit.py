@@ -65,7 +65,7 @@ class Debiasing:
 
     Args:
         graph: the whole graph.
-        train: (n,) training nodes; the critic is judged on them alone.
+        train: (n,) training nodes; the critic is judged on them only.
         settings: with the data set's own number of rounds.
 
     Attributes:
