@@ -4,7 +4,6 @@
 paper's own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
-import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,7 +18,7 @@ from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
 from fairgat.scores import bootstrap
-from fairgat.scores.paired import REFERENCE, against_reference, corrected_half_width
+from fairgat.scores.paired import REFERENCE, against_reference, corrected
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 from fairgat.scores.summary import with_same
@@ -37,7 +36,9 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """
     rule, shown = settings.rule, settings.protocols
     all_rows = with_same(read(*files["winners"]), settings.same)
-    winners = all_rows[~all_rows["method"].isin([*settings.same])]  # the claims are judged by methods that differ
+    winners, *more = (  # the claims are judged by methods that differ
+        frame[~frame["method"].isin([*settings.same])] for frame in [all_rows, *map(read, files.get("more_splits", ()))]
+    )
     numbers = agreement.compare(paper.load(), all_rows, settings.margins, shown, settings.ddof)
     protocols = agreement.compare_protocols(paper.load(), all_rows, settings.margins, settings.ddof)
     seconds = medians(by_dataset(files["runtime"]))
@@ -45,14 +46,8 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     statuses = judge(ours)
     counts = count(numbers, statuses)
     runs = read(*files["runs"])
-    more = [read(path) for path in files.get("more_splits", ())]
     beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
-    beside |= {
-        f"Ours ({_splits(frame)} splits)": {
-            key: value for key, value in claims.of_study(frame).items() if key[1] not in settings.same
-        }
-        for frame in more
-    }
+    beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = leads.published(paper.load())
     chances = chance.table(paper.load(), {key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
     paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
@@ -92,10 +87,8 @@ def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settin
         for row in paired.itertuples()
     ]
     ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
-    corrected = [
-        corrected_half_width(row.spread, row.n_splits, ratios.get(row.dataset, math.nan)) for row in paired.itertuples()
-    ]
-    return paired.assign(people=bootstrap.of_rows(rows, bootstrap.read(decisions)), corrected=corrected)
+    people = bootstrap.of_rows(rows, bootstrap.read(decisions))
+    return paired.assign(people=people, corrected=corrected(paired, paired["dataset"].map(ratios)))
 
 
 def _splits(frame: pd.DataFrame) -> int:

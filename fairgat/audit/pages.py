@@ -267,8 +267,7 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
         notes=[],
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half a 95 % "
-            f"interval, bold where that leaves out 0. {percent.INTERVALS} Nothing is corrected for the number of "
-            f"comparisons: where there is no true difference, one interval in twenty leaves out 0. Here {counts} do. "
+            f"interval, bold where that leaves out 0. {percent.INTERVALS} {percent.NOT_CORRECTED} Here {counts} do. "
             "The cell that was selected has a bold name; the others say what other choices would have given, and chose "
             "nothing."
         ),

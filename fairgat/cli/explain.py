@@ -12,10 +12,10 @@ from fairgat import methods
 from fairgat.cli.evaluate import data_folder, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data import splits
-from fairgat.data.graph import Graph, load_npz
+from fairgat.data.graph import Graph
 from fairgat.errors import DataError, NotDefined
 from fairgat.scores.shares import least_gap
-from fairgat.tasks.base import unpack
+from fairgat.tasks.base import reported_logits
 from fairgat.tasks.metrics import counted
 from fairgat.tasks.parity import parity_parts
 from fairgat.theory.account import Account, compared, contrast
@@ -41,11 +41,8 @@ def run(arguments: argparse.Namespace) -> None:
     data, dataset, number = data_folder(directory, written["dataset"]), written["dataset"], f"split-{written['split']}"
     graph = Graph.load(data / "graphs" / f"{dataset}.npz")
     split = splits.load(data / "splits" / written["task"] / dataset / f"{number}.npz")
-    try:
-        epoch = written["protocols"][written["protocol"]]["epoch"]
-        logits = unpack(load_npz(directory / "predictions.npz"), epoch)["logits"]
-    except KeyError as error:
-        raise DataError(f"{directory / 'predictions.npz'} lacks the reported epoch ({error})") from None
+    epoch = written.get("protocols", {}).get(written["protocol"], {}).get("epoch")
+    logits = reported_logits(directory / "predictions.npz", epoch)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
     title = f"{written['method']} on {dataset}, cell {written['cell']}, split {written['split']}"

@@ -14,10 +14,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
+    from fairgat.files import write_text
     from fairgat.publish import quotes, reference
 
     published = arguments.results_dir / "reference"
-    if not arguments.pages_only:
+    if arguments.pages_only:
+        write_text(published / "README.md", quotes.own_page(published))
+    else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
     if not arguments.copy_only:

@@ -28,15 +28,17 @@ def of_run(published: Path) -> Table:
         DataError: a file of the published folder is missing or damaged, or lacks a column.
     """
     config, task = read_json(published / "provenance.json")["config"], NodeTraining.task
-    winners = frames.read(published / f"summary/{task}/winners.csv", columns=("rule", *_KEYS, "mean", "std"))
+    winners = frames.read(
+        published / f"summary/{task}/winners.csv", columns=("rule", *_KEYS, "n_splits", "mean", "std")
+    )
     winners = winners[winners["rule"] == config["selection"]["rule"]]
-    paired = frames.read(published / "audit/paired.csv", columns=(*_KEYS, "selected", *_NUMBERS))
+    paired = frames.read(published / "audit/paired.csv", columns=(*_KEYS, "selected", "n_splits", *_NUMBERS))
     sources = [_by_key(pd.concat([winners[winners["method"] == REFERENCE], paired[paired["selected"]]]))]
     if (published / MORE).exists():
         more = _differences(published / MORE)
         sources.append(_by_key(more[more["rules"] == _RULES]))
     counts = [max((row.n_splits for row in source.values()), default=0) for source in sources]
-    metrics, titles, blocks = measures.names(task, "audited"), _titles(published), []
+    metrics, titles, blocks = measures.names(task, "audited"), _titles(config), []
     for dataset, entry in config["datasets"].items():
         if any(key[0] == dataset for key in sources[0]) and entry["task"] == task:
             scores = {
@@ -58,7 +60,7 @@ def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Tab
             out is the whole study, and of `epochs` the rule accuracy for both.
 
     Raises:
-        DataError: a file is missing or damaged, or the study has not what is wanted.
+        DataError: a file is missing or damaged, or the study lacks what is wanted.
     """
     path = published / name
     frame = _differences(path)
@@ -67,7 +69,8 @@ def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Tab
     for name, values in chosen.items():
         if name not in columns or (unknown := set(values) - set(frame[columns[name]])):
             raise DataError(f"{path} has no {name} {', '.join(sorted(unknown)) if name in columns else ''}".rstrip())
-    titles, blocks = _titles(path.parent, published), []
+    settings = [folder / "provenance.json" for folder in (path.parent, published)]
+    titles, blocks = _titles(*(read_json(each)["config"] for each in settings if each.exists())), []
     datasets = chosen.get("datasets", list(dict.fromkeys(frame["dataset"])))
     metrics = chosen.get("metrics", list(dict.fromkeys(frame.loc[frame["dataset"].isin(datasets), "metric"])))
     for dataset in datasets:
@@ -108,10 +111,8 @@ def _differences(path: Path) -> pd.DataFrame:
     return frame.assign(rules=frame["epochs"] + "/" + frame["of_epochs"])
 
 
-def _titles(*folders: Path) -> Callable[[str, str], str]:
-    """A function that gives the title of a data set or method, by the settings of the first folder that names it."""
-    paths = [folder / "provenance.json" for folder in folders]
-    configs = [read_json(path)["config"] for path in paths if path.exists()]
+def _titles(*configs: Mapping[str, Any]) -> Callable[[str, str], str]:
+    """A function that gives the title of a data set or method, by the first settings that name it."""
     return lambda kind, name: next((each[kind][name]["title"] for each in configs if name in each[kind]), None) or name
 
 

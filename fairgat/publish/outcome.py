@@ -27,8 +27,11 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     if tables:
         lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
     audit = results / "audit/paper_vs_reproduced.csv"
-    if audit.exists() and audit.stat().st_mtime >= since and audited(results):
-        lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
+    try:
+        if audit.exists() and audit.stat().st_mtime >= since and audited(results):
+            lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
+    except DataError as error:
+        lines.append(str(error))
     failed = _failed(results, since)
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")

@@ -34,7 +34,7 @@ FIGURES = {
         "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
     ),
 }
-"""The first of these that was made leads."""
+"""A summary begins with the first of these that exists."""
 READING = """\
 ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the nodes whose label is 1; \
 lower is fairer. GAT's rows are means ± standard deviation over the splits, in percent. The others are differences \
@@ -45,12 +45,11 @@ CHANCE = "Chance: the probability that the claim would pass if the paper's table
 
 
 def update(pages: list[Path], published: Path) -> None:
-    """Render the quotes in these pages, and the published folder's own page; one without marks stays as it is.
+    """Render the quotes in these pages; one without marks stays as it is.
 
     Raises:
         DataError: as `with_quotes`.
     """
-    write_text(published / "README.md", own_page(published))
     for page in pages:
         text = page.read_text(encoding="utf-8")
         fresh = with_quotes(text, published, Path(os.path.relpath(published, page.parent)).as_posix())
@@ -76,7 +75,9 @@ def with_quotes(page: str, published: Path, link: str) -> str:
             raise DataError(f"{begin} needs a line {END} after it")
         if table is None:
             return f"{begin}\n\n{summary(published, link)}\n\n{end}"
-        if table.startswith("studies/") and not (published / table).parent.exists():
+        study = (published / table).parent
+        if table.startswith("studies/") and old.strip() and not study.exists():
+            print(f"{published} has no study {study.name}: the rows quoted of it stay as they are")
             return part[0]
         wanted = {name: values.split(",") for name, _, values in (word.partition("=") for word in part["rows"].split())}
         shown = against.of_study(published, table, wanted) if table.endswith(".csv") else _table(published, table)

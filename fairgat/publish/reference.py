@@ -19,8 +19,8 @@ def publish(results: Path) -> Path:
     """Copy a run's files and studies into `reference` in its folder, which afterwards holds them and nothing else.
 
     Args:
-        results: the run's results directory, whose provenance.json lists its files. Studies, which runs of their own
-            make, are looked for in its folder `studies` and in that of each results directory within it, whose
+        results: the run's results directory, whose provenance.json lists its files. Studies, each made by a
+            separate run, are looked for in its folder `studies` and in that of each results directory within it, whose
             provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
             was published of a study stays where there is none of that name. Of pages and pictures, .html and .png are
             left out, but for explore.html: .md and .svg show the same.

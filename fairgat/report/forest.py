@@ -48,12 +48,12 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
         limit = 6 * ends.median() if ends.max() > 12 * ends.median() > 0 else np.inf
         beyond |= bool(ends.max() > limit)
         for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
-            look = looks.get(line["method" if own else "of"]) or style.Look("", _GREY, "o")
             if pd.notna(row.paper):
                 published = True
                 _mark(ax, row.paper, place, "o", limit, color=_GREY, markerfacecolor="none")
             if pd.isna(row.difference):
                 continue
+            look = looks[line["method" if own else "of"]]
             if abs(row.difference) > limit:
                 side = np.sign(row.difference)
                 number = f"{row.difference:+.1f}".replace("-", "−")

@@ -13,6 +13,10 @@ INTERVALS = (
     "Elsewhere it is Nadeau and Bengio's corrected interval, as splits of one data set share its people."
 )
 """What the intervals of paired differences are about."""
+NOT_CORRECTED = (
+    "Nothing is corrected for the number of comparisons: where there is no true difference, one interval in twenty "
+    "leaves out 0."
+)
 
 
 def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:

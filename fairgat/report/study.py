@@ -21,7 +21,7 @@ from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
 from fairgat.scores import bootstrap
-from fairgat.scores.paired import corrected_half_width, differences, for_other_people, leave_out_0, splits_needed
+from fairgat.scores.paired import corrected, differences, for_other_people, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
@@ -95,9 +95,7 @@ def compare(
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
     compared["people"] = bootstrap.of_rows(map(_compared, compared.itertuples()), bootstrap.read(decisions))
-    compared["corrected"] = [
-        corrected_half_width(line.spread, line.n_splits, settings.ratios[line.task]) for line in compared.itertuples()
-    ]
+    compared["corrected"] = corrected(compared, compared["task"].map(settings.ratios))
     return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 
 
@@ -205,8 +203,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         explanation=(
             f"Percent on the {settings.part} sets; ± beside a score is its standard deviation over the splits. A "
             f"difference is a mean less that of {base} over the same splits, ± half a 95 % interval, and bold where "
-            f"that leaves out 0. {intervals} Nothing is corrected for the number of comparisons: where there is no "
-            f"true difference, one interval in twenty leaves out 0. Here they do, {counts}. "
+            f"that leaves out 0. {intervals} {percent.NOT_CORRECTED} Here they do, {counts}. "
             f"{rules}{validation}{splits}".strip()
         ),
         panels=panels,

@@ -20,7 +20,7 @@ from fairgat.report.model import Math
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
-# A colour and a marker of its own for each method: baselines in Okabe & Ito's and Tol's bright colours; FairGAT, its
+# Each method has a colour and a marker: baselines in Okabe & Ito's and Tol's bright colours; FairGAT, its
 # steps and its other shares in dark ones.
 _KNOWN = {
     "gat": ("#000000", "s"),
@@ -128,6 +128,8 @@ def crowd(values: np.ndarray) -> np.ndarray | None:
     Returns:
         (n,) bool; None where no closer look is needed.
     """
+    if not len(values):
+        return None
     away = np.abs(values - np.median(values, axis=0))
     near = (away <= 5 * np.median(away, axis=0)).all(axis=1)
     ranges = [np.ptp(some, axis=0) for some in (values, values[near])] if near.any() else []

@@ -17,7 +17,7 @@ from fairgat.data.graph import load_npz
 from fairgat.scores.paired import CONFIDENCE
 from fairgat.tasks import measures
 
-DRAWS = 500  # a standard deviation of so many has an error of 3 %
+DRAWS = 500  # with this many, a standard deviation has an error of 3 %
 _AT_ONCE = 100  # draws, to bound the memory: 30,000 nodes take 12 MB
 
 NOBODY = -1  # in place of a decision, where a node is not in a split's test set

@@ -7,12 +7,11 @@ from typing import Any
 import numpy as np
 
 from fairgat.data import splits
-from fairgat.data.graph import Graph, load_npz, save_npz
-from fairgat.errors import DataError
+from fairgat.data.graph import Graph, save_npz
 from fairgat.files import read_json
 from fairgat.scores.bootstrap import NOBODY
 from fairgat.scores.runs import read, under
-from fairgat.tasks.base import unpack
+from fairgat.tasks.base import reported_logits
 
 
 def pool(
@@ -42,14 +41,11 @@ def pool(
     rows = []
     if cell is not None:
         paths = [Path(path) for path in predictions]
-        reported = under(read(runs), "").query("cell == @cell and metric == 'epoch'").set_index("split")["value"]
+        reported = under(read(runs)).query("cell == @cell and metric == 'epoch'").set_index("split")["value"]
         for number, split in enumerate(split_files):
             place = Path(cell, f"split-{number}", "predictions.npz").parts
             (path,) = (path for path in paths if path.parts[-len(place) :] == place)
-            try:
-                logits = unpack(load_npz(path), int(reported[number]))["logits"]
-            except KeyError as error:
-                raise DataError(f"{path} lacks the reported epoch ({error}): train this run again") from None
+            logits = reported_logits(path, reported.get(number))
             row, test = np.full(len(logits), NOBODY, np.int8), splits.load(split)["test"]
             row[test] = logits[test] > 0
             rows.append(row[people])

@@ -44,6 +44,12 @@ def corrected_half_width(spread: float, n_splits: int, ratio: float) -> float:
     return float(stdtrit(n_splits - 1, (1 + CONFIDENCE) / 2)) * spread * math.sqrt(1 / n_splits + ratio)
 
 
+def corrected(frame: pd.DataFrame, ratios: Iterable[float]) -> list[float]:
+    """`corrected_half_width` of each row, which has `spread` and `n_splits`."""
+    numbers = zip(frame["spread"], frame["n_splits"], ratios, strict=True)
+    return [corrected_half_width(spread, n_splits, ratio) for spread, n_splits, ratio in numbers]
+
+
 def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     """Mean differences with their 95 % intervals by the paired t.
 

@@ -9,6 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -16,7 +17,8 @@ from torch import Tensor
 
 from fairgat import nn
 from fairgat.config import Training
-from fairgat.data.graph import Graph
+from fairgat.data.graph import Graph, load_npz
+from fairgat.errors import DataError
 
 PARTS = ("validation", "test")
 
@@ -163,7 +165,7 @@ def pack(predictions: Mapping[int, Mapping[str, np.ndarray]]) -> dict[str, np.nd
     return {"epochs": np.array(epochs)} | {name: np.stack([predictions[e][name] for e in epochs]) for name in names}
 
 
-def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray]:
+def unpack(arrays: Mapping[str, np.ndarray], epoch: float | None) -> dict[str, np.ndarray]:
     """Take the predictions of an epoch from predictions.npz.
 
     Raises:
@@ -173,3 +175,15 @@ def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray
     if not len(rows):
         raise KeyError(f"epoch {epoch}")
     return {name: array[rows[0]] for name, array in arrays.items() if name.endswith("logits")}
+
+
+def reported_logits(path: str | Path, epoch: float | None) -> np.ndarray:
+    """Read the logits (N,) of an epoch from a run's predictions.npz.
+
+    Raises:
+        DataError: the file is missing or damaged, or lacks the epoch; None is one that metrics.json does not name.
+    """
+    try:
+        return unpack(load_npz(path), epoch)["logits"]
+    except KeyError as error:
+        raise DataError(f"{path} lacks the reported epoch ({error}): train this run again") from None

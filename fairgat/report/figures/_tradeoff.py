@@ -28,7 +28,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     for dataset, title in settings.dataset_titles.items():
         mine = means[(means["dataset"] == dataset) & means["method"].isin(looks)]
         blocks[dataset], titles[dataset] = mine, title
-        near = style.crowd(mine[[utility.name]].to_numpy()) if len(mine) else None
+        near = style.crowd(mine[[utility.name]].to_numpy())
         if near is not None:
             blocks[dataset, "closer"] = mine[near]
             titles[dataset, "closer"] = f"{title}, closer: {near.sum()} of {len(near)} cells"

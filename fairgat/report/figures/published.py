@@ -35,7 +35,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     for task, among in product(TASKS, (True, False)):
         rows = frame[(task_of == task) & (frame["metric"].isin(measures.names(task, "utility")) == among)]
         title = f"{TASKS[task].title}: {measures.utility(task) if among else 'fairness measures'} (%)"
-        near = style.crowd(rows[["paper_mean", "mean"]].to_numpy()) if len(rows) else None
+        near = style.crowd(rows[["paper_mean", "mean"]].to_numpy())
         panels |= {title: rows} | ({f"{title}, closer": rows[near]} if near is not None else {})
     panels = {title: rows for title, rows in panels.items() if not rows.empty}
     figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0)

@@ -332,8 +332,8 @@ def test_means_that_were_cut_off_make_no_table(plan, tmp_path):
     files = plan.sources("tables", "comparison")
     lines = Path(files["winners"][0]).read_text().splitlines(keepends=True)
     methods = sorted({line.split(",")[3] for line in lines[1:]})
-    cut = tmp_path / "winners.csv"
+    cut, settings = tmp_path / "winners.csv", shown.table_settings(plan.config, "comparison", NODE)
     for method in methods:  # as if the file had ended before its rows
         cut.write_text("".join(line for line in lines if f",{method}," not in line))
         with pytest.raises(DataError, match=rf"winners\.csv lacks {method} on .*Delete it and run again"):
-            inputs.winners(files | {"winners": [cut]}, {"rule": "fair", "protocols": ["validation"]})
+            inputs.winners(files | {"winners": [cut]}, settings)
