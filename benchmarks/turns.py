@@ -103,7 +103,12 @@ def main() -> None:
         if given.graph == "recidivism":
             graph = str(make_graph(config.load_files("config.yaml"), "recidivism", "by-hand", given.data_mirror))
         other = f" at {given.against}"
-        rows = [row + mark for row in given.rows for mark in ("", other) if not mark or given.against]
+        rows = [
+            row + mark
+            for row in given.rows
+            for mark in ("", other)
+            if not mark or (given.against and not row.startswith(PEERS))
+        ]
 
         def one(row: str) -> dict[str, Any]:
             code = given.against if row.endswith(other) else None

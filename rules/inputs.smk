@@ -32,11 +32,6 @@ def split_shares(wildcards):
     return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
 
 
-def theory_every(wildcards):
-    """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
-    return CONFIG.training.theory_every if "theory" in TASKS[wildcards.task].measured else 0
-
-
 def debiased_cells(wildcards):
     """The settings of every cell that a debiased graph is for, without the debiasing's own."""
     settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
@@ -68,16 +63,16 @@ def study_runs():
     return list(dict.fromkeys(rows))
 
 
-def study_files(name):
-    """A file, such as the scores, of every row of the study."""
-    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_runs()]
+def study_files(name, runs=None):
+    """A file, such as the scores, of rows of the study: of every row where `runs` does not say which."""
+    runs = study_runs() if runs is None else runs
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in runs]
 
 
 def study_decisions():
     """The test decisions of every row of the study, where it compares test scores."""
     asked = study_runs() if STUDY.part == "test" else []
-    known = [run for run in asked if "decisions" in TASKS[run[0]].measured]
-    return [results(f"runs/{task}/{dataset}/{method}/decisions.npz") for task, dataset, method in known]
+    return study_files("decisions.npz", [run for run in asked if "decisions" in TASKS[run[0]].measured])
 
 
 def study_stats():

@@ -49,6 +49,8 @@ rule decisions:
     resources:
         mem_mb=growing(1000),
         runtime=growing(10),
+    params:
+        runs=method_runs,
     message:
         "Collect the decisions of {wildcards.method} on {wildcards.dataset}"
     script:

@@ -63,7 +63,7 @@ rule train:
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method, w.split),
         # The theory's modules only where it measures their terms.
-        code=lambda w: code("train", method_module(w), without=() if theory_every(w) else ("theory",)),
+        code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
     output:
         metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
         history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
@@ -86,7 +86,7 @@ rule train:
         training=training_of,
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,
-        theory_every=theory_every,
+        theory_every=lambda w: CONFIG.theory_every(w.task),
     message:
         "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"
     script:

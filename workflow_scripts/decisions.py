@@ -6,4 +6,5 @@ with logged(snakemake):
     from fairgat.scores import decisions
 
     given = snakemake.input
-    decisions.pool(given.graph, given.splits, given.runs, given.selection, given.predictions, snakemake.output[0])
+    predictions = dict(zip(snakemake.params.runs, given.predictions, strict=True))
+    decisions.pool(given.graph, given.splits, given.runs, given.selection, predictions, snakemake.output[0])

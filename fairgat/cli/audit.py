@@ -66,10 +66,16 @@ def _again(results: Path, configuration: list[str]) -> None:
     for kind in ("runtime", "decisions"):  # which are not published, or of a later version only
         files[kind] = [path for path in files[kind] if Path(path).exists()]
     files["more_splits"] = [settings.audit.more_splits] if settings.audit.more_splits else []
-    for name, text in audit.make(audit_settings(settings), files).items():
+    texts = audit.make(audit_settings(settings), files)
+    paired = results / "audit/paired.csv"
+    if not files["decisions"] and paired.exists() and frames.read(paired).filter(["people"]).notna().any(axis=None):
+        # Its intervals for other people cannot be made again.
+        texts = {name: text for name, text in texts.items() if not name.startswith("paired.")}
+    for name, text in texts.items():
         if (results / "audit" / name).exists() or not name.endswith(".html"):  # .md shows the same
             write_text(results / "audit" / name, text)
     pictures = {form: results / f"figures/published.{form}" for form in style.FORMATS}
-    figure = published.draw(figure_settings(settings, "published", None), {"audit": plan.files("audit")})
-    style.save(figure, {form: path for form, path in pictures.items() if path.exists()})
+    if pictures := {form: path for form, path in pictures.items() if path.exists()}:
+        figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
+        style.save(figure, pictures)
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})

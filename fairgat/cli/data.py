@@ -146,11 +146,12 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"homophily {_shown(group['homophily'])}"
         )
     for attribute, (_, values) in graph.attributes.items():
-        for code in _UNKNOWN & set(values) if len(values) > 2 else ():
-            if str(int(code) - 1) not in values:
-                known = [value for value in values if value != code]
-                known = paste("groups", known if len(graph.attributes) == 1 else {attribute: known})
-                yield f"if {attribute}={code} means not known, leave it out: {known} and `drop: [unknown_groups]`"
+        unknown = [value for value in values if value in _UNKNOWN and str(int(value) - 1) not in values]
+        known = [value for value in values if value not in unknown]
+        if unknown and len(known) > 1:
+            kept = paste("groups", known if len(graph.attributes) == 1 else {attribute: known})
+            codes = " or ".join(unknown)
+            yield f"if {attribute}={codes} means not known, leave it out: {kept} and `drop: [unknown_groups]`"
     columns = facts.get("feature_columns", [])
     if columns:
         yield f"features: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' if len(columns) > 30 else ''}"

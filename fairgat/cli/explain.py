@@ -12,7 +12,7 @@ from fairgat import methods
 from fairgat.cli.evaluate import data_folder, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data import splits
-from fairgat.data.graph import Graph
+from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import reported_logits
@@ -49,10 +49,10 @@ def run(arguments: argparse.Namespace) -> None:
     group, lines = predictions(logits[split["test"]] > 0, graph.labels[split["test"]], graph.sensitive[split["test"]])
     print(f"{title}\n1. {next(lines)}\n2. {next(lines)}")
     settings, training = methods.settings(module, written["settings"]), NodeTraining(**written["training"])
-    edited = data / "debiased" / dataset / written["method"] / f"{number}.npz"
+    model, edited = directory / "model.npz", data / "debiased" / dataset / written["method"] / f"{number}.npz"
     try:
         method = rebuild(
-            module, settings, graph, split, training, written["seed"], directory / "model.npz",
+            module, settings, graph, split, training, written["seed"], model, load_npz(model),
             edited if edited.exists() else None,
         )  # fmt: skip
         accounts = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}

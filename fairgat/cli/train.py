@@ -10,7 +10,7 @@ import yaml
 from fairgat import cells, config, methods
 from fairgat.cli.evaluate import show
 from fairgat.cli.graphs import make_graph
-from fairgat.config import TASKS, Config
+from fairgat.config import Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
@@ -25,7 +25,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     """Add the arguments of `train`, but for the hyperparameters, which `_options` reads."""
     parser.description = (
         "Train one cell on one split. Every hyperparameter of the method is an option: --alpha-chi-max 0.75 --eta 1. "
-        "The graph, the split and the run are made again in a folder of their own, laid out as the workflow's; only "
+        "The graph, the split and the run are made again in a separate folder, laid out as the workflow's; only "
         "files that were downloaded there before are used again."
     )
     parser.add_argument("--dataset", required=True)
@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         protocol["epochs"] = arguments.epochs
     out = arguments.out
     if out.resolve().is_relative_to(Path(settings.results_dir).resolve()):
-        raise ConfigError(f"--out {out} is where the workflow writes; give a folder of its own")
+        raise ConfigError(f"--out {out} is where the workflow writes; give another folder")
     seed = settings.seed if arguments.seed is None else arguments.seed
     threads = arguments.threads or settings.training.threads
     torch.set_num_threads(threads)  # the debiasing's, too
@@ -71,7 +71,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     job = Run(task, arguments.dataset, arguments.method, cells.to_path(cell), arguments.split)
     split, debiased = _inputs(settings, job, seed, graph, out, arguments.quiet)
     directory = out / job.folder
-    theory_every = settings.training.theory_every if "theory" in TASKS[task].measured else 0
+    theory_every = settings.theory_every(task)
     metrics = training.run(
         job,
         module=settings.module(job.method),

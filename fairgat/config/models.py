@@ -272,6 +272,10 @@ class Config(Model):
         chosen = grid if entry.may_call_off else grid[:1]
         return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
 
+    def theory_every(self, task: Task) -> int:
+        """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+        return self.training.theory_every if "theory" in TASKS[task].measured else 0
+
     def not_run(self, dataset: str) -> str | None:
         """Why `dataset` is left out of this run; None when it runs."""
         entry = self.datasets[dataset]

@@ -237,7 +237,7 @@ class Audit(Model):
 
     margins: Margins = Margins()
     """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
-    more_splits: str | None = None
+    more_splits: PathText | None = None
     """The differences.csv of a study of test scores with more splits at the paper's cells, such as that of
     configs/power.yaml: claims are judged by its scores, too."""
 

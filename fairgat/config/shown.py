@@ -53,7 +53,7 @@ class FigureSettings(Model):
     """The settings of a figure."""
 
     task: Task | None
-    """Its own; None where it shows all."""
+    """The task that it shows; None where it shows all."""
     datasets: list[ShownDataset]
     """In config order."""
     methods: list[ShownMethod]
@@ -76,7 +76,7 @@ class FigureSettings(Model):
 
     @property
     def same(self) -> dict[str, str]:
-        """The method whose scores another one has, by the other one's name."""
+        """For each method that is another one (`same_as`): the method whose scores it has."""
         return {method.name: method.same_as for method in self.methods if method.same_as}
 
 
@@ -333,7 +333,9 @@ def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
 
 def _lookup(config: Config, path: str | None) -> str | None:
     """The value of a setting such as `selection.rule`, as text; None where the configuration lacks it."""
+    if path is None:
+        return None
     value: object = config
-    for key in path.split(".") if path else [""]:
+    for key in path.split("."):
         value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
     return None if value is None else str(value)

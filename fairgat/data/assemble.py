@@ -49,6 +49,10 @@ def assemble(
     if labels is None and options.label is not None:
         labels = columns.labels(table, options)
     edge_index = edges_from_pairs(pairs, len(groups), where, options.drop, written)
+    if not edge_index.size:
+        raise DataError(
+            f"{where}: no edge is left that joins two known nodes. Is `id` another column, or the `separator` another?"
+        )
     kept = groups >= 0
     left_out = {"nodes of none of the groups": int((~kept).sum())}
     if options.labelled_only and labels is not None:
@@ -71,11 +75,6 @@ def assemble(
     if features is not None:
         values = np.concatenate([features, values], axis=1)
     count = edge_index.shape[1] // 2
-    if not count:
-        raise DataError(
-            f"{where}, line 1: no edge is left that joins two known nodes. Is `id` another column, or the `separator` "
-            "another?"
-        )
     edges = induced(edge_index, kept) if not kept.all() else edge_index
     unknown = pairs.min(axis=1, initial=0) < 0
     left_out["edges that name an unknown node"] = int(unknown.sum())

@@ -26,6 +26,11 @@ class Refused(Exception):
     """What is wrong with some of a column's texts: `(text, wrong (K,) bool)`."""
 
 
+def floats(values: Iterable[Value]) -> np.ndarray:
+    """(K,) the numbers among what `value_of` gave, and NaN for each text."""
+    return np.array([value if isinstance(value, float) else np.nan for value in values])
+
+
 def value_of(value: Value) -> Value:
     """What a cell is compared by: its number where it is one, so that 1 and 1.0 are one value, or else its text.
 

@@ -62,7 +62,7 @@ def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]
         count: how many undirected edges it names.
 
     Returns:
-        `listed_edges`: rows; `repeated_edges`: rows that are as an earlier one; `edges_listed_both_ways`: edges (u, v)
+        `listed_edges`: rows; `repeated_edges`: rows that repeat an earlier one; `edges_listed_both_ways`: edges (u, v)
         that are listed as (v, u) as well; `listed_inter_edges` and `listed_intra_edges`: different rows in the graph,
         so that an edge counts once or, where both ways are listed, twice.
     """

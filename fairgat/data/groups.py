@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, Refused, some_of, value_of
+from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, Refused, floats, some_of, value_of
 from fairgat.data.options import REST, Columns, paste
 from fairgat.data.reading import Column, Table
 
@@ -25,13 +25,12 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
     """
     codes, values = [], []
     for attribute in options.sensitive:
-        column, names = table.column(attribute), None
+        column = table.column(attribute)
         try:
             found, names = _values(column, attribute, options)
         except Refused as error:
             text, wrong = error.args
-        if names is None:
-            raise table.error(wrong[column.codes], text)
+            raise table.error(wrong[column.codes], text) from None
         codes.append(found[column.codes])
         values.append(names)
     known = np.min(codes, axis=0) >= 0
@@ -58,7 +57,7 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
 
 
 def _fewer(options: Columns, codes: list[np.ndarray], values: list[list[str]]) -> str:
-    """Suggest to leave out the attribute with the most values, or to merge them, where that is enough."""
+    """Suggest leaving out the attribute with the most values, or merging them, where that is enough."""
     largest = max(range(len(values)), key=lambda place: len(values[place]))
     others = [each for place, each in enumerate(codes) if place != largest]
     name, first = options.sensitive[largest], values[largest][0]
@@ -90,7 +89,7 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
             f"column {attribute!r} is empty or NaN. Leave such nodes out with {dropped}, or correct it", empty
         )
     if bins:
-        numbers = np.array([value if isinstance(value, float) else np.nan for value in values])
+        numbers = floats(values)
         if (wrong := np.isnan(numbers) & ~empty).any():
             raise Refused(f"column {attribute!r} is {texts[wrong][0]!r}, which is not a number, and has `bins`", wrong)
         edges = [f"{edge:g}" for edge in bins]
@@ -143,7 +142,7 @@ def _check_number_of_groups(
     if count <= MOST_GROUPS:
         return
     if numbers:
-        rows = np.array([number if isinstance(number, float) else np.nan for number in numbers])[column.codes]
+        rows = floats(numbers)[column.codes]
         cuts = np.unique([float(f"{cut:.3g}") for cut in np.nanquantile(rows, [1 / 3, 2 / 3])])
         cuts = cuts[(cuts > np.nanmin(rows)) & (cuts <= np.nanmax(rows))]
         cuts = cuts if len(cuts) else np.array([np.nanmax(rows)])

@@ -1,6 +1,6 @@
 """GAT with one threshold for everyone, the most accurate on validation nodes: the control of `thresholds`.
 
-Whatever it changes, tuning a threshold changes without regard to groups.
+Whatever it changes is due to tuning a threshold, without regard to groups.
 """
 
 import numpy as np

@@ -30,7 +30,7 @@ class Settings(original.Settings):
     1 - alpha_chi for intra-edges and alpha_chi for inter-edges."""
     scores: Literal["scaled", "unscaled", "equal"] = "scaled"
     """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
-    a node's neighbours of one kind have equal weights. `unscaled` is S3 on Z only, which undoes its factors of C."""
+    a node's neighbours of one kind have equal weights. `unscaled` amounts to S3 on Z only, which undoes C's factors."""
     deviation: Literal["function", "constant"] = "function"
     """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants."""
     logit: Literal["scaled", "unscaled"] = "scaled"
@@ -143,13 +143,12 @@ class _Variant:
 class NodeClassification(_Variant, original.NodeClassification):
     def build(self) -> nn.Module:
         """Make FairGAT's network from the same initial weights, with the linear layer that the variant has."""
-        constant, options, task = self.settings.deviation == "constant", self.options(), self.task
+        options, task = self.options(), self.task
         if self.settings.logit == "unscaled":
             options["eta"] = None
-        elif not constant:
-            return super().build()
-        network = ConstantDeviationClassifier if constant else NodeClassifier
-        return network(self.layer(), task.graph.num_features, task.training.hidden, **options)
+        if self.settings.deviation == "constant":
+            return ConstantDeviationClassifier(self.layer(), task.graph.num_features, task.training.hidden, **options)
+        return task.network(self.layer(), **options)
 
 
 class LinkPrediction(_Variant, original.LinkPrediction):

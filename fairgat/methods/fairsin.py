@@ -46,7 +46,7 @@ class Settings(Model):
     phi_weight_decay: NotNegative = 0.001
     """Of phi's Adam. The authors have 0 in F."""
     held_out: Annotated[float, Field(ge=0, lt=1)] = 0.1
-    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, they choose nothing."""
+    """Share of the nodes with an h that phi is not fitted on. As in the authors' code, nothing is chosen on them."""
     discriminator_every: Count = 2
     """Epochs between two steps of the discriminator. The authors take 5 for 10 of the classifier."""
     discriminator_learning_rate: Positive = 0.01
@@ -110,7 +110,7 @@ class NodeClassification(NodeMethod):
         return losses
 
     def fit_phi(self, steps: int) -> float:
-        """Take some steps of phi towards h by the mean squared error, then add its output to the features."""
+        """Train phi for `steps` steps to predict h, by the mean squared error, then add its output to the features."""
         for _ in range(steps):
             loss = mse_loss(self.model.phi(self.known), self.h)
             self.phi_optimizer.zero_grad()

@@ -28,7 +28,7 @@ def _state(tensor: Tensor) -> tuple:
 
 
 def has_storage(x: Tensor) -> bool:
-    """Whether x is a tensor of its own, and not what a transform of torch.func, or vmap, makes of one."""
+    """Whether x has data, unlike the wrappers that the transforms of torch.func make."""
     if torch.compiler.is_compiling() or x.layout != torch.strided:
         return True
     try:

@@ -114,11 +114,12 @@ class CSRGraph:
         if key not in self._masses:
             if len(self._masses) == KEPT:
                 self._masses.clear()
-            mass = self._two_masses if self.mass is None else lambda _: self.mass
-            self._masses[key] = plainly(lambda: mass(alpha_chi).to(dtype))
+            self._masses[key] = plainly(lambda: self._mass_of(alpha_chi).to(dtype))
         return self._masses[key]
 
-    def _two_masses(self, alpha_chi: float) -> Tensor:
+    def _mass_of(self, alpha_chi: float) -> Tensor:
+        if self.mass is not None:
+            return self.mass
         mass = torch.ones(self.num_rows, self.segments, dtype=torch.float64, device=self.source.device)
         if self.segments == 1:
             return mass
@@ -245,7 +246,8 @@ def csr_of(
     edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None" = None
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
-    if torch.compiler.is_compiling() and shares is None:  # SciPy cannot be traced, only called
+    as_tensors = shares is None and (sensitive is None or isinstance(sensitive, Tensor))
+    if torch.compiler.is_compiling() and as_tensors:  # SciPy cannot be traced, only called
         arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
         graph = CSRGraph(num_nodes, 1 if sensitive is None else 2, *arrays[:4])
         graph._transposed.append(tuple(arrays[4:]))
@@ -260,7 +262,7 @@ def csr_of(
     of_edges = kept(_graphs, edge_index, lambda _: {})
     graphs = of_edges.setdefault((num_nodes, sensitive is None, add_self_loops, shares), WeakTensorKeyDictionary())
     graph = kept(graphs, groups, build)
-    if max(len(of_edges), len(graphs)) > KEPT:
+    if max(len(of_edges), sum(map(len, of_edges.values()))) > KEPT:  # kinds whose groups are gone count, too
         of_edges.clear()
     return graph
 
@@ -274,9 +276,7 @@ _library.define(
 
 def _build(edge_index, sensitive, num_nodes, add_self_loops):
     graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
-    rowptr = graph.rowptr
-    segptr = graph.segptr if graph.segments > 1 else graph.segptr.clone()
-    return rowptr, segptr, graph.source, graph.permutation, *graph.transposed()
+    return graph.rowptr, graph.segptr, graph.source, graph.permutation, *graph.transposed()
 
 
 def _build_fake(edge_index, sensitive, num_nodes, add_self_loops):

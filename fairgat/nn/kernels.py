@@ -22,7 +22,6 @@ _FUSED = {"contract"}  # products and sums in one instruction
 # reorder a sum again, and the first training in a fresh clone would get other bits than those that follow.
 _REORDERED = {"contract", "reassoc"}
 
-
 _parallel = compiled(parallel=True, fastmath=_FUSED, **OPTIONS)
 _parallel_dots = compiled(parallel=True, fastmath=_REORDERED, **OPTIONS)
 _rows = njit(fastmath=_REORDERED, **OPTIONS)

@@ -129,7 +129,7 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
 def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
     mean, variance = moments(x)
-    factor = inverse_deviation(variance, rounding(mean), 0.0 if center else 1.0)  # of 0, and not of rounding errors
+    factor = inverse_deviation(variance, rounding(mean), 0.0 if center else 1.0)  # centred constants: 0
     return (x - mean if center else x) * (eta * factor)
 
 

@@ -62,7 +62,7 @@ def declared(folder: str, name: str) -> Declared:
 
 
 def method_path(module: str) -> str:
-    """The file of a method's module, for `closure`: `methods/gat`, or in a folder of its own `methods/edits/method`."""
+    """The file of a method's module, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
     return f"methods/{module}/method" if (PACKAGE / "methods" / module).is_dir() else f"methods/{module}"
 
 

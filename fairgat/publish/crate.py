@@ -21,7 +21,7 @@ PROFILES = {
     for name in ("process", "workflow", "provenance")
 } | {"https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate"}
 DERIVED = ("data/graphs/", "data/debiased/")  # they hold the data sets' features and edges
-ACCESS = "The data sets have licences of their own, if any: docs/data.md"
+ACCESS = "Each data set has its licence, if any: docs/data.md"
 PLACES = (
     "data/graphs/", "data/splits/", "data/debiased/", "runs/", "summary/", "runtime/", "theory/", "account/", "tables/",
     "figures/", "audit/", "costs/", "studies/", "explore.html",

@@ -1,6 +1,6 @@
 """The test decisions of a method's selected cell in all splits, in one file: what the bootstrap over people reads."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ def pool(
     split_files: Iterable[str | Path],
     runs: str | Path,
     selection: str | Path,
-    predictions: Iterable[str | Path],
+    predictions: Mapping[tuple[str, int], str | Path],
     output: str | Path,
 ) -> None:
     """Write decisions.npz of one method on one data set of node classification.
@@ -29,7 +29,7 @@ def pool(
         split_files: its splits, in their order.
         runs: the method's runs.csv, which says at which epoch each run is reported.
         selection: the method's selection.json.
-        predictions: predictions.npz of every cell and split.
+        predictions: predictions.npz of each cell and split.
         output: `decisions` (splits, n) int8, 0 or 1, NOBODY outside a split's test set; `labels` and `groups` (n,) of
             the n labelled nodes; `dataset`, `method` and `cell`. Without a selected cell there are no splits.
 
@@ -40,12 +40,9 @@ def pool(
     cell, people = chosen["winner"], whole.labelled
     rows = []
     if cell is not None:
-        paths = [Path(path) for path in predictions]
         reported = under(read(runs)).query("cell == @cell and metric == 'epoch'").set_index("split")["value"]
         for number, split in enumerate(split_files):
-            place = Path(cell, f"split-{number}", "predictions.npz").parts
-            (path,) = (path for path in paths if path.parts[-len(place) :] == place)
-            logits = reported_logits(path, reported.get(number))
+            logits = reported_logits(predictions[cell, number], reported.get(number))
             row, test = np.full(len(logits), NOBODY, np.int8), splits.load(split)["test"]
             row[test] = logits[test] > 0
             rows.append(row[people])

@@ -79,20 +79,23 @@ class LinkTask(Task):
         """Compute every measure at the protocol's cut-off; FairDrop's notebook counts a rate over nobody as 0."""
         notebook = protocol == "fairdrop"
         logits = {part: predictions[f"{part}_logits"] for part in PARTS}
+        probabilities = {part: _probabilities(values) for part, values in logits.items()}
         chosen_on = "test" if notebook else "validation"
-        values, labels = _probabilities(logits[chosen_on]), self._labels[chosen_on]
+        values, labels = probabilities[chosen_on], self._labels[chosen_on]
         # max() keeps the first of equals, as the notebook does
         cutoff = max(self.training.cutoffs, key=lambda value: ((values >= value) == labels).mean())
         nobody = 0.0 if notebook else math.nan
         return {
-            part: measures.compute(self.name, self._decisions(logits[part], part, cutoff, nobody)) for part in PARTS
+            part: measures.compute(
+                self.name, self._decisions(logits[part], probabilities[part] >= cutoff, part, cutoff, nobody)
+            )
+            for part in PARTS
         }
 
-    def _decisions(self, logits: np.ndarray, part: str, cutoff: float, nobody: float) -> Decisions:
+    def _decisions(self, logits: np.ndarray, decided: np.ndarray, part: str, cutoff: float, nobody: float) -> Decisions:
         groups = self.graph.sensitive[self._edges[part].numpy()]
-        labels, decided = self._labels[part] == 1, _probabilities(logits) >= cutoff
         # Logits rank the pairs: in float32 every probability above a logit of 17 is 1
-        return Decisions(logits, cutoff, decided, labels, groups, self.num_groups, nobody)
+        return Decisions(logits, cutoff, decided, self._labels[part] == 1, groups, self.num_groups, nobody)
 
 
 def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:

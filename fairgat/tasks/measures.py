@@ -84,7 +84,7 @@ def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> M
 
 
 def _node_gap(name: str, label: str, tex: str, rates: Callable[..., np.ndarray]) -> Measure:
-    return replace(_gap(name, label, tex, metrics.gap_of(rates)), of_counts=metrics.gap_of_counts(rates))
+    return replace(_gap(name, label, tex, metrics.gap_of(rates)), of_counts=lambda counts: metrics.gap(rates(counts)))
 
 
 ACCURACY = Measure(

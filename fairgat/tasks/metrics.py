@@ -95,22 +95,12 @@ def _rates(part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: floa
     return np.divide(part, whole, out=rates, where=whole > 0)
 
 
-def gap(rates: np.ndarray, nobody: float = math.nan) -> float:
-    """The largest rate minus the smallest; `nobody` where fewer than two groups have one."""
-    known = rates[~np.isnan(rates)]
-    return float(known.max() - known.min()) if len(known) > 1 else nobody
-
-
-def gap_of_counts(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[np.ndarray], np.ndarray]:
-    """Make the gap between the groups' rates of (groups, 2, 2, ...) counts, over the trailing axes."""
-
-    def measure(counts: np.ndarray) -> np.ndarray:
-        found = rates(counts)
-        known = ~np.isnan(found)
-        spread = np.where(known, found, -math.inf).max(axis=0) - np.where(known, found, math.inf).min(axis=0)
-        return np.where(known.sum(axis=0) > 1, spread, math.nan)
-
-    return measure
+def gap(rates: np.ndarray, nobody: float = math.nan) -> np.ndarray:
+    """The largest rate (groups, ...) minus the smallest; `nobody` where fewer than two groups have one."""
+    known = ~np.isnan(rates)
+    largest = np.where(known, rates, -math.inf).max(axis=0, initial=-math.inf)
+    smallest = np.where(known, rates, math.inf).min(axis=0, initial=math.inf)
+    return np.where(known.sum(axis=0) > 1, largest - smallest, nobody)
 
 
 def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
@@ -136,7 +126,7 @@ def f1(decisions: Decisions) -> float:
 
 def gap_of(rates: Callable[[np.ndarray, float], np.ndarray]) -> Callable[[Decisions], float]:
     """Make the measure of the gap between the groups' rates."""
-    return lambda decisions: gap(rates(decisions.counts, decisions.nobody), decisions.nobody)
+    return lambda decisions: float(gap(rates(decisions.counts, decisions.nobody), decisions.nobody))
 
 
 def gaps_of(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], dict[str, float]]:
@@ -145,7 +135,7 @@ def gaps_of(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], 
     def measure(decisions: Decisions) -> dict[str, float]:
         positive, labels = decisions.positive, decisions.labels
         return {
-            name: gap(rates(counted(positive, labels, values, int(values.max(initial=0)) + 1)))
+            name: float(gap(rates(counted(positive, labels, values, int(values.max(initial=0)) + 1))))
             for name, values in decisions.attributes.items()
         }
 
@@ -160,7 +150,7 @@ def worst(rates: np.ndarray) -> float:
 
 def parity(dyad: str) -> Callable[[Decisions], float]:
     """Make the measure of FairDrop's difference of demographic parity in a grouping of `Decisions.dyads`."""
-    return lambda decisions: gap(positive_rates(decisions.dyads[dyad], decisions.nobody), decisions.nobody)
+    return lambda decisions: float(gap(positive_rates(decisions.dyads[dyad], decisions.nobody), decisions.nobody))
 
 
 def odds(dyad: str) -> Callable[[Decisions], float]:
@@ -192,8 +182,8 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     decisions = Decisions(decided, 0.5, decided, truth, groups, len(known))
     return {
         "accuracy": accuracy(decisions),
-        "statistical_parity": gap(positive_rates(decisions.counts)),
-        "equal_opportunity": gap(true_positive_rates(decisions.counts)),
+        "statistical_parity": float(gap(positive_rates(decisions.counts))),
+        "equal_opportunity": float(gap(true_positive_rates(decisions.counts))),
         "f1": f1(decisions),
     }
 

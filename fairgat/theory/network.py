@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.nn.normalise import spectrally_normalised
 from fairgat.theory.account import Account, attention_account
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
@@ -131,8 +132,8 @@ def attention_layer(
 
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
     """W after S2, which a pass does not compute where S3 follows."""
-    weight = _double(linear.weight)
-    return weight / np.linalg.norm(weight, 2) if getattr(module, "spectral_norm", False) else weight
+    weight = linear.weight.detach().double()
+    return (spectrally_normalised(weight) if getattr(module, "spectral_norm", False) else weight).numpy()
 
 
 def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:

@@ -5,6 +5,7 @@ from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any, Literal
 
+import numpy as np
 import pandas as pd
 import torch
 
@@ -31,15 +32,16 @@ def rebuild(
     training: NodeTraining,
     seed: int,
     model: str | Path,
+    arrays: Mapping[str, np.ndarray],
     debiased: str | Path | None = None,
 ) -> Method:
-    """Make a trained method from its model.npz; the other arguments are those of `fairgat.training.job.build`.
+    """Make a trained method from the arrays of its model.npz; the others are those of `fairgat.training.job.build`.
 
     Raises:
-        DataError: the file is missing or damaged, or its arrays are not those of the method.
+        DataError: the arrays are not those of the method; the message names the file, `model`.
     """
     method = build(module, settings, graph, dict(split), training, seed, debiased)
-    own, arrays = method.model.state_dict(), load_npz(model)
+    own = method.model.state_dict()
     # Before release 0.3 step 2 was a parametrisation.
     names = {
         name if name in own else name.replace(".parametrizations.weight.original", ".weight"): name for name in arrays
@@ -94,12 +96,14 @@ def measure_runs(
     if selection and winner is None:
         print(f"no cell of {method} was selected on {dataset}")
     for (cell, split), model in zip(runs, models, strict=True):
-        if (selection and cell != winner) or not load_npz(model):
+        if selection and cell != winner:
+            continue
+        if not (arrays := load_npz(model)):
             continue
         chosen, parts = methods.settings(module, {**settings, **cells.from_path(cell)}), splits.load(split_files[split])
         job_seed, edited = splits.seed_of(seed, dataset, split), debiased[split] if debiased else None
         try:
-            results = measured(rebuild(module, chosen, whole, parts, protocol, job_seed, model, edited))
+            results = measured(rebuild(module, chosen, whole, parts, protocol, job_seed, model, arrays, edited))
         except NotDefined as error:
             print(f"{method} on {dataset}: {error}")
             return pd.DataFrame(columns=columns)

@@ -69,8 +69,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         table = tables.read_nodes(folder / "nodes.csv", options)
         texts = np.array([str(node) for node in names], dtype=object)
         rows = tables.row_finder(table, options.id)(texts)
-        if options.id is None or (rows < 0).any():
-            tables.check_ids(table, set(texts), where, options)
+        tables.check_ids(table, texts, rows, where, options)
         row = dict(zip(names, rows.tolist(), strict=True))
         facts["nodes_read_as"] = f"{table.form}; {len(table)} rows"
     else:

@@ -122,7 +122,7 @@ def _telling(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
     if not parts:
         return np.zeros(0, dtype=np.int64)
     first = np.stack([part[0] for part in parts])
-    return np.flatnonzero((np.ptp(first, axis=0) > 0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0))
+    return np.flatnonzero((first != first[0]).any(axis=0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0))
 
 
 def _data(path: Path, where: str):

@@ -77,7 +77,7 @@ AtPath = Annotated[FileOptions, BeforeValidator(lambda value: {"file": value} if
 
 
 class Options(Columns, Form):
-    """`separator`, `encoding` and `comment` are those of both files, where they have none of their own."""
+    """`separator`, `encoding` and `comment` are for both files, unless a file gives others."""
 
     nodes: AtPath
     """The table of the nodes, one a row: its path, or `{file: PATH, separator: ..., header: ...}`."""
@@ -121,12 +121,14 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
 
     table = read_nodes(nodes, options)
     facts = {"nodes_read_as": f"{table.form}; {len(table)} rows"}
+    where = options.edges.file
     if callable(edges):
         pairs, written = edges(table), None
         facts["edges_read_as"] = "computed from the nodes"
     else:
         pairs, written, facts["edges_read_as"] = _pairs(table, edges, options)
-    return assemble(options, table, pairs, options.edges.file, written, facts=facts)
+        where += ", line 1"
+    return assemble(options, table, pairs, where, written, facts=facts)
 
 
 def _read(path: Path, written: FileOptions, options: Any, expected: np.ndarray | None = None):
@@ -169,8 +171,7 @@ def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, s
     ends = _ends(edges, options, find)
     columns = [edges.at(end) for end in ends]
     rows = [find(column.texts) for column in columns]
-    if options.id is None or any((each < 0).any() for each in rows):
-        check_ids(table, {text for column in columns for text in column.texts}, edges.where, options)
+    check_ids(table, np.concatenate([column.texts for column in columns]), np.concatenate(rows), edges.where, options)
     pairs = np.stack([each[column.codes] for each, column in zip(rows, columns, strict=True)], axis=1)
 
     def row(number: int) -> tuple[str, str]:
@@ -282,8 +283,16 @@ def _row_number(text: str, count: int) -> int:
     return int(digits) if digits.isdecimal() and len(digits) < 19 and int(digits) < count else -1
 
 
-def check_ids(table, asked: set[str], where: str, options: Any) -> None:
-    """Ask where edges name all nodes by a column, and were to name them by another, or by row numbers."""
+def check_ids(table, texts: np.ndarray, rows: np.ndarray, where: str, options: Any) -> None:
+    """Ask, where edges may name nodes by another column than `id`, or may count rows from another number.
+
+    Args:
+        texts: (K,) how the edges name nodes.
+        rows: (K,) the rows that were found, -1 for none.
+    """
+    if options.id is not None and (rows >= 0).all():
+        return
+    asked = set(texts)
     given = "row numbers from 0" if options.id is None else f"the column {options.id!r}"
     taken = {options.label, options.id, *options.sensitive, *options.exclude, *(options.features or ())}
     for number, name in enumerate(table.names):

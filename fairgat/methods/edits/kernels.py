@@ -3,14 +3,14 @@
 import numpy as np
 from numba import prange
 
-from fairgat.nn.parallel import compiled
+from fairgat.nn.parallel import OPTIONS, compiled
 
 TILE = 64
 MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have
 BIN_BITS = 12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
 
-# `contract` only: what may be reordered is reordered otherwise in the cache (fairgat/nn/kernels.py).
-_options = {"nogil": True, "error_model": "numpy", "fastmath": {"contract"}}
+# `contract` only: operations that may be reordered are reordered differently in the cache (fairgat/nn/kernels.py).
+_options = {**OPTIONS, "fastmath": {"contract"}}
 _jit, _parallel = compiled(**_options), compiled(parallel=True, **_options)
 
 

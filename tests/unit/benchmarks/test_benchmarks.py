@@ -5,11 +5,10 @@ import subprocess
 
 import epoch
 import page
-import pytest
 import turns
 
 
-def test_a_measurement_and_one_that_cannot_run(tmp_path, monkeypatch):
+def test_a_measurement_and_one_that_cannot_run(tmp_path):
     tiny = "60,200,5", "--hidden", "16", "--seconds", "0", "--fewest", "1"
     (tmp_path / "dgl.py").write_text("raise ModuleNotFoundError('No module named dgl')\n")
     *_, rows = turns.take_turns(
@@ -35,7 +34,6 @@ def test_only_rows_that_say_so_keep_memory(monkeypatch):
 
 
 def test_too_little_memory_is_said():
-    pytest.importorskip("resource")
     result = turns.measure("GAT", "1000000,1000,2000", limit_gib=1)
     assert result == {"failure": "needs more than 1 GiB"}
 

@@ -88,3 +88,11 @@ def test_a_layer_is_pickled_and_copied():
         torch.testing.assert_close(other(features(), edge_index, sensitive), expected)
         torch.testing.assert_close(other(features(), CSRGraph.from_edge_index(
             edge_index, N, sensitive, shares=layer.alpha_chi)), expected)  # fmt: skip
+
+
+def test_a_compiled_layer_takes_groups_of_any_type():
+    edge_index, sensitive = random_graph()
+    layer = FairGATConv(5, 8).eval()
+    compiled = torch.compile(layer, backend="eager")
+    for groups in (sensitive.tolist(), sensitive.numpy()):
+        torch.testing.assert_close(compiled(features(), edge_index, groups), layer(features(), edge_index, sensitive))

@@ -118,7 +118,8 @@ def pooled(tmp_path):
         pd.DataFrame(rows, columns=list(runs.COLUMNS)).to_csv(folder / "runs.csv", index=False)
         write_json(folder / "selection.json", {"dataset": "toy", "method": method, "winner": cell if paths else None})
         output = folder / "decisions.npz"
-        decisions.pool(tmp_path / "graph.npz", files, folder / "runs.csv", folder / "selection.json", paths, output)
+        given = {(cell, k): path for k, path in enumerate(paths)}
+        decisions.pool(tmp_path / "graph.npz", files, folder / "runs.csv", folder / "selection.json", given, output)
         return output
 
     return graph, files, write
