@@ -30,8 +30,7 @@ def test_edges_by_target_intra_edges_first(self_loops, groups):
         assert (sensitive[graph.source[mid:hi].long()] != sensitive[i]).all()
 
 
-def test_edges_by_source():
-    edge_index, sensitive = random_graph()
+def test_edges_by_source(edge_index, sensitive):
     graph = CSRGraph.from_edge_index(edge_index, 30, sensitive)
     tptr, ttarget, tedge, position = graph.transposed()
     assert torch.equal(graph.target[tedge.long()], ttarget.long())
@@ -43,8 +42,7 @@ def test_edges_by_source():
 
 
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.uint8])
-def test_integers_of_any_width(dtype):
-    edge_index, sensitive = random_graph()
+def test_integers_of_any_width(dtype, edge_index, sensitive):
     wide, narrow = (CSRGraph.from_edge_index(each, 30, sensitive) for each in (edge_index, edge_index.to(dtype)))
     assert torch.equal(wide.source, narrow.source) and torch.equal(wide.rowptr, narrow.rowptr)
 
@@ -63,8 +61,7 @@ def test_integers_of_any_width(dtype):
         lambda groups: pd.Series(groups.numpy(), dtype="boolean"),
     ],
 )
-def test_groups_of_any_type(convert):
-    edge_index, sensitive = random_graph()
+def test_groups_of_any_type(convert, edge_index, sensitive):
     whole, other = (CSRGraph.from_edge_index(edge_index, 30, each) for each in (sensitive, convert(sensitive)))
     assert torch.equal(whole.segptr, other.segptr) and torch.equal(whole.source, other.source)
 

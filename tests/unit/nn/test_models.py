@@ -2,15 +2,13 @@
 
 import pytest
 import torch
-from graphs import random_graph
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, LinkEncoder, NodeClassifier
 
 
 @pytest.mark.parametrize("center", [False, True])
-def test_the_classifier_is_its_layers(double, center):
+def test_the_classifier_is_its_layers(double, center, edge_index, sensitive):
     torch.manual_seed(0)
-    edge_index, sensitive = random_graph()
     model = NodeClassifier(FairGATConv, 5, 8, spectral_norm=True, eta=0.75, center=center)
     x, graph = torch.randn(30, 5), CSRGraph.from_edge_index(edge_index, 30, sensitive)
     h = model.conv2(model.conv1(x, graph).relu(), graph).relu()
@@ -23,9 +21,8 @@ def test_the_classifier_is_its_layers(double, center):
     torch.testing.assert_close(model(x, edge_index), h @ weight / weight.norm() + model.bias)
 
 
-def test_the_link_encoder_and_its_decoder():
+def test_the_link_encoder_and_its_decoder(edge_index):
     torch.manual_seed(0)
-    edge_index, _ = random_graph()
     model, x = LinkEncoder(GATConv, 5, 8), torch.randn(30, 5)
     z = model(x, edge_index)
     torch.testing.assert_close(z, model.conv2(model.conv1(x, edge_index).relu(), edge_index))

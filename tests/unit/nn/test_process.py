@@ -77,24 +77,20 @@ def test_a_second_job_compiles_nothing_and_adds_up_the_same(tmp_path):
     assert compiled[0] and compiled[0] == compiled[1]
 
 
-def test_the_same_bits_from_run_to_run_with_two_threads():
+def test_the_same_bits_from_run_to_run_with_two_threads(threads):
     edge_index, sensitive = random_graph(nodes=3000, edges=40_000)
     x = torch.randn(3000, 20, generator=torch.Generator().manual_seed(0))
-    threads = torch.get_num_threads()
-    torch.set_num_threads(2)
-    try:
-        results = []
-        for _ in range(3):
-            torch.manual_seed(0)
-            model = NodeClassifier(FairGATConv, 20, 32, spectral_norm=True, eta=1.0)
-            optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-            for _ in range(5):
-                optimizer.zero_grad()
-                model(x, edge_index, sensitive)[::2].square().mean().backward()
-                optimizer.step()
-            results.append([p.detach().clone() for p in model.parameters()])
-    finally:
-        torch.set_num_threads(threads)
+    threads(2)
+    results = []
+    for _ in range(3):
+        torch.manual_seed(0)
+        model = NodeClassifier(FairGATConv, 20, 32, spectral_norm=True, eta=1.0)
+        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
+        for _ in range(5):
+            optimizer.zero_grad()
+            model(x, edge_index, sensitive)[::2].square().mean().backward()
+            optimizer.step()
+        results.append([p.detach().clone() for p in model.parameters()])
     for other in results[1:]:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
 
@@ -160,8 +156,7 @@ def test_a_forked_worker_computes_on_one_thread():
     assert run.stdout == "True\nTrue\n", run.stderr
 
 
-def test_a_forked_process_refuses_more_threads(monkeypatch, threads):
-    edge_index, sensitive = random_graph()
+def test_a_forked_process_refuses_more_threads(monkeypatch, threads, edge_index, sensitive):
     monkeypatch.setattr(parallel, "_forked", True)
     threads(2)
     with pytest.raises(RuntimeError, match=r"torch\.set_num_threads\(1\)"):

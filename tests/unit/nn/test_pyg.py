@@ -3,7 +3,6 @@
 import pytest
 import torch
 import torch_geometric.nn
-from graphs import random_graph
 from torch_geometric.data import Data
 from torch_geometric.explain import Explainer, GNNExplainer
 from torch_geometric.index import Index  # noqa: F401
@@ -13,15 +12,13 @@ from torch_geometric.typing import WITH_PYG_LIB, WITH_TORCH_SPARSE
 from fairgat.nn import FairGATConv, GATConv
 
 
-def test_an_edge_index_of_pytorch_geometric():
-    edge_index, sensitive = random_graph()
+def test_an_edge_index_of_pytorch_geometric(edge_index, sensitive):
     theirs = torch_geometric.EdgeIndex(edge_index, sparse_size=(30, 30))
     layer, x = FairGATConv(5, 8), torch.randn(30, 5)
     torch.testing.assert_close(layer(x, theirs, sensitive), layer(x, edge_index, sensitive))
 
 
-def test_sequential():
-    edge_index, sensitive = random_graph()
+def test_sequential(edge_index, sensitive):
     first, second = FairGATConv(5, 8), GATConv(8, 3)
     model = torch_geometric.nn.Sequential(
         "x, edge_index, sensitive",
@@ -33,8 +30,7 @@ def test_sequential():
 
 
 @pytest.mark.skipif(not (WITH_PYG_LIB or WITH_TORCH_SPARSE), reason="PyTorch Geometric cannot sample here")
-def test_batches_of_a_neighbor_loader():
-    edge_index, sensitive = random_graph()
+def test_batches_of_a_neighbor_loader(edge_index, sensitive):
     data = Data(x=torch.randn(30, 5), edge_index=edge_index, sensitive=sensitive)
     model = FairGATConv(5, 8)
     for batch in NeighborLoader(data, [4, 4], batch_size=7):
@@ -42,8 +38,7 @@ def test_batches_of_a_neighbor_loader():
     assert model.att_src.grad.isfinite().all()
 
 
-def test_a_gnn_explainer_of_features():
-    edge_index, sensitive = random_graph()
+def test_a_gnn_explainer_of_features(edge_index, sensitive):
 
     class Model(torch.nn.Module):
         def __init__(self):

@@ -95,8 +95,7 @@ def test_a_layer_gives_each_group_its_mass(dtype, groups):
     )
 
 
-def test_two_groups_with_one_share_are_alpha_chi():
-    edge_index, sensitive = random_graph()
+def test_two_groups_with_one_share_are_alpha_chi(edge_index, sensitive):
     keep = torch.rand(edge_index.size(1), generator=torch.Generator().manual_seed(1)) < 0.6
     shares = Shares([0, 1], [[0.7, 0.3], [0.3, 0.7]])
     for share in (0.3, shares):

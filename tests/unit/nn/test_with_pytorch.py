@@ -6,15 +6,14 @@ from functools import partial
 
 import pytest
 import torch
-from graphs import features, random_graph
+from graphs import features
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, balanced_shares
 
 N = 30
 
 
-def test_inference_mode():
-    edge_index, sensitive = random_graph()
+def test_inference_mode(edge_index, sensitive):
     layer = FairGATConv(5, 8).eval()
     expected = layer(features(), edge_index, sensitive).detach()
     with torch.inference_mode():
@@ -23,8 +22,7 @@ def test_inference_mode():
 
 
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
-def test_autocast_leaves_the_precision(widths):
-    edge_index, sensitive = random_graph()
+def test_autocast_leaves_the_precision(widths, edge_index, sensitive):
     layer, x = FairGATConv(*widths), features(widths[0])
     expected = layer(x, edge_index, sensitive)
     with torch.autocast("cpu", dtype=torch.bfloat16):
@@ -36,8 +34,7 @@ def test_autocast_leaves_the_precision(widths):
     torch.testing.assert_close(after_half, expected, rtol=0.1, atol=0.1)
 
 
-def test_a_second_derivative_is_refused():
-    edge_index, _ = random_graph()
+def test_a_second_derivative_is_refused(edge_index):
     x = features()
     (first,) = torch.autograd.grad(GATConv(5, 8)(x, edge_index).square().sum(), x, create_graph=True)
     with pytest.raises(RuntimeError, match="differentiate twice"):
@@ -46,9 +43,8 @@ def test_a_second_derivative_is_refused():
 
 @pytest.mark.parametrize("options", [{}, {"eta": None}, {"add_self_loops": False}], ids=str)
 @pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
-def test_compiled_model_gives_the_same_numbers(as_csr, options):
+def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sensitive):
     torch.manual_seed(0)
-    edge_index, sensitive = random_graph()
     layer = FairGATConv(8, 5, **options).eval()
     graph = (edge_index, sensitive)
     if as_csr:
@@ -66,8 +62,7 @@ def test_compiled_model_gives_the_same_numbers(as_csr, options):
 
 @pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
-def test_gradients_by_functional_calls(make, widths):
-    edge_index, sensitive = random_graph()
+def test_gradients_by_functional_calls(make, widths, edge_index, sensitive):
     layer, x = make(*widths), features(widths[0]).detach()
     graph = (edge_index,) if type(layer) is GATConv else (edge_index, sensitive)
     parameters = dict(layer.named_parameters())
@@ -80,8 +75,7 @@ def test_gradients_by_functional_calls(make, widths):
     torch.testing.assert_close(found, {name: each.grad for name, each in parameters.items()}, rtol=1e-4, atol=1e-4)
 
 
-def test_a_layer_is_pickled_and_copied():
-    edge_index, sensitive = random_graph()
+def test_a_layer_is_pickled_and_copied(edge_index, sensitive):
     layer = FairGATConv(5, 8, alpha_chi=balanced_shares(sensitive, edge_index, 0.5))
     expected = layer(features(), edge_index, sensitive)
     for other in (pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)):
@@ -90,9 +84,9 @@ def test_a_layer_is_pickled_and_copied():
             edge_index, N, sensitive, shares=layer.alpha_chi)), expected)  # fmt: skip
 
 
-def test_a_compiled_layer_takes_groups_of_any_type():
-    edge_index, sensitive = random_graph()
+def test_a_layer_takes_groups_of_any_type_compiled_or_not(edge_index, sensitive):
     layer = FairGATConv(5, 8).eval()
-    compiled = torch.compile(layer, backend="eager")
-    for groups in (sensitive.tolist(), sensitive.numpy()):
-        torch.testing.assert_close(compiled(features(), edge_index, groups), layer(features(), edge_index, sensitive))
+    expected = layer(features(), edge_index, sensitive)
+    for called in (layer, torch.compile(layer, backend="eager")):
+        for groups in (sensitive.tolist(), sensitive.numpy()):
+            torch.testing.assert_close(called(features(), edge_index, groups), expected)
