@@ -9,34 +9,35 @@ from typing import Literal, TypeVar
 
 import yaml
 
-from fairgat.config.models import Config
+from fairgat.config.models import Config, Row
 from fairgat.config.protocol import TASKS, EpochRuleName, Margins, Model, Name, Task, Value
 from fairgat.errors import ConfigError
 
 
-class ShownDataset(Model):
+class Entry(Model):
+    """A data set or a method of a table."""
+
+    name: Name
+    title: str
+    reason: str | None
+    """Why it is not run."""
+
+
+class ShownDataset(Entry):
     """A data set of a table."""
 
-    name: Name
-    title: str
     task: Task
-    reason: str | None
-    """Why it is not run."""
 
 
-class ShownMethod(Model):
+class ShownMethod(Entry):
     """A row of a table."""
 
-    name: Name
-    title: str
-    reason: str | None
-    """Why it is not run."""
     same_as: Name | None = None
     """The method whose scores it has."""
     note: str | None = None
 
 
-_Entry = TypeVar("_Entry", bound=ShownDataset | ShownMethod)
+_Entry = TypeVar("_Entry", bound=Entry)
 
 
 class SearchedMethod(ShownMethod):
@@ -50,7 +51,7 @@ class SearchedMethod(ShownMethod):
 
 
 class FigureSettings(Model):
-    """The settings of a figure."""
+    """The settings of a figure, or of explore.html."""
 
     task: Task | None
     """The task that it shows; None where it shows all."""
@@ -68,11 +69,15 @@ class FigureSettings(Model):
 
     @property
     def dataset_titles(self) -> dict[str, str]:
-        return {dataset.name: dataset.title for dataset in self.datasets}
+        return self.titles_of(None)
 
     @property
     def method_titles(self) -> dict[str, str]:
         return {method.name: method.title for method in self.methods}
+
+    def titles_of(self, task: Task | None) -> dict[str, str]:
+        """The titles of the data sets of a task; of all where None."""
+        return {dataset.name: dataset.title for dataset in self.datasets if task in (None, dataset.task)}
 
     @property
     def same(self) -> dict[str, str]:
@@ -156,26 +161,25 @@ class StudySettings(Model):
         return [row for block in self.blocks for row in block.rows]
 
 
-class ExplorerSettings(Model):
-    """The settings of explore.html."""
-
-    datasets: dict[Task, dict[str, str]]
-    """Titles of the data sets of each task, by name."""
-    methods: dict[str, str]
-    """Titles of the methods that are run, by name."""
-    rule: str
-    """The selection rule that the tables show."""
-    protocols: list[str]
-    """Those whose scores the tables show."""
-
-
 def figure_settings(config: Config, name: str, task: Task | None) -> FigureSettings:
     """Say what a figure shows: data sets (panels) and methods (colours) that are run.
 
     A figure that is named after a table has that table's methods, another one has all.
     """
-    distinct = [method for method, entry in config.methods.items() if not entry.same_as]
-    shown = _shown(config, task, config.tables.get(name, distinct))
+    return _run(_shown(config, task, config.tables.get(name, _distinct(config))))
+
+
+def explorer_settings(config: Config) -> FigureSettings:
+    """Say what explore.html shows: all that is run, in the order of only_methods."""
+    return _run(_shown(config, None, config.only or _distinct(config)))
+
+
+def _distinct(config: Config) -> list[str]:
+    """The methods that are not another one (`same_as`)."""
+    return [name for name, entry in config.methods.items() if not entry.same_as]
+
+
+def _run(shown: FigureSettings) -> FigureSettings:
     run = {key: [entry for entry in getattr(shown, key) if not entry.reason] for key in ("datasets", "methods")}
     return shown.model_copy(update=run)
 
@@ -184,13 +188,12 @@ def table_settings(config: Config, name: str, task: Task | None) -> TableSetting
     """Say what a table shows: data sets (blocks) and its methods (rows), also those that were asked for and not run."""
     searched = [
         SearchedMethod(
-            **_method(config, method, None).model_dump(),
-            tasks=entry.tasks,
+            **dict(_method(config, method, None)),
+            tasks=config.methods[method].tasks,
             grids={dataset: config.grid(method, dataset) for dataset in config.datasets},
-            published=entry.published,
+            published=config.methods[method].published,
         )
-        for method, entry in config.methods.items()
-        if not entry.same_as
+        for method in _distinct(config)
     ]
     shown = _shown(config, task, config.tables.get(name, []))
     return TableSettings(
@@ -258,47 +261,36 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
     methods = [name for name in config.only if name in methods] or methods
     bases = {row.of for row in study.rows if row.method in methods}
     pairs = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
-    rows: list[StudyRow] = []
 
-    def add(method: str, of: str, title: str, changes: str | None, epochs: str, of_epochs: str, on: str) -> None:
-        rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
-        rows.append(
-            StudyRow(
-                dataset=on, method=method, of=of, title=title, changes=changes, epochs=epochs, of_epochs=of_epochs,
-                rules=f" ({rules})" if len(pairs) > 1 else "",
-            )
-        )  # fmt: skip
+    def varies(row: Row, method: str) -> bool:
+        if row.method:
+            return row.method in methods and row.of == method
+        return row.of == dataset and method in row.methods and not config.not_run(row.dataset or "")
 
-    for method in (name for name in methods if name in bases or name not in others):
-        for rule in dict.fromkeys(rule for _, rule in pairs):
-            add(method, method, config.methods[method].title or method, None, rule, rule, dataset)
-        for row in study.rows:
-            if row.method in methods and row.of == method:
-                variant, on = row.method, dataset
-            elif row.dataset and row.of == dataset and method in row.methods and not config.not_run(row.dataset):
-                variant, on = method, row.dataset
-            else:
-                continue
-            for mine, its in pairs:
-                add(variant, method, row.title, row.changes, mine, its, on)
+    rows = []
+    for of in (name for name in methods if name in bases or name not in others):
+        lines = [
+            (of, dataset, config.methods[of].title or of, None, (rule, rule))
+            for rule in dict.fromkeys(rule for _, rule in pairs)
+        ]
+        lines += [
+            (row.method or of, row.dataset or dataset, row.title, row.changes, pair)
+            for row in study.rows if varies(row, of) for pair in pairs
+        ]  # fmt: skip
+        for method, on, title, changes, (epochs, of_epochs) in lines:
+            rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
+            rows.append(
+                StudyRow(
+                    dataset=on, method=method, of=of, title=title, changes=changes, epochs=epochs, of_epochs=of_epochs,
+                    rules=f" ({rules})" if len(pairs) > 1 else "",
+                )
+            )  # fmt: skip
     return rows
-
-
-def explorer_settings(config: Config) -> ExplorerSettings:
-    """Say what explore.html shows."""
-    named = titles(config)
-    return ExplorerSettings(
-        datasets={task: {name: named[name] for name in config.datasets_of(task)} for task in TASKS},
-        methods={name: named[name] for name in config.only or config.methods if not config.methods[name].same_as},
-        rule=config.selection.rule,
-        protocols=config.training.protocols,
-    )
 
 
 def titles(config: Config) -> dict[str, str]:
     """Give the title of each data set and method, by name."""
-    datasets = {name: entry.title or name for name, entry in config.datasets.items()}
-    return datasets | {name: entry.title or name for name, entry in config.methods.items()}
+    return {name: entry.title or name for name, entry in (*config.datasets.items(), *config.methods.items())}
 
 
 def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> FigureSettings:

@@ -13,7 +13,7 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -24,7 +24,6 @@ from fairgat.data.options import paste
 from fairgat.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
-_CHUNK = 250_000  # rows parsed at a time, for memory
 _HEAD = 1_000_000  # bytes
 _SAMPLE = 50  # rows by which the separator is found
 _PACKED: dict[bytes, tuple[str, Callable[..., Any]]] = {
@@ -40,7 +39,16 @@ class Column(NamedTuple):
     """One column: row r holds `texts[codes[r]]`; every text occurs."""
 
     codes: np.ndarray  # (R,) integers
-    texts: np.ndarray  # (K,) different texts, without the white space around them
+    texts: np.ndarray  # (K,) different texts in the order of the rows, without the white space around them
+
+    @classmethod
+    def of(cls, codes: np.ndarray, texts: np.ndarray) -> "Column":
+        """Strip the texts, and leave out those that no row holds."""
+        import pandas as pd
+
+        numbers, stripped = pd.factorize(np.array([text.strip() for text in texts], dtype=object))
+        codes, occurring = pd.factorize(numbers[codes])
+        return cls(codes, stripped[occurring])
 
     def rows(self) -> np.ndarray:
         """(R,) the text of each row."""
@@ -60,20 +68,19 @@ class Table:
     Attributes:
         where: what messages call its head: the file, and the line of the header.
         names: the columns' names; their numbers from 0 where there is no header.
-        columns: the (codes, texts) of each; texts with white space, and some that no row holds.
+        columns: in the file's order.
         place: names a row in messages: its file and line.
         form: how it was read, for the statistics.
     """
 
     where: str
     names: list[str]
-    columns: list[tuple[np.ndarray, np.ndarray]]
+    columns: list[Column]
     place: Callable[[int], str]
     form: str
-    _known: dict[int, Column] = field(default_factory=dict, repr=False)
 
     def __len__(self) -> int:
-        return len(self.columns[0][0])
+        return len(self.columns[0].codes)
 
     def column(self, name: str) -> Column:
         """Find a column by its name.
@@ -85,17 +92,11 @@ class Table:
             if name in self.names:
                 raise DataError(f"{self.where}: several columns are called {name!r}; rename all but one")
             raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.names)}")
-        return self.at(self.names.index(name))
-
-    def at(self, number: int) -> Column:
-        """Take a column by its number from 0."""
-        if number not in self._known:
-            self._known[number] = _column(*self.columns[number])
-        return self._known[number]
+        return self.columns[self.names.index(name)]
 
     def row(self, number: int) -> list[str]:
         """The texts of one row."""
-        return [texts[codes[number]].strip() for codes, texts in self.columns]
+        return [column.texts[column.codes[number]] for column in self.columns]
 
     def error(self, wrong: np.ndarray, text: str) -> DataError:
         """Say what is wrong with the first of the rows for which `wrong` (R,) holds."""
@@ -105,12 +106,12 @@ class Table:
         """Take the first row as the columns' names."""
         if len(self) < 2:
             raise DataError(f"{self.place(0)}: a header and no rows")
-        columns = [(codes[1:], texts) for codes, texts in self.columns]
+        columns = [Column.of(codes[1:], texts) for codes, texts in self.columns]
         return Table(self.place(0), self.row(0), columns, lambda row: self.place(row + 1), f"{self.form}, a header")
 
     def count_from(self) -> int | None:
         """Find whether the first column numbers the rows: from 0, from 1, or None if it does not."""
-        column = self.at(0)
+        column = self.columns[0]
         if len(self.names) < 2 or len(column.texts) < len(self):
             return None
         numbers = column.numbers()[column.codes] - np.arange(len(self))
@@ -123,19 +124,12 @@ class Table:
 
 def table_of(columns: dict[str, list[str]], where: str, place: Callable[[int], str], form: str) -> Table:
     """Make a table of texts that do not come from a delimited file."""
-    import pandas as pd
-
-    parts = [pd.factorize(np.array(texts, dtype=object)) for texts in columns.values()]
+    parts = [Column.of(np.arange(len(texts)), np.array(texts, dtype=object)) for texts in columns.values()]
     return Table(where, list(columns), parts, place, form)
 
 
 def read(
-    path: Path,
-    where: str,
-    separator: str | None = None,
-    encoding: str | None = None,
-    comment: str | None = None,
-    expected: np.ndarray | None = None,
+    path: Path, where: str, separator: str | None = None, encoding: str | None = None, comment: str | None = None
 ) -> Table:
     """Read every row of a file, the header as a row.
 
@@ -145,93 +139,41 @@ def read(
         separator: one character, a blank for any white space; by default the one that gives the most even rows.
         encoding: by default UTF-8 (or UTF-16, where the file begins with its mark), and else Windows-1252.
         comment: what lines of comment begin with, "" if there are none; by default found at the file's head.
-        expected: different texts that most cells hold, for speed.
     """
     import pandas as pd
 
     raw, packed = _unpacked(path, where)
     text, encoding = _decoded(raw, where, encoding)
-    del raw
     text, comment, comments = _without_comments(text, where, comment, separator)
     content = text.encode()
-    del text
+    del raw, text
     separator = separator or _separator(content, where)
-    columns: list[_Growing] = []
     try:
-        with pd.read_csv(
+        frame = pd.read_csv(
             io.BytesIO(content),
             sep=r"\s+" if separator == " " else separator,
             header=None,
             dtype=object,
             na_filter=False,
             skipinitialspace=True,
-            chunksize=_CHUNK,
-        ) as chunks:
-            for chunk in chunks:
-                columns = columns or [_Growing(expected) for _ in chunk]
-                for column, name in zip(columns, chunk, strict=True):
-                    column.add(chunk[name].to_numpy())
+            low_memory=False,  # so that a text that is repeated is held once
+        )
     except pd.errors.EmptyDataError:
         raise DataError(f"{where}, line 1: the file is empty") from None
     except pd.errors.ParserError as error:
         _check_widths(content, where, separator)
         *_, (line, _) = _rows(content, separator)
         raise DataError(f"{where}, line {line}: {error}. Is a quotation mark left open?") from None
-    if columns[-1].holds_blank():  # so does pandas fill up a row that is cut off
+    columns = [Column.of(*pd.factorize(frame.pop(name).to_numpy())) for name in list(frame)]
+    if "" in columns[-1].texts:  # so does pandas fill up a row that is cut off
         _check_widths(content, where, separator)
 
     def place(row: int) -> str:
-        text = _decoded(_unpacked(path, where)[0], where, encoding)[0]
-        rows = _rows(_without_comments(text, where, comment)[0].encode(), separator)
-        return f"{where}, line {next(islice(rows, row, None))[0]}"
+        return f"{where}, line {next(islice(_rows(content, separator), row, None))[0]}"
 
     form = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
     form += f", {comments} lines that begin with {comment!r} left out" if comments else ""
-    names = [str(number) for number in range(len(columns))]
-    return Table(place(0), names, [column.whole() for column in columns], place, form)
-
-
-class _Growing:
-    """A column's codes and different texts, as its parts come in."""
-
-    def __init__(self, expected: np.ndarray | None) -> None:
-        import pandas as pd
-
-        self._expected = pd.Index([] if expected is None else expected, dtype=object)
-        self._others: dict[str, int] = {}
-        self._codes: list[np.ndarray] = []
-
-    def add(self, texts: np.ndarray) -> None:
-        import pandas as pd
-
-        codes = self._expected.get_indexer(pd.Index(texts, dtype=object))
-        other = codes < 0
-        if other.any():
-            numbers, different = pd.factorize(texts[other])
-            start, known = len(self._expected), self._others
-            places = [known.setdefault(text, start + len(known)) for text in different]
-            codes[other] = np.array(places)[numbers]
-        self._codes.append(codes.astype(np.int32))
-
-    def holds_blank(self) -> bool:
-        return any(not text.strip() for text in self._others)
-
-    def whole(self) -> tuple[np.ndarray, np.ndarray]:
-        others = np.array(list(self._others), dtype=object)
-        return np.concatenate(self._codes), np.concatenate([self._expected.to_numpy(), others])
-
-
-def _column(codes: np.ndarray, texts: np.ndarray) -> Column:
-    """Strip the texts, and leave out those that no row holds."""
-    stripped = np.array([text.strip() for text in texts], dtype=object)
-    if (stripped != texts).any():
-        place: dict[str, int] = {}
-        codes = np.array([place.setdefault(text, len(place)) for text in stripped], dtype=np.int64)[codes]
-        stripped = np.array(list(place), dtype=object)
-    occurs = np.bincount(codes, minlength=len(stripped)) > 0
-    if not occurs.all():
-        codes, stripped = (np.cumsum(occurs) - 1)[codes], stripped[occurs]
-    return Column(codes, stripped)
+    return Table(place(0), [str(number) for number in range(len(columns))], columns, place, form)
 
 
 def _unpacked(path: Path, where: str) -> tuple[bytes, str]:

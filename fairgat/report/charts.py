@@ -9,7 +9,7 @@ import pandas as pd
 from matplotlib.markers import MarkerStyle
 
 from fairgat.config import TASKS, Task
-from fairgat.config.shown import ExplorerSettings
+from fairgat.config.shown import FigureSettings
 from fairgat.report import labels, style
 from fairgat.scores.paired import REFERENCE
 from fairgat.scores.selection import RULES
@@ -56,7 +56,7 @@ def _ends(rows: pd.DataFrame, column: str) -> list[float]:
     return [round(low - margin, 3), round(high + margin, 3)]
 
 
-def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
+def scatter(settings: FigureSettings, task: Task, shown: pd.DataFrame, lines: pd.DataFrame) -> alt.Chart:
     """Draw every cell of every method, and the learning curves of those that are tapped.
 
     Args:
@@ -64,8 +64,8 @@ def scatter(settings: ExplorerSettings, task: Task, shown: pd.DataFrame, lines: 
         task: the task.
         shown, lines: as `fairgat.report.explorer.points` and `curves` give them.
     """
-    datasets = [title for title in settings.datasets[task].values() if title in set(shown["dataset"])]
-    methods = {name: title for name, title in settings.methods.items() if title in set(shown["method"])}
+    datasets = [title for title in settings.titles_of(task).values() if title in set(shown["dataset"])]
+    methods = {name: title for name, title in settings.method_titles.items() if title in set(shown["method"])}
     utilities = [name for name in measures.names(task, "utility") if name in shown]
     compared = [methods[name] for name in (REFERENCE, labels.SUBJECT) if name in methods]
     both = len(compared) == 2
@@ -193,7 +193,7 @@ def _curves(
     return key, panels
 
 
-def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> alt.Chart:
+def verdicts(settings: FigureSettings, numbers: pd.DataFrame) -> alt.Chart:
     """Draw every published number against ours; `numbers` as `fairgat.report.explorer.verdicts` gives them."""
     rule = _choice("rule", "Cells chosen by the rule ", list(dict.fromkeys(numbers["rule"])), settings.rule)
     measure = _choice("measure", "Measure ", ["all", *dict.fromkeys(numbers["measure"])])

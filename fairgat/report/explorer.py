@@ -15,7 +15,7 @@ import vl_convert
 
 from fairgat import frames
 from fairgat.config import TASKS, Task
-from fairgat.config.shown import ExplorerSettings
+from fairgat.config.shown import FigureSettings
 from fairgat.environment import revision
 from fairgat.paper import means
 from fairgat.plan import cell_folder
@@ -33,7 +33,7 @@ TEMPLATE = "templates/explore.html.j2"  # in full, so that the rule sees it, as 
 _KEYS = ["dataset", "method", "cell"]
 
 
-def points(settings: ExplorerSettings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
+def points(settings: FigureSettings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each cell, part and explored measure other than a utility, in the measures' units.
 
     Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `value` and each utility
@@ -51,11 +51,11 @@ def points(settings: ExplorerSettings, task: Task, cells: pd.DataFrame, winners:
     chosen = {
         rule: set(winners.loc[winners["rule"] == rule, _KEYS].itertuples(index=False, name=None)) for rule in RULES
     }
-    published, titles, rows = means(task), settings.datasets[task], []
+    published, titles, methods, rows = means(task), settings.titles_of(task), settings.method_titles, []
     explored = measures.of_task(task, "explored")
     utilities = [each for each in explored if "utility" in each.roles]
     for (dataset, method, cell, part), row in wide.iterrows():
-        if dataset not in titles or method not in settings.methods:
+        if dataset not in titles or method not in methods:
             continue
         shown = [each for each in explored if each.name in row["mean"] and not np.isnan(row["mean", each.name])]
         against = {}
@@ -64,7 +64,7 @@ def points(settings: ExplorerSettings, task: Task, cells: pd.DataFrame, winners:
         for measure in [each for each in shown if each not in utilities]:
             paper = {each: published.get((dataset, method, each.name)) for each in (utilities[0], measure)}
             rows.append(
-                {"dataset": titles[dataset], "method": settings.methods[method], "cell": in_words(cell),
+                {"dataset": titles[dataset], "method": methods[method], "cell": in_words(cell),
                  "part": part, "measure": _directed(measure), **against,
                  **_numbers("value", row["mean", measure.name], row["std", measure.name], measure),
                  "splits": int(row["n_splits", measure.name]),
@@ -101,13 +101,13 @@ def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
     return pd.DataFrame(rows)
 
 
-def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> pd.DataFrame:
+def verdicts(settings: FigureSettings, numbers: pd.DataFrame) -> pd.DataFrame:
     """Make a row for each published number that was run, with the audit's verdict; `numbers` are the audit's."""
-    titles = {name: title for datasets in settings.datasets.values() for name, title in datasets.items()}
+    titles, methods = settings.dataset_titles, settings.method_titles
     shown = numbers.dropna(subset=["mean"])
-    shown = shown[shown["dataset"].isin(titles) & shown["method"].isin(settings.methods)]
+    shown = shown[shown["dataset"].isin(titles) & shown["method"].isin(methods)]
     return pd.DataFrame(
-        {"dataset": shown["dataset"].map(titles), "method": shown["method"].map(settings.methods),
+        {"dataset": shown["dataset"].map(titles), "method": shown["method"].map(methods),
          "measure": [str(labels.metric(name)) for name in shown["metric"]], "rule": shown["rule"],
          "published": shown["paper_mean"], "ours": shown["mean"].round(3), "verdict": shown["verdict"],
          "paper": [_text(m / 100, s / 100) for m, s in zip(shown["paper_mean"], shown["paper_std"], strict=True)],
@@ -120,7 +120,7 @@ def verdicts(settings: ExplorerSettings, numbers: pd.DataFrame) -> pd.DataFrame:
     )  # fmt: skip
 
 
-def page(settings: ExplorerSettings, files: Files) -> str:
+def page(settings: FigureSettings, files: Files) -> str:
     """Make explore.html.
 
     Args:
@@ -128,7 +128,7 @@ def page(settings: ExplorerSettings, files: Files) -> str:
         files: of the kinds `cells`, `winners`, `histories` and `audit`.
     """
     cells, winners, views = read(*files["cells"]), read(*files["winners"]), {}
-    for task in settings.datasets:
+    for task in TASKS:
         shown = points(settings, task, cells, winners)
         if len(shown):
             views[TASKS[task].title] = charts.scatter(settings, task, shown, curves(task, cells, files))

@@ -1,6 +1,7 @@
-"""German, NBA, Income and Credit: public tables of this field; and what they share with Recidivism.
+"""Pokec-z, Pokec-n, German, NBA, Income and Credit: public tables of this field; and what they share with Recidivism.
 
-public.yaml has an entry for each; docs/data.md has their cards.
+public.yaml has an entry for each; docs/data.md has their cards. Where we never had the whole files, as of Pokec, they
+are known by git's ids of their contents, which the tree of the repository lists.
 """
 
 from dataclasses import dataclass
@@ -23,19 +24,20 @@ from fairgat.data.sources import tables
 class _Entry:
     repository: tuple[str, str]
     folder: str
-    sha256: dict[str, str]
+    files: dict[str, str]
     columns: dict[str, Any]
     similarity: float | None = None
+    mirror: str | None = None
 
     def options(self, changed: "Options") -> tables.Options:
         own = dict(self.columns)
         if changed.sensitive not in (None, (own["sensitive"],)):
             own |= {"sensitive": changed.sensitive, "groups": None}
-        own |= changed.model_dump(exclude_unset=True, exclude={"sensitive", "table"})
+        own |= changed.model_dump(exclude_none=True, exclude_unset=True, exclude={"sensitive", "table"})
         own["exclude"] = (*self.columns.get("exclude", ()), *changed.exclude)
         own["exclude"] = [name for name in own["exclude"] if name not in (changed.sensitive or ())]
-        nodes, edges = [*self.sha256, "edges"][:2]
-        return tables.Options(nodes=nodes, edges=edges, drop=["self_loops"], **own)
+        nodes, edges = [*self.files, "edges"][:2]
+        return tables.Options(nodes=nodes, edges={"file": edges, "header": False}, drop=["self_loops"], **own)
 
 
 _FILE = Path(__file__).parent / "public.yaml"
@@ -52,10 +54,10 @@ class Options(Model):
     the groups."""
     exclude: Texts = ()
     """More columns to leave out of the features."""
-    labelled_only: bool = False
-    """Leave the unlabelled nodes out of the graph: NBA has some."""
-    largest_component: bool = False
-    """Keep the largest connected component of what is left."""
+    labelled_only: bool | None = None
+    """Leave the unlabelled nodes out of the graph; by default Pokec's are left out, and NBA's stay."""
+    largest_component: bool | None = None
+    """Keep the largest connected component of what is left; by default Pokec's."""
     scaling: Scaling = "min_max"
     """How features are scaled."""
 
@@ -71,14 +73,18 @@ def files(name: str, options: Options) -> list[File]:
     name = options.table or name
     entry = _ENTRIES[name]
     return [
-        File(f"{name}/{file}", urls=(github(*entry.repository, f"{entry.folder}/{file}"),), sha256=checksum)
-        for file, checksum in entry.sha256.items()
+        File(
+            f"{entry.mirror or name}/{file}",
+            urls=(github(*entry.repository, f"{entry.folder}/{file}"),),
+            **{"blob" if len(checksum) == 40 else "sha256": checksum},
+        )
+        for file, checksum in entry.files.items()
     ]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     entry = _ENTRIES[options.table or name]
-    nodes, *edges = (folder / file for file in entry.sha256)
+    nodes, *edges = (folder / file for file in entry.files)
     computed = partial(_similar, entry=entry)
     return tables.make(entry.options(options), nodes, edges[0] if edges else computed)
 

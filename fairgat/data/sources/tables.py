@@ -131,11 +131,11 @@ def make(options: Options, nodes: Path, edges: Path | Callable[..., np.ndarray])
     return assemble(options, table, pairs, where, written, facts=facts)
 
 
-def _read(path: Path, written: FileOptions, options: Any, expected: np.ndarray | None = None):
+def _read(path: Path, written: FileOptions, options: Any):
     from fairgat.data import reading
 
     form = {key: getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields}
-    return reading.read(path, written.file, **form, expected=expected)
+    return reading.read(path, written.file, **form)
 
 
 def read_nodes(path: Path, options: Any) -> Any:
@@ -162,14 +162,14 @@ def read_nodes(path: Path, options: Any) -> Any:
 
 def _pairs(table, path: Path, options: Options) -> tuple[np.ndarray, EdgeList, str]:
     """Read the edges as rows of the nodes' table, -1 for an id that is in none; and say how."""
-    edges = _read(path, options.edges, options, None if options.id is None else table.column(options.id).texts)
+    edges = _read(path, options.edges, options)
     if len(edges.names) < 2:
         raise DataError(f"{edges.place(0)}: an edge needs two cells, one for each end; there is one")
     find = row_finder(table, options.id)
     if _has_header(edges, options, find):
         edges = edges.with_header()
     ends = _ends(edges, options, find)
-    columns = [edges.at(end) for end in ends]
+    columns = [edges.columns[end] for end in ends]
     rows = [find(column.texts) for column in columns]
     check_ids(table, np.concatenate([column.texts for column in columns]), np.concatenate(rows), edges.where, options)
     pairs = np.stack([each[column.codes] for each, column in zip(rows, columns, strict=True)], axis=1)
@@ -212,9 +212,10 @@ def _ends(edges, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> 
     usual = [pair for pair in _ENDS if set(pair) <= set(names)]
     if tuple(names[:2]) in usual:
         return 0, 1
-    numbers = range(len(names))
     ids = [
-        number for number in numbers if len(edges.at(number).texts) > 1 and (find(edges.at(number).texts) >= 0).all()
+        number
+        for number, column in enumerate(edges.columns)
+        if len(column.texts) > 1 and (find(column.texts) >= 0).all()
     ]
     choices = [edges.names[:2], edges.names[1:3]]
     if max(ids, default=0) > 1:
@@ -296,7 +297,7 @@ def check_ids(table, texts: np.ndarray, rows: np.ndarray, where: str, options: A
     given = "row numbers from 0" if options.id is None else f"the column {options.id!r}"
     taken = {options.label, options.id, *options.sensitive, *options.exclude, *(options.features or ())}
     for number, name in enumerate(table.names):
-        column = table.at(number)
+        column = table.columns[number]
         if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
             continue
         if asked <= set(column.texts) and column.rows().tolist() != [str(row) for row in range(len(table))]:

@@ -11,7 +11,7 @@ from fairgat import config
 from fairgat.cli import data as commands
 from fairgat.cli import main as cli
 from fairgat.data.graph import Graph
-from fairgat.data.sources import pokec
+from fairgat.data.sources import public
 from fairgat.data.statistics import counts
 from fairgat.errors import DataError
 
@@ -62,7 +62,7 @@ def pokec_of(monkeypatch):
     def pin(users, ties):
         for name, content in (("region_job.csv", users), ("region_job_relationship.txt", ties)):
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            monkeypatch.setitem(pokec._BLOBS, name, blob)
+            monkeypatch.setitem(public._ENTRIES["pokec-z"].files, name, blob)
 
     return pin
 

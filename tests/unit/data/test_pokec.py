@@ -5,7 +5,7 @@ import pytest
 
 from fairgat.config import Splits
 from fairgat.data import statistics
-from fairgat.data.sources import pokec, tables
+from fairgat.data.sources import public, tables
 from fairgat.errors import DataError
 
 HEADER = "user_id,public,gender,region,AGE,I_am_working_in_field,hobby\n"
@@ -29,7 +29,7 @@ def write(folder):
 
 
 def load(folder):
-    graph = pokec.load("pokec-z", folder, pokec.Options(), 0)
+    graph = public.load("pokec-z", folder, public.Options(), 0)
     graph.check()
     return graph
 
@@ -79,9 +79,9 @@ def test_the_real_excerpts(data_mirror, tmp_path, name, stem, users, labelled, f
     for file in files:
         whole = (data_mirror / "pokec-sample" / file).read_bytes()
         (tmp_path / file).write_bytes(whole[: whole.rindex(b"\n") + 1])  # the excerpts end inside a row
-    form = pokec._form(*files, pokec.Options())
-    whole = {"labelled_only": False, "largest_component": False}  # the labelled ones' is of one region
-    form = form.model_copy(update=whole | {"drop": ("unknown_ids", "self_loops")})
+    # The largest component of the labelled ones is of one region.
+    form = public._ENTRIES[name].options(public.Options(labelled_only=False, largest_component=False))
+    form = form.model_copy(update={"drop": ("unknown_ids", "self_loops")})
     graph = tables.make(form, *(tmp_path / file for file in files))
     graph.check()
     assert (graph.num_nodes, len(graph.labelled), graph.facts.get("filled")) == (users, labelled, None)
