@@ -69,7 +69,7 @@ class Method(Model):
     same_as: Name | None = None
     """The method that it is, where that is proved: it is not run, and tables and audit give it that method's scores."""
     note: str | None = None
-    """A note on its row in tables of scores."""
+    """A note on its row in tables of scores and of times."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
     may_call_off: bool = False

@@ -1,12 +1,11 @@
 """What a study's differences depend on: drawn against counts of the graphs, beside the theory's terms."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
@@ -18,7 +17,6 @@ QUANTITIES = {
     "label_homophily": "homophily by label",
     "label_gap": "label gap",
 }
-_GREY = "#666666"
 _SHARES = {"0": ("--", r"$R^{\chi}_0$"), "1": ("-.", r"$R^{\chi}_1$")}  # by group
 _TERMS = {"alpha_chi": (":", r"$\alpha^{\chi}$"), "tau": ("-", "Theorem 1's factor")}
 
@@ -50,35 +48,25 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
     for (quantity, datasets), (*panels, last) in zip(settings.along.items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()
         for metric, ax in zip(metrics, panels, strict=True):
-            ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
+            style.zero(ax)
             for method, lines in varied[varied["metric"] == metric].groupby("method", sort=False):
-                _differences(ax, places, lines.set_index("dataset").reindex(places.index), looks[method])
+                gaps = 100 * lines.set_index("dataset").loc[:, ["difference", "low", "high"]].reindex(places.index)
+                style.curve(ax, places, gaps.to_numpy().T, looks[method])
         _theory(last, places, stats, first, looks)
         for ax in (*panels, last):
             ax.set_xlabel(QUANTITIES[quantity])
     for ax, title in zip(axes[0], [*map(style.label, metrics), "first layer: shares, factor"], strict=True):
         ax.set_title(title, fontsize=8)
     drawn.supylabel(f"difference to {compared_with(settings)}, in points", fontsize=8)
-    style.legend(drawn, looks.values())
-    lines = [Line2D([], [], color=_GREY, linestyle=line, label=text) for line, text in {**_SHARES, **_TERMS}.values()]
-    drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
+    lines = [style.sign(text, linestyle=line) for line, text in {**_SHARES, **_TERMS}.values()]
+    style.legend(drawn, looks.values(), below=lines)
     return drawn
-
-
-def _differences(ax: Axes, places: pd.Series, lines: pd.DataFrame, look: style.Look) -> None:
-    _line(ax, places, 100 * lines["difference"], look)
-    ax.fill_between(places, 100 * lines["low"], 100 * lines["high"], color=look.colour, alpha=0.15, linewidth=0)
 
 
 def _theory(ax: Axes, places: pd.Series, stats: Stats, first: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
     for group, (line, _) in _SHARES.items():
-        ax.plot(places, [stats[name]["counts"]["r_chi"][group] for name in places.index], line, color=_GREY)
+        ax.plot(places, [stats[name]["counts"]["r_chi"][group] for name in places.index], line, color=style.GREY)
     for method in [name for name in looks if name in first.index]:
         for term, (line, _) in _TERMS.items():
-            _line(ax, places, first.loc[method, term].reindex(places.index), looks[method], line)
-
-
-def _line(ax: Axes, places: pd.Series, values: Sequence[float], look: style.Look, line: str = "") -> None:
-    ax.plot(
-        places, values, linestyle=line or look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1
-    )
+            values, look = first.loc[method, term].reindex(places.index), looks[method]
+            ax.plot(places, values, line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)

@@ -6,7 +6,8 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat.report.model import Block, Cell, Panel, Row, Table
+from fairgat.report import percent
+from fairgat.report.model import Block, Panel, Row, Table, row
 
 COLUMNS = ("dataset", "method", "jobs", "epochs", "hours", "debias_hours", "paper_hours")
 _HEADER = ["", "jobs", "epochs", "hours", "debiasing (h)", "paper's (h)", "ratio"]
@@ -41,14 +42,11 @@ def collect(
         columns=[*keys, "debias_hours"],
     )
     frame = frame.merge(debiasing.groupby(keys).sum().reset_index(), how="left", on=keys)
-    frame["paper_hours"] = [
-        row.epochs * _papers_epoch(published.get(row.dataset, {}), row.method) / 3600 for row in frame.itertuples()
-    ]
+    papers = [(dataset, *entry) for dataset, times in published.items() for entry in times.items()]
+    papers = pd.DataFrame(papers, columns=[*keys, "seconds"])
+    named = frame.assign(method=frame["method"].replace("^fairgat-steps.*", "fairgat", regex=True))
+    frame["paper_hours"] = frame["epochs"] * named.merge(papers, how="left", on=keys)["seconds"] / 3600
     return frame[list(COLUMNS)]
-
-
-def _papers_epoch(times: Mapping[str, float], method: str) -> float:
-    return times.get(method, times.get("fairgat", math.nan) if method.startswith("fairgat-steps") else math.nan)
 
 
 def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
@@ -84,10 +82,6 @@ def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
     """The sums of some lines; the ratio is of those for which the paper has a time."""
     total = lines[list(COLUMNS[2:])].sum(min_count=1)
     compared = lines.loc[lines["paper_hours"].notna(), "hours"].sum()
-    numbers = [
-        f"{total['jobs']:.0f}",
-        f"{total['epochs']:.0f}",
-        *("–" if pd.isna(hours) else f"{hours:.2f}" for hours in total[["hours", "debias_hours", "paper_hours"]]),
-        f"{total['paper_hours'] / compared:.1f}" if compared else "–",
-    ]
-    return Row([Cell(title), *map(Cell, numbers)], group=group)
+    total["ratio"] = total["paper_hours"] / compared if compared else math.nan
+    forms = ["{:.0f}", "{:.0f}", "{:.2f}", "{:.2f}", "{:.2f}", "{:.1f}"]
+    return row(title, *map(percent.formatted, forms, total), group=group)

@@ -4,13 +4,9 @@ The curve is exploration: it shows cells that nobody chose. What a method gives 
 in the study's table.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat import cells
 from fairgat.config.shown import StudySettings
@@ -126,19 +122,25 @@ def figure(settings: StudySettings, curve: pd.DataFrame, predicted: pd.DataFrame
         mine = curve[curve["dataset"] == block.name]
         first = next(row for row in block.rows if row.changes)
         for metric, ax in zip(METRICS, panels, strict=True):
-            ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
+            style.zero(ax)
             for method, lines in mine[~mine["method"].isin(compared)].groupby("method", sort=False):
-                _differences(ax, lines.dropna(subset=["share"]).sort_values("share"), metric, looks[method])
+                lines = lines.dropna(subset=["share"]).sort_values("share")
+                gaps = (100 * lines[f"{metric}_{name}"] for name in ("difference", "low", "high"))
+                style.curve(ax, lines["share"], gaps, looks[method])
         for over, ax in zip(OVER, (everyone, positive), strict=True):
             name = over.replace(" ", "_")
-            _account(ax, mine[mine["method"] == first.method].sort_values("share"), name)
+            style.zero(ax)
+            own = mine[mine["method"] == first.method].sort_values("share")
+            for part, colour in _COLOURS.items():
+                values, width = own[f"{name}_{part}"] / own[f"{name}_spread"], 1.4 if part == "gap" else 1
+                ax.plot(own["share"], values, color=colour, marker=".", markersize=3, linewidth=width)
             marked = predicted[(predicted["dataset"] == block.name) & (predicted["over"] == over)]
             ax.plot(marked["predicted"], np.zeros(len(marked)), "v", color="black", transform=ax.get_xaxis_transform())
         own, optimum = (mine.loc[mine["method"] == first.of, key].mean() for key in ("share", "all_optimum"))
         for ax in (*panels, everyone, positive):
-            ax.axvline(own, color="#666666", linestyle="--", linewidth=0.8, zorder=1)
+            ax.axvline(own, color=style.GREY, linestyle="--", linewidth=0.8, zorder=1)
             if optimum <= 1:
-                ax.axvline(optimum, color="#666666", linestyle=":", linewidth=1, zorder=1)
+                ax.axvline(optimum, color=style.GREY, linestyle=":", linewidth=1, zorder=1)
         panels[0].set_ylabel(style.plain(block.title), fontweight="bold")
     names = [*map(style.label, METRICS), "gap, all nodes", "gap, label 1"]
     for ax, title in zip(axes[0], names, strict=True):
@@ -147,21 +149,6 @@ def figure(settings: StudySettings, curve: pd.DataFrame, predicted: pd.DataFrame
         ax.set_xticks([0.25, 0.5, 0.75], ["¼", "½", "¾"])
     axes[-1][len(METRICS) // 2].set_xlabel(f"share on other groups; difference to {compared_with(settings)} in points")
     axes[-1][len(METRICS)].set_xlabel("logits, in their spread")
-    style.legend(drawn, [look for name, look in looks.items() if name not in compared])
-    shown = {**PARTS, "gap": "gap"}
-    lines = [Line2D([], [], color=_COLOURS[key], label=text) for key, text in shown.items()]
-    drawn.legend(handles=lines, loc="outside lower right", ncols=len(lines), frameon=False)
+    parts = [style.sign(text, color=_COLOURS[part], linestyle="-") for part, text in {**PARTS, "gap": "gap"}.items()]
+    style.legend(drawn, [look for name, look in looks.items() if name not in compared], below=parts)
     return drawn
-
-
-def _differences(ax: Axes, lines: pd.DataFrame, metric: str, look: style.Look) -> None:
-    values, low, high = (100 * lines[f"{metric}_{name}"] for name in ("difference", "low", "high"))
-    ax.plot(lines["share"], values, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
-    ax.fill_between(lines["share"], low, high, color=look.colour, alpha=0.15, linewidth=0)
-
-
-def _account(ax: Axes, lines: pd.DataFrame, over: str) -> None:
-    ax.axhline(0, color="#999999", linewidth=0.8, zorder=1)
-    for part, colour in _COLOURS.items():
-        values: Sequence[float] = lines[f"{over}_{part}"] / lines[f"{over}_spread"]
-        ax.plot(lines["share"], values, color=colour, marker=".", markersize=3, linewidth=1.4 if part == "gap" else 1)

@@ -1,42 +1,20 @@
 """Failed runs in words: one phrase per reason, however many cells and splits failed alike."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
+
+import pandas as pd
 
 from fairgat import cells
 
 _SHOWN = 3
 
 
-def failed_cells(failed: Iterable[Mapping[str, Any]], n_cells: int, n_splits: int) -> str:
-    """Such as `2 of 4 cells failed on every split (threshold 0.001, 0.01: the graph is too dense)`.
-
-    Args:
-        failed: `cell`, `split` and `reason` of each failed run of one method on one data set. A reason that begins
-            with its cell loses that beginning.
-        n_cells: cells of the method's grid.
-        n_splits: splits of the data set.
-    """
-    splits: dict[tuple[str, str], list[int]] = {}
-    for run in failed:
-        reason = run["reason"].removeprefix(f"{run['cell']}: ").rstrip(".")
-        splits.setdefault((run["cell"], reason), []).append(run["split"])
-    alike: dict[tuple[str, tuple[int, ...]], list[str]] = {}
-    for (cell, reason), numbers in splits.items():
-        alike.setdefault((reason, tuple(sorted(numbers))), []).append(cell)
-    everywhere = all(len(numbers) == n_splits for _, numbers in alike)
-    phrases = [
-        f"{in_words(*names)}{'' if everywhere else f', {_numbered(numbers)}'}: {reason}"
-        for (reason, numbers), names in alike.items()
-    ]
-    rest = len(phrases) - _SHOWN
-    text = "; ".join(phrases[:_SHOWN]) + (f"; and {rest} more" if rest > 0 else "")
-    lost = len({cell for cell, _ in splits})
-    return f"{lost} of {n_cells} cells failed{' on every split' if everywhere else ''} ({text})"
-
-
 def of_selection(selection: Mapping[str, Any]) -> str:
     """Say why no cell was chosen, and which cells failed; empty where neither is so.
+
+    Such as `2 of 4 cells failed on every split (threshold 0.001, 0.01: the graph is too dense)`. A reason that begins
+    with its cell loses that beginning.
 
     Args:
         selection: as `fairgat.scores.selection.select` gives it.
@@ -44,9 +22,17 @@ def of_selection(selection: Mapping[str, Any]) -> str:
     why = selection["winners"][selection["rule"]]["reason"] if selection["winner"] is None else ""
     if not selection["failed"]:
         return why
-    lost = failed_cells(
-        selection["failed"], len(selection["cells"]), max(cell["n_splits"] for cell in selection["cells"])
-    )
+    failed, cells_of_method = pd.DataFrame(selection["failed"]), selection["cells"]
+    failed["reason"] = [run["reason"].removeprefix(f"{run['cell']}: ").rstrip(".") for run in selection["failed"]]
+    alike = failed.groupby(["cell", "reason"], sort=False)["split"].agg(lambda splits: (*sorted(splits),)).reset_index()
+    everywhere = (alike["split"].map(len) == max(cell["n_splits"] for cell in cells_of_method)).all()
+    phrases = [
+        f"{in_words(*names)}{'' if everywhere else f', {_numbered(splits)}'}: {reason}"
+        for (reason, splits), names in alike.groupby(["reason", "split"], sort=False)["cell"]
+    ]
+    text = "; ".join(phrases[:_SHOWN]) + (f"; and {len(phrases) - _SHOWN} more" if len(phrases) > _SHOWN else "")
+    where = " on every split" if everywhere else ""
+    lost = f"{failed['cell'].nunique()} of {len(cells_of_method)} cells failed{where} ({text})"
     return f"{why}; {lost}" if why else lost
 
 

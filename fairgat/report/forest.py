@@ -6,14 +6,11 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
-from fairgat.report.study import ROW, compared_with, metrics_of, rows_of, with_variants
+from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
 from fairgat.tasks import measures
-
-_GREY = "#666666"
 
 
 def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
@@ -41,16 +38,17 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
     published = beyond = False
     for (dataset, metric), ax in axes.items():
-        ax.axvline(0, color="#999999", linewidth=0.8, zorder=1)
+        style.zero(ax, upright=True)
         lines = [next(line for line in lines if line["metric"] == metric) for _, _, lines in blocks[dataset]]
-        values = pd.DataFrame([*map(_drawn, lines)]) * measures.find(metric).unit.factor
+        values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(paper=[*map(published_gap, lines)])
+        values = values.astype(float) * measures.find(metric).unit.factor
         ends = values.abs().stack()
         limit = 6 * ends.median() if ends.max() > 12 * ends.median() > 0 else np.inf
         beyond |= bool(ends.max() > limit)
         for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
             if pd.notna(row.paper):
                 published = True
-                _mark(ax, row.paper, place, "o", limit, color=_GREY, markerfacecolor="none")
+                _mark(ax, row.paper, place, "o", limit, color=style.GREY, markerfacecolor="none")
             if pd.isna(row.difference):
                 continue
             look = looks[line["method" if own else "of"]]
@@ -70,15 +68,9 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
         ax.set_xlabel(style.label(metric))
     said = "; a triangle at an edge: it goes on beyond" if beyond else ""
     drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
-    paper = Line2D([], [], color=_GREY, marker="o", markerfacecolor="none", linestyle="", label="published (test)")
+    paper = style.sign("published (test)", marker="o", markerfacecolor="none")
     style.legend(drawn, looks.values(), [paper] if published else [])
     return drawn
-
-
-def _drawn(line: pd.Series) -> dict[str, float]:
-    """The difference of a line with its interval, and that of the published scores or, for a method, to its own."""
-    published = line["paper_difference"] if line["changes"] else line["paper_mean"] - line["mean"]
-    return {"paper": published, **{name: line[name] for name in ("difference", "low", "high")}}
 
 
 def _mark(ax: Axes, value: float, place: int, marker: str, limit: float, **looks: Any) -> None:

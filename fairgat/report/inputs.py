@@ -39,12 +39,11 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
     return frame[frame["rule"] == settings.rule]
 
 
-def selections(files: Files, same: Mapping[str, str] | None = None) -> Selections:
-    """Every selection.json, by data set and method; also under the names in `same` of methods that are another one."""
+def selections(files: Files, settings: Settings) -> Selections:
+    """Every selection.json, by data set and method; also under the names of methods that are another one."""
     chosen = {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
-    for name, other in (same or {}).items():
-        chosen |= {(dataset, name): entry for (dataset, method), entry in chosen.items() if method == other}
-    return chosen
+    same = {(d, name): chosen[d, m] for name, other in settings.same.items() for d, m in chosen if m == other}
+    return chosen | same
 
 
 def histories(files: Files, task: Task, dataset: str, method: str, cell: str) -> list[pd.DataFrame]:

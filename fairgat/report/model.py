@@ -1,5 +1,6 @@
 """A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is kept for the pages that quote it."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -40,6 +41,17 @@ class Row:
 
     cells: list[Cell]
     group: int = 0
+
+
+def row(*entries: Cell | Text | int, group: int = 0) -> Row:
+    """A line of these entries; texts and counts become cells."""
+    texts = (str(entry) if isinstance(entry, int) else entry for entry in entries)
+    return Row([text if isinstance(text, Cell) else Cell(text) for text in texts], group)
+
+
+def titled(title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int = 0) -> list[Row]:
+    """The rows of one thing, whose title stands in the first of them."""
+    return [row("" if place else title, *line, group=group) for place, line in enumerate(lines)]
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 import math
 
-from fairgat.report.model import DASH, Cell, Math
+from fairgat.report.model import DASH, Cell, Math, Text
 from fairgat.tasks.measures import PERCENT, Unit
 
 SPLITS, PEOPLE = "another split of these people", "other people like these"
@@ -36,6 +36,11 @@ def signed(value: float | None, low: float | None = None, high: float | None = N
         return Cell(Math(shown, f"${shown}$"))
     half = f"{unit.factor * (high - low) / 2:.{unit.decimals}f}"
     return Cell(shown, std=half, bold=bool(low > 0 or high < 0))
+
+
+def formatted(form: str, *values: float | None) -> Text:
+    """Numbers in a form such as `{:.2f}`; a dash where one is missing."""
+    return DASH if any(map(missing, values)) else form.format(*values)
 
 
 def brief(value: float) -> str:

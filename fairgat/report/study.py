@@ -19,7 +19,7 @@ from fairgat.config.shown import StudySettings
 from fairgat.paper import means
 from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores import bootstrap
 from fairgat.scores.paired import corrected, differences, for_other_people, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
@@ -68,7 +68,8 @@ def compare(
         ]
     )  # fmt: skip
     chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
-    lines["cell"] = [_winner(chosen, line.run_on, line.method) for line in lines.itertuples()]
+    unknown = {"winner": None}
+    lines["cell"] = [chosen.get((line.run_on, line.method), unknown)["winner"] for line in lines.itertuples()]
     lines["failure"] = [_failure(chosen, line) for line in lines.itertuples()]
     keys, varied = [*ROW, "metric"], lines["changes"] != ""
     scored = lines.merge(by_rule(settings, runs))
@@ -126,10 +127,6 @@ def metrics_of(settings: StudySettings, task: str) -> tuple[str, ...]:
     return tuple(settings.metrics or measures.names(task, "shown"))
 
 
-def _winner(chosen: Mapping[tuple[str, str], Mapping[str, Any]], dataset: str, method: str) -> str | None:
-    return chosen[dataset, method]["winner"] if (dataset, method) in chosen else None
-
-
 def _failure(chosen: Mapping[tuple[str, str], Mapping[str, Any]], line: Any) -> str | None:
     """Say why a row, or what it is compared with, has no scores; None where it has."""
 
@@ -162,7 +159,6 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
     if test:
         kinds.append(("Difference", f"differences to {base} (points), for {percent.PEOPLE}", _people_rows))
         kinds.append(("Splits", "splits that a difference of the published size takes", _splits_rows))
-    needed = False
     for task in tasks(frame):
         mine = frame[frame["task"] == task]
         metrics = metrics_of(settings, task)
@@ -171,9 +167,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
             here = mine[mine["metric"].isin(part)]
             made = [Block(name, rows(block, notes)) for name, block in here.groupby("block", sort=False)]
             header, align = ["Data set", heading, *map(labels.metric, part)], "ll" + "r" * len(part)
-            blocks = [block for block in made if block.rows]
-            needed |= bool(blocks) and heading == "Splits"
-            if blocks:
+            if blocks := [block for block in made if block.rows]:
                 panels.append(Panel("multirow", header, blocks, f"{TASKS[task].title}: {title}", align=align))
     rules = (
         f"In brackets: the rule that chooses the epoch and, after a slash, the one for {base} where that is another. "
@@ -189,7 +183,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
     splits = (
         "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
         "probability of 80 %, given the spread of ours."
-        if needed
+        if any(panel.header[1] == "Splits" for panel in panels)
         else ""
     )
     varied = with_variants(frame)
@@ -229,15 +223,11 @@ def rows_of(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Serie
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
-        rows.append(
-            Row(
-                [_name(first, notes), *(percent.score(line["mean"], line["std"], _unit(line)) for line in lines)],
-                number,
-            )
-        )
+        ours = (percent.score(line["mean"], line["std"], _unit(line)) for line in lines)
+        rows.append(row(_name(first, notes), *ours, group=number))
         if any(pd.notna(line["paper_mean"]) for line in lines):
-            paper = [percent.score(line["paper_mean"], line["paper_std"], _unit(line)) for line in lines]
-            rows.append(Row([Cell("– published (test)"), *paper], number))
+            paper = (percent.score(line["paper_mean"], line["paper_std"], _unit(line)) for line in lines)
+            rows.append(row("– published (test)", *paper, group=number))
     return rows
 
 
@@ -245,15 +235,18 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(with_variants(block)):
         if first["changes"]:
-            cells = [percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines]
-            rows.append(Row([_name(first, notes), *cells], number))
-            if any(pd.notna(line["paper_difference"]) for line in lines):
-                paper = [percent.signed(line["paper_difference"], unit=_unit(line)) for line in lines]
-                rows.append(Row([Cell("– – published"), *paper], number))
-        elif any(pd.notna(line["paper_mean"]) for line in lines):
-            gaps = [percent.signed(line["paper_mean"] - line["mean"], unit=_unit(line)) for line in lines]
-            rows.append(Row([Cell(f"{_title(first)}, published (test)"), *gaps], number))
+            ours = (percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines)
+            rows.append(row(_name(first, notes), *ours, group=number))
+        if any(pd.notna(published_gap(line)) for line in lines):
+            gaps = (percent.signed(published_gap(line), unit=_unit(line)) for line in lines)
+            title = "– – published" if first["changes"] else f"{_title(first)}, published (test)"
+            rows.append(row(title, *gaps, group=number))
     return rows
+
+
+def published_gap(line: pd.Series) -> float:
+    """A variant's published difference; of a method as it is, what is published less ours."""
+    return line["paper_difference"] if line["changes"] else line["paper_mean"] - line["mean"]
 
 
 def _people_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
@@ -266,11 +259,9 @@ def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(block):
         needed = [line["splits_needed"] for line in lines]
-        if any(pd.notna(value) for value in needed):
-            texts = [
-                DASH if pd.isna(value) else f"{value:.0f}" if value < float("inf") else "> 1000" for value in needed
-            ]
-            rows.append(Row([_name(first, notes), *map(Cell, texts)], number))
+        if any(map(pd.notna, needed)):
+            texts = ("> 1000" if value == float("inf") else percent.formatted("{:.0f}", value) for value in needed)
+            rows.append(row(_name(first, notes), *texts, group=number))
     return rows
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import matplotlib
 import numpy as np
@@ -20,6 +21,7 @@ from fairgat.report.model import Math
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
+GREY = "#666666"  # of the paper, and of signs that stand for all methods
 # Each method has a colour and a marker: baselines in Okabe & Ito's and Tol's bright colours; FairGAT, its
 # steps and its other shares in dark ones.
 _KNOWN = {
@@ -119,6 +121,18 @@ def rows(ax: Axes, titles: Sequence[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
+def zero(ax: Axes, upright: bool = False) -> None:
+    """Mark where there is no difference."""
+    (ax.axvline if upright else ax.axhline)(0, color="#999999", linewidth=0.8, zorder=1)
+
+
+def curve(ax: Axes, x: Sequence[float], gaps: Iterable[Sequence[float]], look: Look) -> None:
+    """Draw differences as a line, and the lower and upper ends of their intervals as a band."""
+    middle, low, high = gaps
+    ax.plot(x, middle, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
+    ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
+
+
 def crowd(values: np.ndarray) -> np.ndarray | None:
     """Find the points that lie so close together that the others leave them a quarter of each axis or less.
 
@@ -164,18 +178,23 @@ def panels(
     return figure, axes_of
 
 
-def legend(figure: Figure, shown: Iterable[Look], extra: Iterable[Line2D] = (), line: bool = False) -> None:
-    """One legend for the whole figure, above it and no wider."""
-    handles = []
-    for look in shown:
-        drawn = {"marker": "", "linestyle": look.line} if line else {"marker": look.marker, "linestyle": ""}
-        handles.append(Line2D([], [], color=look.colour, label=look.title, **drawn))
-    handles += extra
+def sign(text: str, **drawn: Any) -> Line2D:
+    """An entry of a legend: a grey mark unless `drawn` says otherwise."""
+    return Line2D([], [], label=text, **{"color": GREY, "linestyle": ""} | drawn)
+
+
+def legend(
+    figure: Figure, shown: Iterable[Look] = (), signs: Iterable[Line2D] = (), below: Sequence[Line2D] = ()
+) -> None:
+    """One legend for the whole figure, above it and no wider; what is `below` it has one of its own."""
+    handles = [*(sign(look.title, color=look.colour, marker=look.marker) for look in shown), *signs]
     for columns in range(min(len(handles), 6), 0, -1):
         placed = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
         if placed.get_window_extent().width <= figure.bbox.width or columns == 1:
             break
         placed.remove()
+    if below:
+        figure.legend(handles=below, loc="outside lower right", ncols=len(below), frameon=False)
 
 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:

@@ -4,7 +4,6 @@ from itertools import product
 
 import pandas as pd
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat.errors import DataError
 from fairgat.report import inputs, style
@@ -23,7 +22,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     looks = style.looks(settings.method_titles)
     curves = {
         (dataset, method): inputs.histories(files, settings.task, dataset, method, selection["winner"])
-        for (dataset, method), selection in inputs.selections(files).items()
+        for (dataset, method), selection in inputs.selections(files, settings).items()
         if selection["winner"] is not None
     }
     for (dataset, method), splits in curves.items():
@@ -59,7 +58,8 @@ def draw(settings: Settings, files: Files) -> Figure:
             title.set(fontsize=9, fontweight="bold", in_layout=False)
     figure.supxlabel("epoch", fontsize=8)
     if len(looks) > 1 and REFERENCE in looks:
-        style.legend(figure, [], [Line2D([], [], color=_GREY, label=f"{looks[REFERENCE].title}, in every panel")])
+        label = f"{looks[REFERENCE].title}, in every panel"
+        style.legend(figure, signs=[style.sign(label, linestyle="-", color=_GREY)])
     return figure
 
 

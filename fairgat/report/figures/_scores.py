@@ -2,7 +2,6 @@
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat import paper
 from fairgat.report import inputs, percent, style
@@ -24,11 +23,11 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
                 _point(ax, mean, std, place - 0.12, look.colour, look.marker)
             published = printed.get(dataset, {}).get(method, {}).get(metric)
             if published:
-                _point(ax, published.mean, published.std, place + 0.2, "#666666", "o", hollow=True)
+                _point(ax, published.mean, published.std, place + 0.2, style.GREY, "o", hollow=True)
         ax.set_xlabel(style.label(metric))
         style.rows(ax, [look.title for look in looks.values()])
-    hollow = Line2D([], [], color="#666666", marker="o", markerfacecolor="none", linestyle="", label="paper")
-    style.legend(figure, [], [Line2D([], [], color="black", marker="o", linestyle="", label="ours"), hollow])
+    hollow = style.sign("paper", marker="o", markerfacecolor="none")
+    style.legend(figure, signs=[style.sign("ours", marker="o", color="black"), hollow])
     return figure
 
 

@@ -2,7 +2,6 @@
 
 import numpy as np
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
@@ -18,7 +17,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     """
     utility = measures.find(measures.utility(settings.task))
     shown = [each for each in measures.of_task(settings.task, "shown") if each != utility]
-    selections = inputs.selections(files)
+    selections = inputs.selections(files, settings)
     failed = {(*pair, run["cell"]) for pair, selection in selections.items() for run in selection["failed"]}
     rows = under(read(*files["cells"]), *settings.protocols).query("part == 'test'")
     means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
@@ -50,8 +49,8 @@ def draw(settings: Settings, files: Files) -> Figure:
             )
         ax.margins(0.08, 0.12)  # room for the large markers
         ax.set(xlabel=style.label(name), ylabel=style.label(utility.name))
-    chosen = Line2D([], [], color="#666666", marker="o", markersize=7, linestyle="", label="selected cell")
-    front = Line2D([], [], color="#666666", linewidth=0.9, label="Pareto front")
+    chosen = style.sign("selected cell", marker="o", markersize=7)
+    front = style.sign("Pareto front", linestyle="-", linewidth=0.9)
     style.legend(figure, looks.values(), [chosen, front])
     return figure
 

@@ -4,7 +4,6 @@ import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from fairgat.config.shown import ShownMethod
@@ -35,7 +34,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     logits, as the scale of logits differs between methods and decides nothing. Of more than two groups the one with
     GAT's largest gap is drawn, less all others.
     """
-    accounts = read(files)
+    accounts = read(files, settings)
     datasets = [each for each in settings.datasets if each.name in set(accounts["dataset"])]
     methods = [each for each in settings.methods if each.name in set(accounts["method"])]
     logits = accounts[accounts["layer"] == "logit"]
@@ -66,7 +65,7 @@ def draw(settings: Settings, files: Files) -> Figure:
         Patch(facecolor=COLOURS[part], hatch=_HATCHES[part], label=words, edgecolor="black", linewidth=0.4)
         for part, words in _WORDS.items()
     ]
-    gap = Line2D([], [], color="black", marker="D", markerfacecolor="white", linestyle="", label="gap: their sum")
+    gap = style.sign("gap: their sum", color="black", marker="D", markerfacecolor="white")
     figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)
     return figure
 

@@ -3,7 +3,6 @@
 from itertools import product
 
 from matplotlib.figure import Figure
-from matplotlib.lines import Line2D
 
 from fairgat import frames
 from fairgat.config import TASKS
@@ -42,7 +41,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     flat = [ax for row in axes for ax in row]
     for ax, (title, rows) in zip(flat, panels.items(), strict=False):
         for line in rows.itertuples():
-            look = looks.get(line.method) or style.Look(line.method, "#666666", "o")
+            look = looks.get(line.method) or style.Look(line.method, style.GREY, "o")
             errors = {"xerr": line.paper_std, "yerr": 0 if percent.missing(line.std) else line.std}
             drawn = {"fmt": look.marker, "color": look.colour, "elinewidth": 0.6, "alpha": 0.85}
             if line.verdict == labels.UNDECIDED:
@@ -59,6 +58,5 @@ def draw(settings: Settings, files: Files) -> Figure:
     if not panels:
         flat[0].text(0, 0.5, "No published number has a counterpart in this run.", transform=flat[0].transAxes)
     shown = [look for method, look in looks.items() if method in set(frame["method"])]
-    signs = [Line2D([], [], color="#666666", linestyle="", label=what, **sign) for what, sign in _SIGNS.items()]
-    style.legend(figure, shown, signs)
+    style.legend(figure, shown, [style.sign(what, **sign) for what, sign in _SIGNS.items()])
     return figure

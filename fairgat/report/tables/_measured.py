@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from fairgat.report.inputs import Settings
-from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Text
+from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Text, titled
 
 
 def panel(
@@ -14,7 +14,7 @@ def panel(
     notes: Notes,
     measured: pd.DataFrame,
     header: Sequence[Text],
-    lines: Callable[[pd.DataFrame], Iterable[list[Cell]]],
+    lines: Callable[[pd.DataFrame], Iterable[list[Cell | Text]]],
     title: str,
     text: str = "",
     left: int = 2,
@@ -38,11 +38,8 @@ def panel(
             if mine.empty:
                 why = method.reason or "no cell was selected, or its network is not two attention layers"
                 mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
-            made = [[Cell(DASH)] * len(header)] if mine.empty else lines(mine)
-            titles = [Cell(method.title, mark=mark)]
-            for cells in made:
-                rows.append(Row([*titles, *cells], number))
-                titles = [Cell("")]
+            made = [[DASH] * len(header)] if mine.empty else lines(mine)
+            rows += titled(Cell(method.title, mark=mark), made, number)
         blocks.append(Block(dataset.title, rows, dataset.reason or ""))
     columns = ["Data set", "Method", *header]
     align = "l" * left + "r" * (len(columns) - left)

@@ -1,6 +1,6 @@
 """Tables of scores: one block per data set, one row per method, mean ± standard deviation."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -8,7 +8,7 @@ from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report import inputs, labels, percent
 from fairgat.report.failures import in_words, of_selection
 from fairgat.report.inputs import Files, Selections, Settings
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores.paired import REFERENCE
 from fairgat.tasks import measures
 from fairgat.tasks.measures import Measure
@@ -28,12 +28,29 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     """
     columns = measures.of_task(settings.task, "shown")
     winners = inputs.winners(files, settings)
-    selections, notes = inputs.selections(files, settings.same), Notes()
-    printed = {(row.dataset, row.method, row.metric): _printed(row, selections) for row in winners.itertuples()}
+    selections, notes = inputs.selections(files, settings), Notes()
+    printed = {(line.dataset, line.method, line.metric): _printed(line, selections) for line in winners.itertuples()}
+
+    def rows(dataset: ShownDataset) -> Iterator[Row]:
+        scores = {
+            m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in settings.methods
+        }
+        best = [
+            _best([entry[0].text for entry in column if entry], measure)
+            for measure, column in zip(columns, zip(*scores.values(), strict=True), strict=True)
+        ]
+        for method in settings.methods:
+            selection = selections.get((dataset.name, method.name))
+            winner = selection and selection["winner"]
+            cells = [Cell(method.title, mark=why(dataset, method, selection, notes))]
+            for entry, target in zip(scores[method.name], best, strict=True):
+                # Of a cell that was run, what has no mean is missing on every split.
+                cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
+                cells.append(replace(cell, bold=cell.text == target, mark=notes.mark(note) if note else ""))
+            yield row(*cells, in_words(winner) if winner else DASH, group=0 if multirow else group(method.name))
+
     blocks = [
-        Block(dataset.title, reason=dataset.reason)
-        if dataset.reason
-        else _block(dataset, settings.methods, columns, printed, selections, notes, grouped=not multirow)
+        Block(dataset.title, [] if dataset.reason else [*rows(dataset)], dataset.reason or "")
         for dataset in settings.datasets
     ]
     align = "l" * (1 + multirow) + "c" * len(columns) + "l"
@@ -62,34 +79,6 @@ def group(method: str) -> int:
     return {REFERENCE: 0, labels.SUBJECT: 2}.get(method, 1)
 
 
-def _block(
-    dataset: ShownDataset,
-    methods: Sequence[ShownMethod],
-    columns: Sequence[Measure],
-    printed: Mapping[tuple[str, str, str], tuple[Cell, str]],
-    selections: Selections,
-    notes: Notes,
-    grouped: bool,
-) -> Block:
-    scores = {m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in methods}
-    best = [
-        _best([entry[0].text for entry in column if entry], measure)
-        for measure, column in zip(columns, zip(*scores.values(), strict=True), strict=True)
-    ]
-    rows = []
-    for method in methods:
-        selection = selections.get((dataset.name, method.name))
-        winner = selection and selection["winner"]
-        cells = [Cell(method.title, mark=why(dataset, method, selection, notes))]
-        for entry, target in zip(scores[method.name], best, strict=True):
-            # Of a cell that was run, what has no mean is missing on every split.
-            cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
-            cells.append(replace(cell, bold=cell.text == target, mark=notes.mark(note) if note else ""))
-        cells.append(Cell(in_words(winner) if winner else DASH))
-        rows.append(Row(cells, group(method.name) if grouped else 0))
-    return Block(dataset.title, rows)
-
-
 def _best(means: Sequence[str], measure: Measure) -> str | None:
     """The best printed mean; None where there is nothing to compare, or where neither way is better."""
     if len(means) < 2 or measure.better is None:
@@ -97,13 +86,12 @@ def _best(means: Sequence[str], measure: Measure) -> str | None:
     return (max if measure.better == "higher" else min)(means, key=float)
 
 
-def _printed(row: Any, selections: Selections) -> tuple[Cell, str]:
+def _printed(line: Any, selections: Selections) -> tuple[Cell, str]:
     """A mean, and a note where it is over fewer splits than were run."""
-    cell = percent.score(row.mean, row.std, measures.find(row.metric).unit)
-    cells = selections.get((row.dataset, row.method), {"cells": []})["cells"]
-    run = next((each["n_splits"] for each in cells if each["cell"] == row.cell), row.n_splits)
-    few = row.n_splits < run
-    return cell, f"Over {row.n_splits} of {run} splits: on the others {_MISSING}." if few else ""
+    cell = percent.score(line.mean, line.std, measures.find(line.metric).unit)
+    cells = selections.get((line.dataset, line.method), {"cells": []})["cells"]
+    run = next((each["n_splits"] for each in cells if each["cell"] == line.cell), line.n_splits)
+    return cell, f"Over {line.n_splits} of {run} splits: on the others {_MISSING}." if line.n_splits < run else ""
 
 
 def why(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes) -> str:

@@ -23,34 +23,34 @@ _OTHERS: dict[str, Text] = {
 }
 
 
-def read(files: Files) -> pd.DataFrame:
+def read(files: Files, settings: Settings) -> pd.DataFrame:
     """The rows of results/account/{dataset}/{method}.csv of the cells that were selected.
 
     Raises:
         DataError: a file is missing, cut off or damaged.
     """
     frame = frames.read(*files["account"], columns=("dataset", "method", "cell", "layer"))
-    chosen = {pair: entry["winner"] for pair, entry in inputs.selections(files).items()}
+    chosen = {pair: entry["winner"] for pair, entry in inputs.selections(files, settings).items()}
     kept = [chosen.get((row.dataset, row.method)) == row.cell for row in frame.itertuples()]
     return frame[kept]
 
 
 def build(settings: Settings, files: Files) -> Table:
     """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
-    accounts, notes = read(files), Notes()
+    accounts, notes = read(files, settings), Notes()
 
     def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
         known = mine.set_index("metric")[["mean", "std"]]
         yield [percent.score(*known.loc[name]) if name in known.index else Cell(DASH) for name in DECISIONS]
 
-    def parts(mine: pd.DataFrame) -> Iterator[list[Cell]]:
+    def parts(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
         several = mine["group"].nunique() > 1
         for (layer, over, group), lines in mine.groupby(["layer", "over", "group"], sort=False):
             of = [LAYERS.get(layer), over if layer == "logit" else None, f"group {group}" if several else None]
             yield [
-                Cell(", ".join(filter(None, of))),
+                ", ".join(filter(None, of)),
                 *(spread(lines[column], settings.ddof, 3, sign=True) for column in ("gap", *PARTS)),
-                *(Cell(number(lines[column].mean(), 3)) for column in _OTHERS),
+                *(number(lines[column].mean(), 3) for column in _OTHERS),
             ]
 
     def accounted(layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str) -> Panel:

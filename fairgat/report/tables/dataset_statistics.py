@@ -5,8 +5,9 @@ from typing import Any
 
 from fairgat.config import TASKS
 from fairgat.config.shown import ShownDataset
+from fairgat.report import percent
 from fairgat.report.inputs import Files, Settings, by_dataset
-from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Row, Table, Text
+from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Table, Text, row
 
 READS = ("stats",)
 TASK = None
@@ -26,6 +27,12 @@ CITATION: dict[str, Text] = {
     "train_edges": Math("edges", r"$|\mathcal{E}|$"),
 }
 
+MIXING = {
+    "label_homophily": "homophily by label",
+    "group_homophily": "homophily by group",
+    "without_other_group": "nodes without a neighbour of another group",
+    "tau": "τ of the mean over neighbours",
+}
 _HEADINGS = {
     "r_chi": lambda group: Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$"),
     "alpha_chi": lambda limit: Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})"),
@@ -37,15 +44,20 @@ def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
     stats = by_dataset(files["stats"])
     notes = Notes()
-    social = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "nodes"]
-    citation = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "edges"]
+    social, citation = (
+        [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == what] for what in ("nodes", "edges")
+    )
+    people, papers = (
+        {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
+        for datasets in (social, citation)
+    )
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
-        _shares("Fair attention", social, stats, ["r_chi", "alpha_chi"]),
-        _shares("Nodes with inter-edges", citation, stats, ["r_chi"]),
-        _mixing(social + citation, stats),
-        _groups(social, stats),
+        _shares("Fair attention", people, "r_chi", "alpha_chi"),
+        _shares("Nodes with inter-edges", papers, "r_chi"),
+        _mixing(people | papers),
+        _groups(people),
     ]
     return Table(
         name="dataset_statistics",
@@ -66,11 +78,7 @@ def build(settings: Settings, files: Files) -> Table:
 
 
 def _counts(
-    title: str,
-    quantities: Mapping[str, Text],
-    datasets: list[ShownDataset],
-    stats: Mapping[str, Any],
-    notes: Notes,
+    title: str, quantities: Mapping[str, Text], datasets: list[ShownDataset], stats: Mapping[str, Any], notes: Notes
 ) -> Panel:
     blocks = []
     for dataset in datasets:
@@ -82,9 +90,9 @@ def _counts(
         mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}") if entry["notes"] else ""
         drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
         counts = (_ours(ours, paper, quantity, quantity in drawn) for quantity in quantities)
-        rows = [Row([Cell("ours", mark=mark), *counts])]
+        rows = [row(Cell("ours", mark=mark), *counts)]
         if paper:
-            rows.append(Row([Cell("paper"), *(Cell(str(paper.get(quantity, "–"))) for quantity in quantities)]))
+            rows.append(row("paper", *(paper.get(quantity, "–") for quantity in quantities)))
         blocks.append(Block(dataset.title, rows))
     return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
 
@@ -99,46 +107,36 @@ def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, draw
     return Cell(f"{ours[quantity]} {mark}")
 
 
-def _shares(title: str, datasets: list[ShownDataset], stats: Mapping[str, Any], columns: list[str]) -> Panel:
-    """A row for each data set, with a column for each key of the counts in `columns`, such as each group's R_chi."""
-    counted = {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
-    header: list[Text] = [title]
-    rows = {name: [] for name in counted}
-    for column in columns:
-        for key in sorted({key for counts in counted.values() for key in counts[column]}, key=float):
-            header.append(_HEADINGS[column](key))
-            for name, counts in counted.items():
-                rows[name].append(Cell(f"{counts[column][key]:.4f}" if key in counts[column] else DASH))
-    blocks = [Block(title, [Row([Cell(name), *cells]) for name, cells in rows.items()])] if rows else []
-    return Panel("stacked", header, blocks)
+def _shares(title: str, counted: Mapping[str, Mapping[str, Any]], *quantities: str) -> Panel:
+    """A row for each data set, with a column for each key of these quantities, such as each group's R_chi."""
+    columns = [
+        (quantity, key)
+        for quantity in quantities
+        for key in sorted({key for counts in counted.values() for key in counts[quantity]}, key=float)
+    ]
+    rows = [row(name, *(_share(counts[of].get(key)) for of, key in columns)) for name, counts in counted.items()]
+    header = [title, *(_HEADINGS[of](key) for of, key in columns)]
+    return Panel("stacked", header, [Block(title, rows)] if rows else [])
 
 
-def _mixing(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> Panel:
+def _mixing(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
     """Show the homophily of labels and groups in every data set."""
-    quantities = {
-        "label_homophily": "homophily by label",
-        "group_homophily": "homophily by group",
-        "without_other_group": "nodes without a neighbour of another group",
-        "tau": "τ of the mean over neighbours",
-    }
-    counted = {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
-    rows = []
-    for title, counts in counted.items():
-        values = [counts.get(quantity) for quantity in quantities]
-        rows.append(Row([Cell(title), *(Cell(DASH if value is None else f"{value:.4f}") for value in values)]))
-    return Panel("stacked", ["Mixing", *quantities.values()], [Block("Mixing", rows)] if rows else [])
+    rows = [row(name, *(_share(counts.get(quantity)) for quantity in MIXING)) for name, counts in counted.items()]
+    return Panel("stacked", ["Mixing", *MIXING.values()], [Block("Mixing", rows)] if rows else [])
 
 
-def _groups(datasets: list[ShownDataset], stats: Mapping[str, Any]) -> Panel:
+def _groups(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
     """Every group of every data set, under the values that it stands for."""
     blocks = []
-    for dataset in datasets:
+    for title, counts in counted.items():
         rows = []
-        for name, group in stats.get(dataset.name, {"counts": {}})["counts"].get("by_group", {}).items():
+        for name, group in counts.get("by_group", {}).items():
             share = group["label_1"] / group["labelled"] if group["labelled"] else None
-            shares = (share, group["r_chi"], group["homophily"])
-            shown = (Cell(DASH if value is None else f"{value:.4f}") for value in shares)
-            rows.append(Row([Cell(name), Cell(str(group["nodes"])), *shown]))
-        blocks += [Block(dataset.title, rows)] if rows else []
+            rows.append(row(name, group["nodes"], *map(_share, (share, group["r_chi"], group["homophily"]))))
+        blocks += [Block(title, rows)] if rows else []
     header: list[Text] = ["Groups", "", "nodes", "label 1", "R", "homophily by group"]
     return Panel("multirow", header, blocks, align="llrrrr")
+
+
+def _share(value: float | None) -> Text:
+    return percent.formatted("{:.4f}", value)

@@ -8,7 +8,7 @@ from fairgat.cells import from_path
 from fairgat.config.shown import TableSettings
 from fairgat.report import inputs, labels
 from fairgat.report.inputs import Files
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Table, Text, titled
 from fairgat.report.tables._scores import why
 
 READS = ("selection",)
@@ -20,7 +20,7 @@ def build(settings: TableSettings, files: Files) -> Table:
 
     A method that the paper gives no cell of (an ablation) shows what the configuration lists as its published one.
     """
-    selections, papers = inputs.selections(files), paper.load()["hyperparameters"]
+    selections, papers = inputs.selections(files, settings), paper.load()["hyperparameters"]
     notes = Notes()
     blocks = []
     for dataset in settings.datasets:
@@ -38,16 +38,11 @@ def build(settings: TableSettings, files: Files) -> Table:
             mark = "" if winner else why(dataset, method, selection, notes)
             published = papers.get(method.name, {}).get("chosen", {}).get(dataset.name)
             published = published or method.published.get(dataset.name, {})
-            title = Cell(method.title, mark=mark)
-            for name, values in grid.items():
-                texts = [
-                    labels.parameter(name),
-                    ", ".join(map(_value, values)),
-                    _of(published, name),
-                    _of(chosen, name),
-                ]
-                rows.append(Row([title, *map(Cell, texts)], group=number))
-                title = Cell("")
+            lines = [
+                [labels.parameter(name), ", ".join(map(_value, values)), _of(published, name), _of(chosen, name)]
+                for name, values in grid.items()
+            ]
+            rows += titled(Cell(method.title, mark=mark), lines, number)
         if rows:
             blocks.append(Block(dataset.title, rows))
     header = ["Data set", "Method", "Hyperparameter", "Examined", "Paper", "Ours"]

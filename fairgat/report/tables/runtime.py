@@ -8,7 +8,7 @@ from fairgat import paper
 from fairgat.config.shown import ShownDataset, ShownMethod
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
 from fairgat.report.tables._scores import group
 from fairgat.scores.paired import REFERENCE
 
@@ -30,11 +30,11 @@ def build(settings: Settings, files: Files) -> Table:
     datasets = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
 
     def rows(entry: Callable[[ShownDataset, ShownMethod], Cell]) -> list[Row]:
-        return [Row([Cell(m.title), *(entry(d, m) for d in datasets)], group(m.name)) for m in methods]
+        return [row(m.title, *(entry(d, m) for d in datasets), group=group(m.name)) for m in methods]
 
     def seconds(dataset: ShownDataset, method: ShownMethod) -> Cell:
         value, mark = ours.get(dataset.name, {}).get(method.name), _mark(dataset, method, measured, notes)
-        return Cell(DASH if value is None else _three_digits(value), mark=mark)
+        return Cell(_three_digits(value), mark=mark)
 
     def relative(dataset: ShownDataset, method: ShownMethod) -> Cell:
         ratio, papers = (_ratio(each.get(dataset.name, {}), method.name) for each in (ours, published))
@@ -44,8 +44,7 @@ def build(settings: Settings, files: Files) -> Table:
         return Cell(text, mark=_mark(dataset, method, measured, notes))
 
     def debiasing(dataset: ShownDataset, method: ShownMethod) -> Cell:
-        value = measured.get(dataset.name, {}).get("debias_seconds", {}).get(method.name)
-        return Cell(DASH if value is None else _three_digits(value))
+        return Cell(_three_digits(measured.get(dataset.name, {}).get("debias_seconds", {}).get(method.name)))
 
     blocks = [Block("Epoch (sec)", rows(seconds)), Block("Relative to GAT (paper)", rows(relative))]
     debiased = {name for entry in measured.values() for name in entry.get("debias_seconds", {})}
@@ -60,8 +59,7 @@ def build(settings: Settings, files: Files) -> Table:
         caption="Run-time comparison.",
         explanation=(
             "Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses. What a "
-            "method does once before its first epoch is not part of them. Step 2 is not computed where step 3 follows, "
-            "which undoes it: FairGAT and Steps 1&3 are the same computation."
+            "method does once before its first epoch is not part of them."
         ),
         panels=[Panel("stacked", ["", *(dataset.title for dataset in datasets)], blocks)],
         notes=[*notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absences))],
@@ -76,8 +74,8 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-def _three_digits(value: float) -> str:
-    return f"{value:#.3g}".removesuffix(".")
+def _three_digits(value: float | None) -> Text:
+    return DASH if value is None else f"{value:#.3g}".removesuffix(".")
 
 
 def _ratio(times: Mapping[str, float], method: str) -> float | None:
@@ -85,13 +83,14 @@ def _ratio(times: Mapping[str, float], method: str) -> float | None:
 
 
 def _mark(dataset: ShownDataset, method: ShownMethod, measured: Mapping[str, Any], notes: Notes) -> str:
-    """A note on a method that has no time, or not that of its first cell; empty where all is well."""
+    """Notes on a method: its own, or why it has no time, or not that of its first cell."""
     where = f"{method.title} on {dataset.title}"
     entry = measured.get(dataset.name, {})
     failure = entry.get("failures", {}).get(method.name)
     if entry.get("epoch_seconds", {}).get(method.name):
         timed = failure and in_words(entry["cells"][method.name])
-        return notes.mark(f"{where}: timed at {timed}, the first of its cells to train ({failure}).") if timed else ""
+        said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
+        return ", ".join(map(notes.mark, filter(None, (method.note, said))))
     for title, reason in [(dataset.title, dataset.reason), (method.title, method.reason)]:
         if reason:
             return notes.mark(f"{title}: not run ({reason}).")

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from fairgat import frames
@@ -50,27 +51,28 @@ def build(settings: Settings, files: Files) -> Table:
     """One panel of terms per layer, one of composed bounds per network; means over the splits."""
     measures, notes, ddof = read(files["theory"]), Notes(), settings.ddof
 
-    def layers(mine: pd.DataFrame) -> Iterator[list[Cell]]:
+    def layers(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
         for layer, name in LAYERS.items():
             lines = mine[mine["layer"] == layer]
             mean = lines.mean(numeric_only=True)
             attention, deviation = number(mean["alpha_chi"]), number(mean["alpha_chi_std"])
+            delta = mean["delta_out"] or np.nan
             yield [
-                Cell(name),
-                Cell(number(mean["delta_in"])),
+                name,
+                number(mean["delta_in"]),
                 spread(lines["delta_out"], ddof),
-                *(Cell(number(mean[term])) for term in ("sigma_max", "sigma_effective")),
+                *(number(mean[term]) for term in ("sigma_max", "sigma_effective")),
                 Cell(attention, std="" if deviation == DASH else str(deviation)),
-                *(Cell(number(mean[term])) for term in ("tau", "delta_c", "delta_z")),
-                *(Cell(_ratio(mean[column("bound", form)], mean["delta_out"])) for form in FORMS),
+                *(number(mean[term]) for term in ("tau", "delta_c", "delta_z")),
+                *(number(mean[column("bound", form)] / delta) for form in FORMS),
             ]
 
-    def network(mine: pd.DataFrame) -> Iterator[list[Cell]]:
-        cells = []
+    def network(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
+        cells: list[Cell | Text] = []
         for layer in ("logit", "probability"):
             lines = mine[mine["layer"] == layer]
             cells += [spread(lines["delta_out"], ddof)]
-            cells += [Cell(number(lines[column("composed", form)].mean())) for form in FORMS]
+            cells += [number(lines[column("composed", form)].mean()) for form in FORMS]
         yield [*cells, spread(100 * lines["statistical_parity"], ddof)]
 
     return Table(
@@ -99,7 +101,3 @@ def build(settings: Settings, files: Files) -> Table:
 def column(kind: str, form: str) -> str:
     """The measures' column of a form of the bound."""
     return f"{kind}_{form}" if form else kind
-
-
-def _ratio(bound: float, delta: float) -> Text:
-    return number(bound / delta) if delta else DASH

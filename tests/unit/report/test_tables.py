@@ -20,7 +20,7 @@ from fairgat.errors import DataError
 from fairgat.files import write_json
 from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
-from fairgat.report.failures import failed_cells
+from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.scores.runs import read
 from fairgat.tasks import measures
@@ -134,7 +134,7 @@ def test_failures_in_words():
         for cell in range(5)
         for k in (0, 1, 3)
     ]
-    text = failed_cells(lost, 6, 5)
+    text = of_selection({"winner": "x~5", "failed": lost, "cells": [{"n_splits": 5}] * 6})
     assert text.startswith("5 of 6 cells failed (x 0, splits 0, 1 and 3: because 0; x 1, ")
     assert text.endswith("and 2 more)")
 
