@@ -1,6 +1,7 @@
 """What the methods' tests compare with: attention over a dense adjacency matrix, written out, and small tasks."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import torch
@@ -11,6 +12,7 @@ from fairgat import methods
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
+from fairgat.plan import Run
 from fairgat.training import job as training
 
 NODE = NodeTraining(epochs=10, hidden=6)
@@ -35,17 +37,36 @@ def three_groups(**options: int) -> Graph:
 
 def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE, **settings):
     """A method on one split."""
-    task = "node_classification" if isinstance(protocol, NodeTraining) else "link_prediction"
-    split = splits.make(graph, task, Splits(), 0, "test", 0)
+    split = splits.make(graph, protocol.task, Splits(), 0, "test", 0)
     return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
 
 
-def assert_train_alike(one, other, epochs: int = 10) -> None:
-    """Two methods give the same output after some epochs."""
-    for _ in range(epochs):
-        one.update(one.forward())
-        other.update(other.forward())
-    torch.testing.assert_close(one.forward().detach(), other.forward().detach(), rtol=0, atol=1e-5)
+def run_job(folder: Path, name: str, module: str = "gat", protocol=NODE, *, graph: Graph, settings=(), **changes):
+    """Train a method on split 0 of a graph, from files to files in folder/name; what metrics.json holds."""
+    graph.save(folder / "graph.npz")
+    splits.save(folder / "split.npz", splits.make(graph, protocol.task, Splits(), 0, "test", 0))
+    arguments = {
+        "job": Run(protocol.task, "test", module, "default", 0),
+        "module": module,
+        "settings": dict(settings),
+        "training": protocol.model_dump(),
+        "threads": 1,
+        "seed": 0,
+        "graph": folder / "graph.npz",
+        "split": folder / "split.npz",
+        "directory": folder / name,
+    }
+    return training.run(**arguments | changes)
+
+
+def assert_train_alike(one, other, epochs: int = 10, atol: float = 1e-5) -> None:
+    """Two methods give the same output before and after each of some epochs."""
+    for epoch in range(epochs + 1):
+        outputs = [method.forward() for method in (one, other)]
+        torch.testing.assert_close(*outputs, rtol=0, atol=atol)
+        for method, output in zip((one, other), outputs, strict=True):
+            if epoch < epochs:
+                method.update(output)
 
 
 def adjacency(edges: Tensor, nodes: int) -> Tensor:
@@ -68,8 +89,29 @@ def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tens
     return attention(x, weight, conv.att_src[0, 0], conv.att_dst[0, 0], conv.bias, matrix)
 
 
+def neighbours(method) -> Tensor:
+    """The adjacency matrix of a method's graph."""
+    return adjacency(method.task.edge_index, method.task.graph.num_nodes)
+
+
+def hidden(model, x: Tensor, matrix: Tensor) -> Tensor:
+    """(N, C) outputs of both layers of a NodeClassifier."""
+    return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix).relu()
+
+
+def logits_of(model, x: Tensor, matrix: Tensor) -> Tensor:
+    """(N,) logits of a NodeClassifier."""
+    return hidden(model, x, matrix) @ model.linear.weight[0] + model.bias
+
+
 def adam(parameters, protocol=NODE) -> torch.optim.Adam:
     return torch.optim.Adam(list(parameters), lr=protocol.learning_rate, weight_decay=protocol.weight_decay)
+
+
+def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:

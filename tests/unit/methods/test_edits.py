@@ -3,18 +3,18 @@
 import os
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
 import torch
-from dense import NODE, assert_train_alike, make, small_graph
+from dense import NODE, assert_train_alike, make, run_job, small_graph
 from scipy.stats import wasserstein_distance
 from torch import nn
 
 from fairgat import methods
 from fairgat.config import Splits
 from fairgat.data import splits
-from fairgat.data.graph import Graph
 from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debias, Debiasing, debias
@@ -38,6 +38,13 @@ def train(graph):
     return splits.make(graph, "node_classification", Splits(), 0, "test", 0)["train"]
 
 
+def with_loops(graph):
+    """The adjacency matrix A + I."""
+    a = np.eye(graph.num_nodes)
+    a[graph.edge_index[0], graph.edge_index[1]] = 1
+    return a
+
+
 def shrunk(values, amount):
     return values.sign() * (values.abs() - amount).clamp_min(0)
 
@@ -49,8 +56,7 @@ class Dense:
         self.settings, self.train = settings, torch.from_numpy(train)
         features = torch.from_numpy(graph.features)
         self.x = features / features.norm(dim=0)
-        a = torch.eye(graph.num_nodes)
-        a[graph.edge_index[0], graph.edge_index[1]] = 1
+        a = torch.from_numpy(with_loops(graph)).float()
         self.a, self.estimate = a, nn.Parameter(a.clone())
         self.s = nn.Parameter(torch.ones(graph.num_features))
         self.critic = nn.Linear(critic.in_features, 1)
@@ -125,8 +131,7 @@ def finished(graph, train, **changes):
 @pytest.mark.parametrize("threshold", [0.001, 0.05, 0.3, 0.9])
 def test_thresholds_as_the_authors_binarise(graph, train, threshold):
     estimate, result = finished(graph, train, structure_l1=0.1)
-    a = np.eye(graph.num_nodes)
-    a[graph.edge_index[0], graph.edge_index[1]] = 1
+    a = with_loops(graph)
     change = estimate - a
     after = a + (change > threshold * change.max()) - (change < threshold * change.min())
     np.fill_diagonal(after, 0)
@@ -180,22 +185,18 @@ def test_without_changes_it_is_gat(graph, train, tmp_path):
 
 
 def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
-    graph.save(tmp_path / "graph.npz")
-    splits.save(tmp_path / "split.npz", splits.make(graph, "node_classification", Splits(), 0, "test", 0))
-    finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(tmp_path / "debiased.npz")
-    metrics = training.run(
-        Run("node_classification", "test", "edits", "threshold~0.001", 0),
-        module="edits", settings={"threshold": 0.001}, training=NODE.model_dump(), threads=1, seed=0,
-        graph=tmp_path / "graph.npz", split=tmp_path / "split.npz", directory=tmp_path / "run",
-        debiased=tmp_path / "debiased.npz",
-    )  # fmt: skip
+    debiased = tmp_path / "debiased.npz"
+    finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(debiased)
+    cell = Run("node_classification", "test", "edits", "threshold~0.001", 0)
+    settings = {"threshold": 0.001}
+    metrics = run_job(tmp_path, "run", "edits", graph=graph, job=cell, settings=settings, debiased=debiased)
     assert metrics["failure"].startswith("threshold~0.001: ")
     assert "test" not in metrics
 
 
 def test_a_third_group_is_refused(graph, train):
     _, result = finished(graph, train)
-    three = Graph(graph.features, graph.labels, np.arange(graph.num_nodes) % 3, graph.edge_index)
+    three = replace(graph, sensitive=np.arange(graph.num_nodes) % 3)
     for refuses in (lambda: debias(three, train, SETTINGS, 0), lambda: bias.describe(three, result, [])):
         with pytest.raises(NotDefined, match="two sensitive groups; this graph has 3: s=0; s=1; s=2"):
             refuses()
@@ -205,8 +206,7 @@ def test_bias_before_and_after(graph, train):
     _, result = finished(graph, train, structure_l1=0.1)
     report = bias.describe(graph, result, [(0.3, 2), (0.001, 2)])
     x = graph.features / np.linalg.norm(graph.features, axis=0)
-    a = np.eye(graph.num_nodes)
-    a[graph.edge_index[0], graph.edge_index[1]] = 1
+    a = with_loops(graph)
     degree = a.sum(1)
     p = a / np.sqrt(np.outer(degree, degree)) / 2 + np.eye(len(a)) / 2
     reached = 0.9 * p @ x + 0.81 * p @ p @ x

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from dense import LINK, adam, adjacency, assert_train_alike, bce, layer, make, small_graph
+from dense import LINK, adam, adjacency, bce, layer, make, neighbours, small_graph, step
 from scipy.stats import chisquare
 
 DRAWS = 400
@@ -25,7 +25,11 @@ def test_keep_probabilities(delta):
         assert abs(statistic - len(counts)) < 5 * (2 * len(counts)) ** 0.5
 
 
-def test_a_step_takes_messages_and_positives_from_the_kept_edges(double, monkeypatch):
+def embedded(model, x, matrix):
+    return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix)
+
+
+def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_all(double, monkeypatch):
     method = make("fairdrop", small_graph(), LINK)
     task, model = method.task, copy.deepcopy(method.model)
     non_edges = task.sample_non_edges()
@@ -33,24 +37,14 @@ def test_a_step_takes_messages_and_positives_from_the_kept_edges(double, monkeyp
     method.update(None)
     kept = task.edge_index[:, method.kept]
     assert 0 < kept.size(1) < task.edge_index.size(1)
-    matrix = adjacency(kept, task.graph.num_nodes)
-    optimizer = adam(model.parameters(), LINK)
-    z = layer(model.conv2, layer(model.conv1, task.features, matrix).relu(), matrix)
+    z = embedded(model, task.features, adjacency(kept, task.graph.num_nodes))
     scores = z @ z.t()
     logits = torch.cat([scores[kept[0], kept[1]], scores[non_edges[0], non_edges[1]]])
     labels = torch.cat([torch.ones(kept.size(1)), torch.zeros(non_edges.size(1))])
-    bce(logits, labels).backward()
-    optimizer.step()
+    step(adam(model.parameters(), LINK), bce(logits, labels))
     torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
-
-
-def test_evaluation_takes_every_training_edge(double):
-    method = make("fairdrop", small_graph(), LINK)
-    method.update(None)
-    matrix, model = adjacency(method.task.edge_index, method.task.graph.num_nodes), method.model
     with torch.no_grad():
-        z = layer(model.conv2, layer(model.conv1, method.task.features, matrix).relu(), matrix)
-    torch.testing.assert_close(method.forward(), z)
+        torch.testing.assert_close(method.forward(), embedded(model, task.features, neighbours(method)))
 
 
 def test_draws_before_epoch_1_and_every_10th(monkeypatch):
@@ -61,9 +55,3 @@ def test_draws_before_epoch_1_and_every_10th(monkeypatch):
     for _ in range(31):
         method.update(method.forward())
     assert drawn == [1, 10, 20, 30]
-
-
-def test_with_every_edge_kept_it_is_gat(double, monkeypatch):
-    fair, plain = (make(name, small_graph(), LINK) for name in ("fairdrop", "gat"))
-    monkeypatch.setattr(fair, "draw", lambda: torch.ones(fair.task.graph.num_edges, dtype=torch.bool))
-    assert_train_alike(fair, plain)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, adjacency, make, small_graph
+from dense import LINK, NODE, make, neighbours, small_graph
 from torch.nn.functional import leaky_relu
 
 from fairgat import methods
@@ -76,18 +76,14 @@ def dense_pass(method, matrix, **options):
 )
 def test_the_pass_and_its_gradient(double, features, protocol, settings, options):
     method = make("fairgat_variants", sparse_graph(features), protocol, **CELL, **settings)
-    task = method.task
-    matrix = adjacency(task.edge_index, task.graph.num_nodes)
+    matrix = neighbours(method)
     if not settings.get("self_loops", True):
         matrix &= ~torch.eye(len(matrix), dtype=torch.bool)
     weights = torch.randn(method.forward().shape, generator=torch.Generator().manual_seed(0))
-    results = []
+    parameters, results = list(method.model.parameters()), []
     for out in (method.forward(), dense_pass(method, matrix, **options)):
-        results.append(
-            [out, *torch.autograd.grad((out * weights).sum(), list(method.model.parameters()), materialize_grads=True)]
-        )
-    for ours, dense in zip(*results, strict=True):
-        torch.testing.assert_close(ours, dense, rtol=1e-6, atol=1e-8)
+        results.append([out, *torch.autograd.grad((out * weights).sum(), parameters, materialize_grads=True)])
+    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
@@ -126,8 +122,7 @@ def test_the_placebo_is_fairgat_with_other_groups(double):
     csr, true = method.csr, method.task.segmented_csr
     assert not torch.equal(csr.segptr, true.segptr)
     shuffled = method.task.sensitive[torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0))]
-    matrix = adjacency(method.task.edge_index, graph.num_nodes)
-    torch.testing.assert_close(method.forward(), dense_pass(method, matrix, sensitive=shuffled))
+    torch.testing.assert_close(method.forward(), dense_pass(method, neighbours(method), sensitive=shuffled))
     assert method.model.conv1.alpha_chi == make("fairgat", graph, **CELL).model.conv1.alpha_chi
 
 

@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 import torch
-from dense import adam, adjacency, assert_train_alike, bce, layer, make, small_graph
+from dense import adam, assert_train_alike, bce, logits_of, make, neighbours, small_graph, step
 from scipy.stats import chisquare
 
 from fairgat.errors import NotDefined
@@ -22,15 +22,14 @@ def dense_logits(method, model, mixture):
     """All N + n nodes in one graph; messages pass from the N to the n, and each synthetic node is its own neighbour."""
     task, nodes = method.task, method.task.graph.num_nodes
     matrix = torch.eye(nodes + len(task.train), dtype=torch.bool)
-    matrix[:nodes, :nodes] = adjacency(task.edge_index, nodes)
+    matrix[:nodes, :nodes] = neighbours(method)
     matrix[mixture.graph.target + nodes, mixture.graph.source.long()] = True
     mixed = [
         ratio * task.features[node] + (1 - ratio) * task.features[task.train[partner]]
         for node, partner, ratio in zip(task.train, mixture.partner, mixture.ratio, strict=True)
     ]
     x = torch.cat([task.features, torch.stack(mixed)])
-    h = layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix).relu()
-    return (h @ model.linear.weight[0] + model.bias)[nodes:]
+    return logits_of(model, x, matrix)[nodes:]
 
 
 def dense_loss(method, logits, mixture, released):
@@ -63,9 +62,7 @@ def test_two_epochs_on_mixtures(double, monkeypatch, weights, eta):
     optimizer = adam(model.parameters())
     for mixture in mixtures:
         loss = dense_loss(method, dense_logits(method, model, mixture), mixture, weights == "released")
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        step(optimizer, loss)
         assert method.update(method.forward())["loss"] == pytest.approx(loss.item(), abs=1e-7)
     torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
 

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from dense import adam, adjacency, bce, cross_entropy, layer, make, small_graph, three_groups
+from dense import adam, bce, cross_entropy, hidden, logits_of, make, neighbours, small_graph, step, three_groups
 from torch.nn.functional import leaky_relu, mse_loss, one_hot
 
 from fairgat import methods
@@ -12,14 +12,6 @@ from fairgat.errors import ConfigError, NotDefined
 from fairgat.methods.fairsin import means_of_other_group
 
 SETTINGS = {"delta": 0.7, "phi_width": 4, "phi_first_steps": 5}
-
-
-def dense_h(model, x, matrix):
-    return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix).relu()
-
-
-def dense_logits(model, x, matrix):
-    return dense_h(model, x, matrix) @ model.linear.weight[0] + model.bias
 
 
 def phi_of(phi, x):
@@ -32,8 +24,7 @@ def phi_of(phi, x):
 def test_means_of_the_other_group(double, graph):
     """Of all other groups; a node without such a neighbour is left out."""
     method = make("fairsin", graph(edges=40), **SETTINGS)
-    task = method.task
-    matrix = adjacency(task.edge_index, task.graph.num_nodes)
+    task, matrix = method.task, neighbours(method)
     expected = {}
     for i in range(len(matrix)):
         others = [j for j in range(len(matrix)) if matrix[i, j] and task.sensitive[j] != task.sensitive[i]]
@@ -54,7 +45,7 @@ def test_means_of_the_other_group(double, graph):
 def test_four_epochs(double, variant, discriminator, graph):
     method = make("fairsin", graph(), variant=variant, discriminator=discriminator, **SETTINGS)
     task, x, train, full = method.task, method.task.features, method.task.train, variant == "full"
-    matrix, labels, s = adjacency(task.edge_index, len(x)), task.labels.double(), task.sensitive
+    matrix, labels, s = neighbours(method), task.labels.double(), task.sensitive
     model, critic = copy.deepcopy(method.model), copy.deepcopy(method.discriminator)
     phi = model.phi
     encoder = [*model.conv1.parameters(), *model.conv2.parameters()]
@@ -64,14 +55,12 @@ def test_four_epochs(double, variant, discriminator, graph):
     phi_optimizer.load_state_dict(copy.deepcopy(method.phi_optimizer.state_dict()))  # it has taken steps before
     assert phi_optimizer.state[phi[0].weight]["step"] == (2 if full else 5)
     for epoch in range(1, 5):
-        loss = bce(dense_logits(model, x + 0.7 * phi_of(phi, x).detach(), matrix)[train], labels[train])
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
+        loss = bce(logits_of(model, x + 0.7 * phi_of(phi, x).detach(), matrix)[train], labels[train])
+        step(optimizer, loss)
         losses = method.update(method.forward())
         assert losses["loss"] == pytest.approx(loss.item(), abs=1e-7)
         if discriminator != "none" and epoch % 2 == 0:
-            h = dense_h(model, x + 0.7 * phi_of(phi, x), matrix)
+            h = hidden(model, x + 0.7 * phi_of(phi, x), matrix)
             logits = h @ critic.weight.t() + critic.bias
             two = graph is small_graph
             loss = bce(logits[:, 0], s.double()) if two else cross_entropy(logits, one_hot(s).double())
@@ -90,14 +79,12 @@ def test_four_epochs(double, variant, discriminator, graph):
             assert "discriminator_loss" not in losses
         for _ in range(2 * full):
             loss = mse_loss(phi_of(phi, method.known), method.h)
-            phi_optimizer.zero_grad()
-            loss.backward()
-            phi_optimizer.step()
+            step(phi_optimizer, loss)
             last = loss.item()
         assert not full or losses["phi_loss"] == pytest.approx(last, abs=1e-6)
     torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-5, atol=1e-6)
     torch.testing.assert_close(method.discriminator.state_dict(), critic.state_dict(), rtol=1e-5, atol=1e-6)
-    logits = dense_logits(model, x + 0.7 * phi_of(phi, x), matrix)
+    logits = logits_of(model, x + 0.7 * phi_of(phi, x), matrix)
     torch.testing.assert_close(method.forward(), logits, rtol=1e-5, atol=1e-6)
 
 
@@ -111,8 +98,8 @@ def test_applied_in_training_alone(double, variant):
         for _ in range(3):
             method.update(method.forward() if method.continues_from_forward else None)
     torch.testing.assert_close(here.model.state_dict(), there.model.state_dict())
-    matrix = adjacency(here.task.edge_index, here.task.graph.num_nodes)
-    torch.testing.assert_close(here.forward(), dense_logits(here.model, here.task.features, matrix).detach())
+    expected = logits_of(here.model, here.task.features, neighbours(here)).detach()
+    torch.testing.assert_close(here.forward(), expected)
     assert (here.forward() - there.forward()).abs().max() > 0.01
 
 
@@ -120,7 +107,7 @@ def test_g_weighs_inter_edges_in_the_softmax(double):
     method = make("fairsin", small_graph(), variant="G", delta=3.0)
     task, model, x = method.task, method.model, method.task.features
     inter = task.sensitive[:, None] != task.sensitive[None, :]
-    weight = adjacency(task.edge_index, len(x)) * (1 + 3.0 * inter)
+    weight = neighbours(method) * (1 + 3.0 * inter)
     for conv in (model.conv1, model.conv2):
         c = x @ conv.lin.weight.t()
         scores = leaky_relu((c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None, :], 0.2)
@@ -128,8 +115,7 @@ def test_g_weighs_inter_edges_in_the_softmax(double):
     results = []
     for out in (method.forward(), x @ model.linear.weight[0] + model.bias):
         results.append([out, *torch.autograd.grad(method.loss(out), list(model.parameters()))])
-    for ours, dense in zip(*results, strict=True):
-        torch.testing.assert_close(ours, dense, rtol=1e-6, atol=1e-8)
+    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-8)
 
 
 def test_what_it_is_not_defined_for():

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from dense import NODE, adjacency, make, small_graph
+from dense import NODE, make, neighbours, small_graph
 from torch.nn.functional import leaky_relu
 
 from fairgat.training.loop import fit
@@ -16,7 +16,7 @@ from fairgat.training.loop import fit
 def test_the_pass_of_a_fame_and_its_gradient(double, softmax, slope):
     method = make("a_fame", small_graph(), softmax=softmax, negative_slope=slope)
     model, task = method.model, method.task
-    matrix, s = adjacency(task.edge_index, task.graph.num_nodes), task.sensitive.double()
+    matrix, s = neighbours(method), task.sensitive.double()
 
     def dense(conv, x):
         c = x @ conv.lin.weight.t()
@@ -77,8 +77,7 @@ def test_bemaps_neighbourhoods_are_balanced():
 def test_bemap_draws_by_weight():
     """How often each neighbour is drawn first, against the weights by their definition."""
     method = make("bemap", small_graph(nodes=30, edges=90), beta=0.01, at_least=1)
-    task, s = method.task, method.task.graph.sensitive
-    matrix = adjacency(task.edge_index, 30).double().numpy()
+    s, matrix = method.task.graph.sensitive, neighbours(method).double().numpy()
     weight = 1 / (1 + np.abs(matrix @ matrix @ (2.0 * s - 1)))
     sets = {i: [j for j in np.flatnonzero(matrix[i]) if s[j] != s[i]] for i in range(30)}
     drawn = kept(method)

@@ -49,8 +49,7 @@ def test_equals_torch_geometric(monkeypatch, fused, widths, options, edge_index)
         (out * weights).sum().backward()
         results.append([out, alpha, x.grad, *(p.grad for p in layer.parameters())])
         assert edges.shape[1] == alpha.shape[0]
-    for a, b in zip(*results, strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(*results, rtol=1e-5, atol=1e-5)
 
 
 def test_training_can_go_on_from_a_plain_layer():
@@ -111,8 +110,7 @@ def test_fair_layer_equals_its_equations(widths, concat, center, eta, groups):
         weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0), dtype=torch.float64)
         inputs = [x, *layer.parameters()]
         results.append([out, *torch.autograd.grad((out * weights).sum(), inputs)])
-    for a, b in zip(*results, strict=True):
-        torch.testing.assert_close(a, b, rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-7)
 
 
 def test_without_its_steps_it_is_gat(edge_index):

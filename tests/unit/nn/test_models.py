@@ -32,8 +32,7 @@ def test_the_link_encoder_and_its_decoder(edge_index):
         out = decode(given, edge_index)
         (out * torch.arange(len(out))).sum().backward()
         results.append([out, given.grad])
-    for ours, theirs in zip(*results, strict=True):
-        torch.testing.assert_close(ours, theirs)
+    torch.testing.assert_close(*results)
     assert torch.equal(LinkEncoder.decode(z, edge_index.int()), LinkEncoder.decode(z, edge_index))
     assert LinkEncoder.decode(z, torch.zeros(2, 0).long()).shape == (0,)
 

@@ -56,8 +56,7 @@ def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sens
         out = function(x, *graph)
         out.square().sum().backward()
         results.append([out, x.grad])
-    for a, b in zip(*results, strict=True):
-        torch.testing.assert_close(a, b)
+    torch.testing.assert_close(*results)
 
 
 @pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])

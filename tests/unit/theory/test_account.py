@@ -8,7 +8,6 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
 from fairgat.data.graph import Graph
-from fairgat.errors import NotDefined
 from fairgat.nn import GATConv
 from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, parts
 from fairgat.theory.network import account
@@ -153,8 +152,3 @@ def test_the_gate_of_a_trained_network_is_what_relu_does(double):
         left = out @ weight - z @ (weight * (out > 0).double().mean(0))
     expected = mean_difference(left.numpy(), task.graph.labels >= 0, task.graph.sensitive, 1)
     assert whole.gate == pytest.approx(expected, abs=1e-8)  # S3 adds 1e-12 to a variance
-
-
-def test_a_network_without_attention_has_no_account():
-    with pytest.raises(NotDefined, match="not Sequential"):
-        account(make("mlp", small_graph()))

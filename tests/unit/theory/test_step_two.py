@@ -2,7 +2,7 @@
 
 import pytest
 import torch
-from dense import make, small_graph
+from dense import assert_train_alike, make, small_graph
 from torch.nn.utils.parametrize import register_parametrization
 
 ESTIMATES = {
@@ -41,11 +41,7 @@ def test_step_two_is_void_where_step_three_follows(double, estimate, settings):
     with torch.no_grad():
         for method in (without, divided):
             method.model.conv1.bias.fill_(0.3)
-    for _ in range(30):
-        outputs = [method.forward() for method in (without, divided)]
-        torch.testing.assert_close(*outputs, rtol=0, atol=1e-8)
-        for method, output in zip((without, divided), outputs, strict=True):
-            method.update(output)
+    assert_train_alike(without, divided, epochs=30, atol=1e-8)
 
 
 def test_step_two_is_not_void_without_step_three(double):
@@ -57,8 +53,4 @@ def test_fairgat_is_steps_one_and_three(double):
     """The project's own layers: the paper's row Steps 1&3 is its row FairGAT, and Steps 2&3 is step 3 alone."""
     for both, alone in (([1, 2, 3], [1, 3]), ([2, 3], [3])):
         first, second = (make("fairgat", small_graph(), steps=steps) for steps in (both, alone))
-        for _ in range(30):
-            outputs = [method.forward() for method in (first, second)]
-            torch.testing.assert_close(*outputs, rtol=0, atol=1e-8)
-            for method, output in zip((first, second), outputs, strict=True):
-                method.update(output)
+        assert_train_alike(first, second, epochs=30, atol=1e-8)

@@ -1,0 +1,66 @@
+"""Every method: nodes without a label are neither trained nor measured on, and three groups are, or are refused."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from dense import LINK, NODE, make, small_graph, three_groups
+
+from fairgat import methods
+from fairgat.config import NodeTraining, Splits
+from fairgat.data import splits
+from fairgat.data.graph import UNLABELLED
+from fairgat.errors import NotDefined
+from fairgat.methods.edits.fit import Debias, debias
+from fairgat.training import job
+from fairgat.training.loop import fit
+
+SHORT = {"edits": {"threshold": 0.5}, "fairgnn": {"estimator_epochs": 5}}
+FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "EDITS"}
+
+
+def with_task(name):
+    return [module for module in methods.names() if hasattr(methods.module(module), name)]
+
+
+@pytest.mark.parametrize("module", with_task("NodeClassification"))
+def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threads):
+    """Whatever label they might have: the same scores and the same predictions."""
+    threads(1)
+    graph = small_graph(nodes=90, edges=400)
+    unlabelled = np.random.default_rng(1).random(90) < 0.3
+    known = replace(graph, labels=np.where(unlabelled, UNLABELLED, graph.labels))
+    parts = splits.make(known, "node_classification", Splits(), 0, "x", 0)
+    assert sorted(np.concatenate(list(parts.values()))) == np.flatnonzero(~unlabelled).tolist()
+    settings = methods.settings(module, SHORT.get(module, {}))
+    if module == "edits":
+        debias(known, parts["train"], Debias(epochs=3), 0).save(tmp_path / "debiased.npz")
+    outcomes = []
+    for label in (UNLABELLED, 0, 1):
+        same = replace(graph, labels=np.where(unlabelled, label, graph.labels))
+        training = NodeTraining(epochs=6, hidden=8)
+        method = job.build(module, settings, same, parts, training, 0, tmp_path / "debiased.npz")
+        output = fit(method).kept[""].output
+        outcomes.append((method.task.evaluate(output), method.task.predictions(output)["logits"]))
+    for scores, logits in outcomes[1:]:
+        assert scores == outcomes[0][0]
+        np.testing.assert_array_equal(logits, outcomes[0][1])
+
+
+@pytest.mark.parametrize("module", with_task("NodeClassification"))
+def test_it_trains_on_three_groups_or_says_why_not(module):
+    if module in FOR_TWO:
+        with pytest.raises(NotDefined, match=f"{FOR_TWO[module]}.* for two sensitive groups"):
+            make(module, three_groups())
+        return
+    method = make(module, three_groups())
+    result = fit(method)
+    scores = method.task.evaluate(result.kept[""].output)["test"]
+    assert {f"accuracy_{group}" for group in range(3)} <= set(scores)
+    assert len(result.history) == NODE.epochs and np.isfinite([row["loss"] for row in result.history[1:]]).all()
+
+
+@pytest.mark.parametrize("module", with_task("LinkPrediction"))
+def test_links_among_three_groups_are_learned(module):
+    method = make(module, three_groups(), LINK)
+    assert method.task.evaluate(fit(method).kept[LINK.protocol].output)["test"]["accuracy"] > 0
