@@ -79,12 +79,6 @@ def test_a_file_comes_with_its_checksum_and_the_manifest(address, tmp_path):
     pinned().verify(tmp_path)
 
 
-def test_a_file_that_is_already_there_is_not_fetched_again(address, tmp_path):
-    for _ in range(2):
-        download.acquire("web", [pinned(f"{address}/good")], tmp_path)
-    assert Handler.asked["good"] == 1
-
-
 def test_the_mirror_comes_first(address, tmp_path):
     (tmp_path / "mirror/web").mkdir(parents=True)
     (tmp_path / "mirror/web/file.bin").write_bytes(CONTENT)

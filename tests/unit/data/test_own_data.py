@@ -8,10 +8,8 @@ import zipfile
 import numpy as np
 import pytest
 import yaml
+from obtain import graph_of, pairs
 
-from fairgat.config import Dataset
-from fairgat.data import datasets
-from fairgat.data.sources import tables
 from fairgat.errors import ConfigError, DataError, FairGATError
 
 ROWS = [(f"p{row}", 20 + row, row % 2 ^ (row > 9), "fm"[row % 5 > 2]) for row in range(12)]
@@ -30,22 +28,10 @@ def column(name, texts):
 
 @pytest.fixture
 def make(tmp_path):
-    def run(nodes=NODES, edges=EDGES, form=None, **changed):
-        for name, text in (("n.csv", nodes), ("e.csv", edges)):
-            (tmp_path / name).write_bytes(text if isinstance(text, bytes) else text.encode())
-        paths = {"nodes": form or "n.csv", "edges": "e.csv"}
-        options = paths | OPTIONS | changed
-        options = {key: value for key, value in options.items() if value is not ...}
-        settings = Dataset(task="node_classification", source="tables", options=options)
-        graph = tables.make(datasets.options_of("x", settings), tmp_path / "n.csv", tmp_path / "e.csv")
-        graph.check()
-        return graph
+    def run(nodes=NODES, edges=EDGES, form="n.csv", **changed):
+        return graph_of(tmp_path, nodes, edges, nodes=form, **OPTIONS | changed)
 
     return run
-
-
-def pairs(graph):
-    return graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]].T.tolist()
 
 
 def suggestions(error):
@@ -268,7 +254,7 @@ def test_several_attributes_make_a_group_of_each_combination_that_occurs(make):
 def test_what_is_left_out_is_counted(make):
     edges = EDGES + "p1,zoe\np2,p2\nzoe,max\n"
     nodes = NODES.replace("p3,23,1,m", "p3,23,1,")
-    graph = make(nodes=nodes, edges=edges, drop=["unknown_ids", "self_loops", "unknown_groups"])
+    graph = make(nodes=nodes, edges=edges, drop=["unknown_ids", "self_loops", "unknown_groups", "duplicates"])
     assert graph.facts["left_out"] == {
         "nodes of none of the groups": 1, "edges that name an unknown node": 2, "edges that join a node to itself": 1,
     }  # fmt: skip

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from obtain import pairs
 
 from fairgat.config import Splits
 from fairgat.data import statistics
@@ -23,46 +24,43 @@ USERS = {
 FRIENDS = "10\t20\n20\t10\n20\t30\n30\t20\n40\t30\n50\t40\n60\t10\n70\t60\n70\t80\n"
 
 
-def write(folder):
-    (folder / "region_job.csv").write_text(HEADER + "\n".join(USERS.values()) + "\n")
-    (folder / "region_job_relationship.txt").write_text(FRIENDS)
-
-
 def load(folder):
     graph = public.load("pokec-z", folder, public.Options(), 0)
     graph.check()
     return graph
 
 
-def test_the_largest_component_of_the_labelled_users(tmp_path):
-    write(tmp_path)
-    graph = load(tmp_path)
+@pytest.fixture
+def graph(tmp_path):
+    (tmp_path / "region_job.csv").write_text(HEADER + "\n".join(USERS.values()) + "\n")
+    (tmp_path / "region_job_relationship.txt").write_text(FRIENDS)
+    return load(tmp_path)
+
+
+def test_the_largest_component_of_the_labelled_users(graph):
     assert graph.num_nodes == 5  # 10 .. 50; 70 and 80 hang on the unlabelled 60
     assert graph.labels.tolist() == [0, 1, 1, 0, 1]
     assert graph.sensitive.tolist() == [0, 1, 0, 0, 1]
-    assert graph.edge_index[:, graph.edge_index[0] < graph.edge_index[1]].T.tolist() == [[0, 1], [1, 2], [2, 3], [3, 4]]
+    assert pairs(graph) == [[0, 1], [1, 2], [2, 3], [3, 4]]
 
 
-def test_attributes_without_id_region_and_label_scaled_by_column(tmp_path):
-    write(tmp_path)
-    features = load(tmp_path).features
+def test_attributes_without_id_region_and_label_scaled_by_column(graph):
+    features = graph.features
     assert features.shape == (5, 4)  # public, gender, AGE, hobby
     np.testing.assert_allclose(features[:, 2], [0, -1, 0.55, -1, 1])  # the empty AGE counts as 0
     np.testing.assert_allclose(features[:, 0], [1, 1, -1, 1, 1])
 
 
-def test_friendships_are_counted_before_they_are_symmetrised(tmp_path):
-    write(tmp_path)
-    facts = load(tmp_path).facts
+def test_friendships_are_counted_before_they_are_symmetrised(graph):
+    facts = graph.facts
     assert (facts["listed_inter_edges"], facts["listed_intra_edges"], facts["edges_listed_both_ways"]) == (5, 1, 2)
     assert facts["left_out"] == {"unlabelled nodes": 1, "nodes outside the largest component": 2}
     assert facts["filled"] == {"AGE": 1}
 
 
-def test_the_statistics_show_both_counts(tmp_path):
-    write(tmp_path)
+def test_the_statistics_show_both_counts(graph):
     published = {"s0": 3, "s1": 2, "inter_edges": 5, "intra_edges": 1, "features": 59}
-    stats = statistics.describe(load(tmp_path), "pokec-z", "node_classification", published, splits=Splits(), seed=0)
+    stats = statistics.describe(graph, "pokec-z", "node_classification", published, splits=Splits(), seed=0)
     equal = {check["quantity"]: check["equal"] for check in stats["checks"]}
     assert equal["s0"] and equal["s1"] and equal["listed_inter_edges"] and equal["listed_intra_edges"]
     assert not equal["inter_edges"] and not equal["features"]

@@ -44,23 +44,23 @@ def test_ids_that_pandas_takes_for_missing_values_are_ids(prepare):
 
 def test_groups_are_names_or_numbers_as_a_whole(prepare):
     def groups(*values, **options):
-        nodes = "person,age,employed,gender\n" + "".join(f"{p},{i},{i % 2},{v}\n" for i, (p, v) in enumerate(values))
+        rows = [f"{'abcd'[i]},{i},{i % 2},{value}\n" for i, value in enumerate(values)]
+        nodes = "person,age,employed,gender\n" + "".join(rows)
         return prepare(nodes=nodes, task="link_prediction", **options).sensitive.tolist()
 
-    people = "abcd"
-    assert groups(*zip(people, ["NA", "EU", "NA", "None"], strict=True)) == [1, 0, 1, 2]
-    assert groups(*zip(people, ["0", "b", "10", "9"], strict=True)) == [0, 3, 1, 2]  # as text
-    assert groups(*zip(people, ["10", "9", "9.0", "10"], strict=True)) == [1, 0, 0, 1]
-    assert groups(*zip(people, ["1", "0", "1.0", "0"], strict=True), groups=[1, 0]) == [0, 1, 0, 1]
-    assert groups(*zip(people, ["0.5", "0", "1", "0"], strict=True)) == [1, 0, 2, 0]
-    assert groups(*zip(people, ["02", "01", "02", "01"], strict=True), groups=["02", "01"]) == [0, 1, 0, 1]
-    assert groups(*zip(people, ["1.0", "0.0", "1", "0"], strict=True), groups=["0.0", "1.0"]) == [1, 0, 1, 0]
+    assert groups("NA", "EU", "NA", "None") == [1, 0, 1, 2]
+    assert groups("0", "b", "10", "9") == [0, 3, 1, 2]  # as text
+    assert groups("10", "9", "9.0", "10") == [1, 0, 0, 1]
+    assert groups("1", "0", "1.0", "0", groups=[1, 0]) == [0, 1, 0, 1]
+    assert groups("0.5", "0", "1", "0") == [1, 0, 2, 0]
+    assert groups("02", "01", "02", "01", groups=["02", "01"]) == [0, 1, 0, 1]
+    assert groups("1.0", "0.0", "1", "0", groups=["0.0", "1.0"]) == [1, 0, 1, 0]
     huge = str(2**64)
-    assert groups(*zip(people, [huge + "1", huge + "2", huge + "1", "0"], strict=True)) == [1, 2, 1, 0]
+    assert groups(huge + "1", huge + "2", huge + "1", "0") == [1, 2, 1, 0]
     with pytest.raises(DataError, match=r"nodes\.csv, line 4: column 'gender' is empty or NaN"):
-        groups(*zip(people, ["1", "0", "NA", "0"], strict=True))
+        groups("1", "0", "NA", "0")
     with pytest.raises(DataError, match=r"line 3: gender is '1\.50', which is not among the groups 1, 2"):
-        groups(*zip(people, ["1", "1.50", "2", "1"], strict=True), groups=[1, 2])
+        groups("1", "1.50", "2", "1", groups=[1, 2])
 
 
 def test_a_cell_may_hold_the_separator(prepare):
@@ -81,11 +81,6 @@ def test_groups_features_and_numeric_ids_can_be_chosen(prepare):
     assert graph.sensitive.tolist() == [1, 0, 1, 0]
     assert graph.features.tolist() == [[20], [40], [30], [20]]
     assert graph.edge_index.tolist() == [[0, 1, 2, 3], [1, 0, 3, 2]]
-
-
-def test_without_ids_edges_name_row_numbers(prepare):
-    graph = prepare(nodes=NODES.replace("person", "row"), edges="u,v\n0,1\n2,3\n", id=None, features=["age"])
-    assert graph.num_edges == 4
 
 
 def test_ids_are_text_whatever_else_their_column_holds(prepare):
@@ -135,11 +130,6 @@ def test_link_prediction_needs_no_label(prepare):
 def test_what_is_wrong_is_said(prepare, tmp_path, change, expected):
     with pytest.raises(DataError, match=expected):
         prepare(**change)
-
-
-def test_bad_edges_can_be_left_out(prepare):
-    edges = EDGES + "a,zoe,1\nc,c,2\na,b,3\nb,a,4\n"
-    assert prepare(edges=edges, drop=["unknown_ids", "self_loops", "duplicates"]).num_edges == 6
 
 
 def test_a_missing_file_is_named_by_the_users_path(tmp_path):
