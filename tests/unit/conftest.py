@@ -1,11 +1,14 @@
 """A small finished run, with every kind of file that tables and figures read."""
 
+from itertools import product
 from pathlib import Path
 
+import pandas as pd
 import pytest
 from small_results import LINK, NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
-from fairgat import config, paper
+from fairgat import audit, config, frames, paper
+from fairgat.config import shown
 from fairgat.files import write_json, write_text
 from fairgat.plan import Plan
 from fairgat.tasks import measures
@@ -79,27 +82,33 @@ def plan(tmp_path_factory) -> Plan:
     for path in plan.files("theory"):
         dataset, method = Path(path).parent.name, Path(path).stem
         rows = [
-            ",".join(
-                [dataset, method, str(split), layer, *(f"{0.1 * k + 0.01 * split:.3f}" for k, _ in enumerate(terms))]
-            )
-            for split in range(3)
-            for layer in ("conv1", "conv2", "logit", "probability")
+            [dataset, method, split, layer, *(0.1 * k + 0.01 * split for k, _ in enumerate(terms))]
+            for split, layer in product(range(3), ("conv1", "conv2", "logit", "probability"))
         ]
-        write_text(path, "\n".join([",".join(["dataset", "method", "split", "layer", *terms]), *rows]) + "\n")
+        frames.write(path, pd.DataFrame(rows, columns=["dataset", "method", "split", "layer", *terms]))
     for path in plan.files("account"):
         dataset, method = Path(path).parent.name, Path(path).stem
-        write_text(path, accounts(dataset, method, plan.config.cells(method, dataset)))
+        frames.write(path, accounts(dataset, method, plan.config.cells(method, dataset)))
     return plan
 
 
-def accounts(dataset: str, method: str, cells: list[str]) -> str:
+def accounts(dataset: str, method: str, cells: list[str]) -> pd.DataFrame:
     """An account with round numbers: GAT's gap is mixing; the first cell of a method has the selection of its name."""
-    columns = ["gap", "mixing", "label_selection", "rest", "gate", "factor", "between", "spread", "reach"]
-    lines = [",".join(["dataset", "method", "cell", "split", "layer", "over", "group", *columns])]
-    for number, cell in enumerate(cells if method != "nifty" else []):
-        for split in range(3):
-            for layer in ("conv1", "conv2", "logit"):
-                for over in ("all", "label 1", "label 0"):
-                    values = [-1.0 - number, -0.4 - number - 0.01 * split, -0.5, 0.01 * split, -0.1, 0.5, -0.8, 2, 1.9]
-                    lines.append(",".join([dataset, method, cell, str(split), layer, over, "1", *map(str, values)]))
-    return "\n".join(lines) + "\n"
+    runs = product(enumerate(cells if method != "nifty" else []), range(3))
+    rows = [
+        [dataset, method, cell, split, layer, over, 1,
+         -1.0 - number, -0.4 - number - 0.01 * split, -0.5, 0.01 * split, -0.1, 0.5, -0.8, 2, 1.9]
+        for (number, cell), split in runs
+        for layer, over in product(("conv1", "conv2", "logit"), ("all", "label 1", "label 0"))
+    ]  # fmt: skip
+    terms = ["gap", "mixing", "label_selection", "rest", "gate", "factor", "between", "spread", "reach"]
+    return pd.DataFrame(rows, columns=["dataset", "method", "cell", "split", "layer", "over", "group", *terms])
+
+
+@pytest.fixture(scope="session")
+def audited(plan) -> Plan:
+    """The plan of a run that is finished and audited."""
+    given = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
+    for name, text in audit.make(shown.audit_settings(plan.config), given).items():
+        write_text(plan.path(f"audit/{name}"), text)
+    return plan

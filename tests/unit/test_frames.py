@@ -41,6 +41,7 @@ def test_a_file_that_is_cut_off_within_a_row_is_named(tmp_path, end):
 @pytest.mark.parametrize(
     ("content", "what"),
     [
+        (None, "does not exist"),
         (b"", "is empty"),
         (b"\n\n", "is empty"),
         (b"dataset,value\na,1\nb\n", "has 1 values instead of 2 in row 3"),
@@ -53,6 +54,7 @@ def test_a_file_that_is_cut_off_within_a_row_is_named(tmp_path, end):
 )
 def test_what_is_wrong_is_said(tmp_path, content, what):
     path = tmp_path / "cells.csv"
-    path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"cells\.csv {what}.*Delete it and run again"):
+    if content is not None:
+        path.write_bytes(content)
+    with pytest.raises(DataError, match=rf"cells\.csv {what}" + ".*Delete it and run again" * (content is not None)):
         frames.read(path, columns=("dataset", "value"), numbers=("value",))

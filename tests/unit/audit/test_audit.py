@@ -38,7 +38,7 @@ def compared(rows, rule="fair", ddof=1):
     return frame[frame["rule"] == rule]
 
 
-def audited(plan, more_splits=()):
+def read(plan, more_splits=()):
     return {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": more_splits}
 
 
@@ -292,7 +292,7 @@ def test_a_run_without_any_of_the_papers_results_says_so(settings):
 
 
 def test_a_whole_audit(plan):
-    texts = audit.make(audit_settings(plan.config), audited(plan))
+    texts = audit.make(audit_settings(plan.config), read(plan))
     assert re.match(
         r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", texts["headline.txt"]
     )
@@ -313,7 +313,7 @@ def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):
             for (d, m, k), (mean, std) in claims.papers(PAPER, "comparison").items() if d == "recidivism"]  # fmt: skip
     names = ["dataset", "run_on", "method", "epochs", "metric", "n_splits", "mean", "std"]
     pd.DataFrame(rows, columns=names).to_csv(path, index=False)
-    page = audit.make(audit_settings(plan.config), audited(plan, [path]))["claims.md"]
+    page = audit.make(audit_settings(plan.config), read(plan, [path]))["claims.md"]
     header, _, first = [line for line in page.splitlines() if line.startswith("|")][:3]
     assert "Ours (20 splits)" in header and first.split("|")[-2].strip() == "supported where run"
     path.write_text("a,b\n1,2\n")

@@ -129,8 +129,3 @@ def test_a_group_that_may_mean_not_known_is_named(values, said):
     graph = Graph(np.ones((len(nodes), 1), np.float32), nodes % 2, nodes, edges, groups)
     lines = [line for line in commands.to_check(graph, counts(graph)) if "means not known" in line]
     assert lines == ["if sex=9 means not known, leave it out: `groups: [0, 1]` and `drop: [unknown_groups]`"] * said
-
-
-def test_stats_of_an_unknown_data_set(capsys):
-    assert cli.main(["data", "stats", "--dataset", "recidivsm"]) == 1
-    assert "'recidivsm' is not a data set" in capsys.readouterr().err

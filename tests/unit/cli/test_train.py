@@ -47,16 +47,6 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     assert "metrics.json says the same" in capsys.readouterr().out
 
 
-def test_a_data_set_of_three_groups_trains_with_what_is_defined_for_it(write_tables, capsys):
-    rows = [f"p{i},{i},{i % 2},{'abc'[i // 2 % 3]}" for i in range(60)]
-    write_tables(rows)
-    for method in ("gat", "fairgat"):
-        assert train(*["--eta", "1"] * (method == "fairgat"), dataset="mine", method=method) == 0
-        assert "true_positive_rate_2" in capsys.readouterr().out
-    assert train(dataset="mine", method="edits") == 1
-    assert "two sensitive groups" in capsys.readouterr().err
-
-
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
     write_tables([f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
@@ -128,9 +118,3 @@ def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
     assert {path.name for path in project.iterdir()} == {"config.yaml", "by-hand"}
     assert train("--out", "results/mine") == 1
     assert "is where the workflow writes" in capsys.readouterr().err
-
-
-def test_a_method_that_needs_a_debiased_graph_must_say_so(project, capsys):
-    configure(project, ", debiased: true", "")
-    assert train(method="edits") == 1
-    assert "debiased" in capsys.readouterr().err

@@ -18,14 +18,6 @@ def check(**entries):
     datasets.check(config.load({"datasets": entries, "methods": {}}))
 
 
-def test_every_data_set_has_a_source():
-    names = {name for module in datasets.known_sources().values() for name in getattr(module, "NAMES", ())}
-    assert names == {
-        "recidivism", "cora", "citeseer", "pubmed", "pokec-z", "pokec-n", "pokec-z-structural", "pokec-n-structural",
-        "demo-social", "demo-citation", "german", "nba", "income", "credit", "syn-1", "syn-2",
-    }  # fmt: skip
-
-
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [

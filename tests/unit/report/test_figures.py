@@ -6,24 +6,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from fairgat import audit
 from fairgat.config import shown
 from fairgat.errors import DataError
-from fairgat.files import write_text
 from fairgat.report import style
 from fairgat.report.figures import _curves, _tradeoff
 
 
 @pytest.fixture(scope="module")
-def draw(plan):
+def draw(audited):
     """Draw a figure, as its rule does."""
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": ()}
-    for name, text in audit.make(shown.audit_settings(plan.config), files).items():
-        write_text(plan.path(f"audit/{name}"), text)
 
     def drawn(name):
         module = import_module(f"fairgat.report.figures.{name}")
-        return module.draw(shown.figure_settings(plan.config, name, module.TASK), plan.sources("figures", name))
+        return module.draw(shown.figure_settings(audited.config, name, module.TASK), audited.sources("figures", name))
 
     return drawn
 

@@ -47,11 +47,16 @@ def replanned(plan, **changes):
     return Plan(plan.config.model_copy(update=changes))
 
 
+def small(folder, methods, table="comparison", splits=1):
+    """The plan of one table of one data set."""
+    methods = {name: {"tasks": [NODE]} | more for name, more in methods.items()}
+    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {table: [*methods]}}
+    return Plan(configuration.load(content | {"results_dir": str(folder), "splits": {"count": splits}}))
+
+
 def scored(folder, **accuracies):
     """The comparison of methods on one data set; accuracy and fairness of each."""
-    methods = {name: {"tasks": [NODE]} for name in accuracies}
-    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"comparison": [*methods]}}
-    plan = Plan(configuration.load(content | {"results_dir": str(folder), "splits": {"count": 1}}))
+    plan = small(folder, {name: {} for name in accuracies})
     finish(plan, [metrics("recidivism", n, "default", 0, scores(NODE, *both)) for n, both in accuracies.items()])
     (block,) = build(plan, "comparison").panels[0].blocks
     return {row.cells[0].text: [cell.bold for cell in row.cells[1:4]] for row in block.rows}
@@ -68,14 +73,8 @@ def test_bold_is_the_best_at_the_printed_precision(tmp_path, monkeypatch):
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
-    methods = {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE]}}
-    methods["fairgat-steps-13"] = methods["fairgat"] | {
-        "module": "fairgat",
-        "same_as": "fairgat",
-        "note": "One method (docs/theory.md).",
-    }
-    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"ablation": [*methods]}}
-    plan = Plan(configuration.load(content | {"results_dir": str(tmp_path), "splits": {"count": 1}}))
+    same_as = {"module": "fairgat", "same_as": "fairgat", "note": "One method (docs/theory.md)."}
+    plan = small(tmp_path, {"gat": {}, "fairgat": {}, "fairgat-steps-13": same_as}, "ablation")
     assert [run.method for run in plan.runs(NODE)] == ["gat", "fairgat"]
     asked = replanned(plan, only_methods=["fairgat-steps-13"])
     assert [run.method for run in asked.runs(NODE)] == ["fairgat"]
@@ -89,21 +88,15 @@ def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
 
 
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
-    methods = {name: {"tasks": [NODE]} for name in ("gat", "fairgat")}
-    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {"comparison": [*methods]}}
-    plan = Plan(configuration.load(content | {"results_dir": str(tmp_path), "splits": {"count": 2}}))
-    gaps = [[None, 0.1], [None, None]]
-    made = [
-        metrics("recidivism", n, "default", k, scores(NODE, 0.9, gap)) for n in methods for k, gap in enumerate(gaps)
-    ]
-    finish(plan, made)
+    plan, gaps = small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2), [[None, 0.1], [None, None]]
+    methods = itertools.product(("gat", "fairgat"), enumerate(gaps))
+    finish(plan, [metrics("recidivism", name, "default", k, scores(NODE, 0.9, gap)) for name, (k, gap) in methods])
     text = render.render(build(plan, "comparison"), "md")
     row = next(line for line in text.splitlines() if line.startswith("| gat"))
     assert [cell.strip() for cell in row.split("|")[2:5]] == ["**90.00** ± 0.00", "– ¹", "**10.00** ²"]
     assert "² Over 1 of 2 splits: on the others it is missing" in text and "¹ On every split it is missing" in text
-    page = explorer.points(
-        shown.explorer_settings(plan.config), NODE, *(read(*plan.files(k)) for k in ("cells", "winners"))
-    )
+    frames = (read(*plan.files(kind)) for kind in ("cells", "winners"))
+    page = explorer.points(shown.explorer_settings(plan.config), NODE, *frames)
     assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
 
 
@@ -113,11 +106,8 @@ def test_a_number_can_be_followed_to_its_runs(plan, built):
     assert row.rstrip(" |").endswith("alpha_chi_max 0.25, eta 1.0")  # within a point of the best, and fairer
     assert f"runs/{NODE}/(data set)/(method)/runs.csv" in text
     assert Path(plan.path(f"runs/{NODE}/recidivism/fairgat/alpha_chi_max~0.25/eta~1.0/split-0/metrics.json")).exists()
-    assert "FairGAT alpha_chi_max 0.25, eta 1.0" in built_tex(built).replace(r"\_", "_")
-
-
-def built_tex(built):
-    return render.render(built["comparison"], "tex")
+    tex = render.render(built["comparison"], "tex")
+    assert "FairGAT alpha_chi_max 0.25, eta 1.0" in tex.replace(r"\_", "_")
 
 
 def test_failed_methods_and_cells_keep_their_row_and_say_why(built):
@@ -129,11 +119,8 @@ def test_failed_methods_and_cells_keep_their_row_and_say_why(built):
 
 
 def test_failures_in_words():
-    lost = [
-        {"cell": f"x~{cell}", "split": k, "reason": f"x~{cell}: because {cell}."}
-        for cell in range(5)
-        for k in (0, 1, 3)
-    ]
+    because = {f"x~{cell}": f"x~{cell}: because {cell}." for cell in range(5)}
+    lost = [{"cell": cell, "split": k, "reason": reason} for cell, reason in because.items() for k in (0, 1, 3)]
     text = of_selection({"winner": "x~5", "failed": lost, "cells": [{"n_splits": 5}] * 6})
     assert text.startswith("5 of 6 cells failed (x 0, splits 0, 1 and 3: because 0; x 1, ")
     assert text.endswith("and 2 more)")

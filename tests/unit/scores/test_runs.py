@@ -20,12 +20,8 @@ def shard(tmp_path):
     return path
 
 
-def test_a_whole_shard_is_read(shard):
-    found = runs.read_shards([shard], [("d", "m", CELLS, 2)])
-    assert found.equals(runs.read(shard))
-
-
-def test_a_shard_that_is_cut_off_is_named_wherever_that_was(shard):
+def test_a_whole_shard_is_read_and_one_that_is_cut_off_named_wherever_that_was(shard):
+    assert runs.read_shards([shard], [("d", "m", CELLS, 2)]).equals(runs.read(shard))
     lines = shard.read_text().splitlines(keepends=True)
     for end in range(len(lines)):
         shard.write_text("".join(lines[:end]))
