@@ -19,7 +19,7 @@ from typing import Any
 from epoch import OURS, PEERS
 
 from fairgat import config, environment, files
-from fairgat.cli.graphs import make_graph
+from fairgat.cli.data import make_graph
 
 HERE = Path(__file__).parent
 KEPT = ", memory kept"

@@ -77,7 +77,7 @@ def study_decisions():
 
 def study_stats():
     """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
-    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.stats(task)]
+    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.files("stats", task)]
 
 
 def study_figures():

@@ -60,7 +60,7 @@ rule decisions:
 rule aggregate:
     input:
         runs=lambda w: PLAN.shards(w.task),
-        selections=lambda w: PLAN.selections(w.task),
+        selections=lambda w: PLAN.files("selection", w.task),
         code=code("aggregate"),
     output:
         runs=results("summary/{task}/runs.csv"),

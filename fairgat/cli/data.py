@@ -6,10 +6,8 @@ from pathlib import Path
 from typing import Any
 
 from fairgat import config as configuration
-from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
-from fairgat.data import download
-from fairgat.data.datasets import files_of
+from fairgat.data import datasets, download
 from fairgat.data.graph import Graph
 from fairgat.data.options import paste
 from fairgat.data.source import File, identities
@@ -54,7 +52,7 @@ def where(config: Config, names: list[str] | None = None) -> list[str]:
         folder = _raw(config, name)
         lines.append(f"{name}: {folder}" if files else f"{name}: generated, needs no files")
         for file in files:
-            lines.append(f"  {file.name}  [{_state(file, folder)}]")
+            lines.append(f"  {file.name}  [{file.state(folder)}]")
             lines += [f"    {file.pin}"] if file.pin else []
             places = [str(file.local)] if file.local else [*file.urls]
             if file.wheel:
@@ -129,6 +127,21 @@ def stats(config: Config, out: Path, mirror: str | None = None, names: list[str]
                 yield f"  {key:<20}{_shown(value)}"
 
 
+def make_graph(
+    config: Config, name: str, folder: str | Path, data_mirror: str | None = None, seed: int | None = None
+) -> Path:
+    """Fetch the raw files of a data set and make its graph, in `folder`/data as the workflow lays it out.
+
+    `data_mirror` and `seed` override the configuration's.
+    """
+    settings, folder = config.datasets[name], Path(folder) / "data"
+    raw, path = folder / "raw" / name, folder / "graphs" / f"{name}.npz"
+    mirror = data_mirror or config.data_mirror
+    download.acquire(name, datasets.files_of(name, settings), raw, Path(mirror) if mirror else None)
+    datasets.prepare(name, settings, raw, config.seed if seed is None else seed).save(path)
+    return path
+
+
 def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     """Lines on what people must check: how files were read, what was left out, the groups, and odd features."""
     facts = dict(graph.facts)
@@ -176,16 +189,10 @@ def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:
     for name in names or ():
         if name not in config.datasets:
             raise DataError(f"{name!r} is not a data set; {nearest(name, config.datasets)}")
-    return {name: files_of(name, entry) for name, entry in config.datasets.items() if not names or name in names}
+    return {
+        name: datasets.files_of(name, entry) for name, entry in config.datasets.items() if not names or name in names
+    }
 
 
 def _raw(config: Config, name: str) -> Path:
     return Path(config.results_dir) / "data" / "raw" / name
-
-
-def _state(file: File, folder: Path) -> str:
-    path = folder / file.basename
-    if not path.exists():
-        return "missing"
-    expected = file.pin or f"SHA-256 {file.recorded_checksum(folder)}"
-    return "here" if file.identity(path) == expected else "altered"

@@ -8,8 +8,8 @@ import torch
 import yaml
 
 from fairgat import cells, config, methods
+from fairgat.cli.data import make_graph
 from fairgat.cli.evaluate import show
-from fairgat.cli.graphs import make_graph
 from fairgat.config import Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph

@@ -161,7 +161,7 @@ def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], 
         raise _Unavailable("it gave a web page instead of the file")
     checksum = sha256_of(part)
     os.replace(part, target)
-    write_text(file.checksum_path(folder), f"{checksum}  {target.name}\n")
+    write_text(f"{target}.sha256", f"{checksum}  {target.name}\n")
     return checksum
 
 

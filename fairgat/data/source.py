@@ -70,28 +70,34 @@ class File:
     def basename(self) -> str:
         return self.name.rsplit("/", 1)[-1]
 
-    def checksum_path(self, folder: Path) -> Path:
-        return folder / f"{self.basename}.sha256"
-
-    def recorded_checksum(self, folder: Path) -> str | None:
-        """The checksum written when the file arrived in `folder`; None if there is none."""
+    def expected(self, folder: Path) -> str:
+        """What its bytes in `folder` should be known by; the user's own file as it was when it was copied there."""
+        if self.pin:
+            return self.pin
         try:
-            return self.checksum_path(folder).read_text(encoding="ascii").split()[0]
+            return _SHA256 + (folder / f"{self.basename}.sha256").read_text(encoding="ascii").split()[0]
         except (FileNotFoundError, IndexError, UnicodeDecodeError):
-            return None
+            return f"{_SHA256}that was noted beside it, and nothing is"
+
+    def state(self, folder: Path) -> Literal["missing", "altered", "here"]:
+        """Compare the file in `folder` with what it should be."""
+        path = folder / self.basename
+        if not path.exists():
+            return "missing"
+        return "here" if self.identity(path) == self.expected(folder) else "altered"
 
     def verify(self, folder: Path) -> None:
-        """Compare the file in `folder` with what it is known by; the user's own with what it was when it was copied.
+        """Refuse a file in `folder` that is not as it should be.
 
         Raises:
-            DataError: the file is missing or altered.
+            DataError: it is missing or altered.
         """
         path, again = folder / self.basename, f"Delete {folder} and run again to fetch it anew."
-        if not path.exists():
+        state = self.state(folder)
+        if state == "missing":
             raise DataError(f"{path} is missing. {again}")
-        expected = self.pin or f"{_SHA256}{self.recorded_checksum(folder)}"
-        if self.identity(path) != expected:
-            raise DataError(f"{path} has changed: it should have {expected}. {again}")
+        if state == "altered":
+            raise DataError(f"{path} has changed: it should have {self.expected(folder)}. {again}")
 
 
 def identities(path: Path) -> set[str]:

@@ -78,49 +78,49 @@ class Plan:
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """The files of one of `KINDS`, of one task where given."""
-        tasks = list(TASKS) if task is None else [task]
-        if kind in ("runs", "cells", "winners"):
-            return [self.path(f"summary/{each}/{kind}.csv") for each in tasks]
-        if kind == "selection":
-            return [path for each in tasks for path in self.selections(each)]
-        if kind == "histories":
-            return [path for each in tasks for path in self.outputs("history.csv", each)]
-        if kind == "stats":
-            return [path for each in tasks for path in self.stats(each)]
-        measured = {
-            "bias": self.bias,
-            "runtime": self.runtimes,
-            "theory": self.theory,
-            "account": self.account,
-            "decisions": self.decisions,
-        }
-        if kind in measured:
-            return [path for each in tasks if kind in TASKS[each].measured for path in measured[kind](each)]
-        if kind == "audit":
-            return [self.path("audit/paper_vs_reproduced.csv")]
-        raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
+        if kind not in KINDS:
+            raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
+        optional = {each for training in TASKS.values() for each in training.measured}
+        tasks = [
+            each
+            for each, training in TASKS.items()
+            if task in (None, each) and (kind in training.measured or kind not in optional)
+        ]
+        return list(dict.fromkeys(self.path(path) for each in tasks for path in self._files(kind, each)))
+
+    def _files(self, kind: str, task: Task) -> list[str]:
+        """The files of one of `KINDS`, of one task, under `results_dir`."""
+        datasets, pairs = self.config.datasets_of(task), self.pairs(task)
+        match kind:
+            case "stats":
+                return [f"data/graphs/{dataset}.stats.json" for dataset in datasets]
+            case "runtime":
+                return [f"runtime/{dataset}.json" for dataset in datasets if self.timed(dataset)]
+            case "selection" | "decisions":
+                name = {"selection": "selection.json", "decisions": "decisions.npz"}[kind]
+                return [f"runs/{task}/{dataset}/{method}/{name}" for dataset, method in pairs]
+            case "theory" | "account":
+                rows = self.config.tables.get(kind, [])
+                return [f"{kind}/{dataset}/{method}.csv" for dataset, method in pairs if method in rows]
+            case "bias":
+                return [
+                    f"data/debiased/{dataset}/{method}/split-{split}.json"
+                    for dataset, method in pairs
+                    if self.config.methods[method].debiased
+                    for split in range(self.config.split_count(dataset))
+                ]
+            case "histories":
+                return [f"{run.folder}/history.csv" for run in self.runs(task)]
+            case "audit":
+                return ["audit/paper_vs_reproduced.csv"]
+        return [f"summary/{task}/{kind}.csv"]
 
     def shards(self, task: Task) -> list[str]:
         """The scores of every method on every data set."""
         return [self.path(f"runs/{task}/{dataset}/{method}/runs.csv") for dataset, method in self.pairs(task)]
 
-    def selections(self, task: Task) -> list[str]:
-        """Which cell stands for every method on every data set."""
-        return [self.selection(task, dataset, method) for dataset, method in self.pairs(task)]
-
     def selection(self, task: Task, dataset: str, method: str) -> str:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
-
-    def decisions(self, task: Task) -> list[str]:
-        """The test decisions of every method's selected cell on every data set."""
-        return [path.replace("selection.json", "decisions.npz") for path in self.selections(task)]
-
-    def stats(self, task: Task) -> list[str]:
-        return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in self.config.datasets_of(task)]
-
-    def bias(self, task: Task) -> list[str]:
-        """The report on every debiased graph."""
-        return [path.replace(".npz", ".json") for pair in self.pairs(task) for path in self.debiased(*pair)]
 
     def timed(self, dataset: str) -> list[str]:
         """The methods whose epochs are timed on a data set: those that are run on it, and those that are not run."""
@@ -130,22 +130,6 @@ class Plan:
     def timed_debiased(self, dataset: str) -> dict[str, str]:
         """The debiased graph of each timed method that needs one."""
         return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
-
-    def runtimes(self, task: Task) -> list[str]:
-        """The seconds per epoch on every data set."""
-        return [
-            self.path(f"runtime/{dataset}.json") for dataset in self.config.datasets_of(task) if self.timed(dataset)
-        ]
-
-    def theory(self, task: Task) -> list[str]:
-        """The theory's terms of every method of its table on every data set."""
-        rows = self.config.tables.get("theory", [])
-        return [self.path(f"theory/{d}/{m}.csv") for d, m in self.pairs(task) if m in rows]
-
-    def account(self, task: Task) -> list[str]:
-        """The account of every method of its table on every data set."""
-        rows = self.config.tables.get("account", [])
-        return [self.path(f"account/{d}/{m}.csv") for d, m in self.pairs(task) if m in rows]
 
     def tables(self) -> list[str]:
         """The tables that this run has files for, in their order."""

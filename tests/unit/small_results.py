@@ -67,7 +67,7 @@ def finish(plan, contents, published=None):
             write_json(f"{folder}/selection.json", chosen | {"trained_at": runs.trained_at(paths)})
         shards = runs.read(*plan.shards(task))
         averages = summary.cells(shards, 1)
-        chosen = [json.loads(Path(path).read_text()) for path in plan.selections(task)]
+        chosen = [json.loads(Path(path).read_text()) for path in plan.files("selection", task)]
         folder = plan.path(f"summary/{task}")
         frames.write(f"{folder}/runs.csv", summary.without_times(shards))
         frames.write(f"{folder}/cells.csv", averages)
