@@ -74,13 +74,30 @@ def read_json(path: str | Path) -> Any:
         DataError: the file is missing, cannot be read or is damaged.
     """
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
+        return json.loads(read_text(path))
+    except json.JSONDecodeError as error:
+        raise damaged(path, f"is not JSON ({error})") from None
+
+
+def read_text(path: str | Path) -> str:
+    """The UTF-8 text of a file, its lines' ends as they are.
+
+    Raises:
+        DataError: the file is missing, cannot be read or is damaged.
+    """
+    try:
+        return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
     except OSError as error:  # a folder, a file taken for a folder, no permission
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise DataError(f"{path} is not JSON ({error}). Delete it and run again: it will be made anew.") from None
+    except UnicodeDecodeError as error:
+        raise damaged(path, f"is not UTF-8 text ({error.reason} at byte {error.start})") from None
+
+
+def damaged(path: str | Path, what: str) -> DataError:
+    """The error that names a file of an earlier job, what is wrong with it, and what to do."""
+    return DataError(f"{path} {what}. Delete it and run again: it will be made anew.")
 
 
 def sha256_of(path: str | Path) -> str:

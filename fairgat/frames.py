@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from fairgat.errors import DataError
-from fairgat.files import write_text
+from fairgat.files import damaged, read_text, write_text
 
 # Columns that are text whatever they hold: a data set may be called NA, and a cell 0.5.
 TEXT = ("dataset", "method", "cell", "part", "protocol", "metric", "reason", "rule")
@@ -39,20 +38,8 @@ def read(*paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str]
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(columns))
 
 
-def damaged(path: str | Path, what: str) -> DataError:
-    """The error that names a file of an earlier job, what is wrong with it, and what to do."""
-    return DataError(f"{path} {what}. Delete it and run again: it will be made anew.")
-
-
 def _read(path: str | Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
-    try:
-        text = Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
-    except UnicodeDecodeError as error:
-        raise damaged(path, f"is not UTF-8 text ({error.reason} at byte {error.start})") from None
+    text = read_text(path)
     if not text.strip():
         raise damaged(path, "is empty")
     if not text.endswith("\n"):

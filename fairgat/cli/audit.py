@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fairgat import frames
 from fairgat.errors import DataError
+from fairgat.files import damaged, read_json, read_text, write_json, write_text
 
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
@@ -29,20 +30,19 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.again:
         _again(arguments.results_dir, arguments.again)
     folder = arguments.results_dir / "audit"
+    headline, numbers = folder / "headline.txt", folder / "counts.csv"
+    for path in (headline, numbers):
+        if arguments.results_dir.is_dir() and not path.exists():
+            raise DataError(
+                f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run makes it: "
+                "snakemake --cores 2; for results elsewhere: --results-dir DIR"
+            )
+    counts = frames.read(numbers, columns=("about", "rule", "outcome", "count")).set_index("about")
     try:
-        headline = (folder / "headline.txt").read_text(encoding="utf-8")
-        counts = frames.read(folder / "counts.csv", columns=("about", "rule", "outcome", "count")).set_index("about")
         tables = [counts.loc[about].pivot(columns="rule", index="outcome", values="count") for about in TITLES]
-    except FileNotFoundError as error:
-        raise DataError(
-            f"{arguments.results_dir} holds no audit ({error.filename} does not exist). A whole run makes it: "
-            "snakemake --cores 2; for results elsewhere: --results-dir DIR"
-        ) from None
-    except OSError as error:
-        raise DataError(f"the audit in {arguments.results_dir} cannot be read: {error.strerror}") from None
     except (KeyError, ValueError) as error:
-        raise DataError(f"{folder / 'counts.csv'} is damaged ({error}); delete it and run again") from None
-    print(headline)
+        raise damaged(numbers, f"is damaged ({error})") from None
+    print(read_text(headline))
     for (about, title), table in zip(TITLES.items(), tables, strict=True):
         ordered = table.loc[counts.loc[about, "outcome"].unique(), counts["rule"].unique()]
         print(f"{title}, by the rule that chooses cells\n{ordered.rename_axis(index=None, columns=None)}\n")
@@ -54,7 +54,6 @@ def _again(results: Path, configuration: list[str]) -> None:
     from fairgat import audit, config
     from fairgat.config.shown import audit_settings, figure_settings
     from fairgat.environment import revision
-    from fairgat.files import read_json, write_json, write_text
     from fairgat.plan import ROOT, Plan
     from fairgat.publish.provenance import DECIDES
     from fairgat.report import style

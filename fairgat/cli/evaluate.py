@@ -5,6 +5,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from fairgat import files, frames
 from fairgat.config import TASKS
 from fairgat.data import splits
@@ -70,11 +72,9 @@ def evaluate(directory: Path, written: Mapping[str, Any]) -> dict[str, dict[str,
     Returns:
         What metrics.json holds under `protocols`.
     """
-    name, dataset = written["task"], written["dataset"]
-    data = data_folder(directory, dataset)
-    split = splits.load(data / "splits" / name / dataset / f"split-{written['split']}.npz")
-    training = TASKS[name](**written["training"])
-    task = task_class(name)(Graph.load(data / "graphs" / f"{dataset}.npz"), split, training, written["seed"])
+    name = written["task"]
+    _, graph, split = data_of(directory, written)
+    task = task_class(name)(graph, split, TASKS[name](**written["training"]), written["seed"])
     predictions, ours = load_npz(directory / "predictions.npz"), {}
     for protocol, epoch in _epochs(task, directory / "history.csv").items():
         ours[protocol] = {"epoch": epoch} | nulled(task.judge(unpack(predictions, epoch), protocol))
@@ -102,11 +102,17 @@ def _differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[
             yield from (f"{part} {name}{suffix}" for name in {**a, **b} if a.get(name, "") != b.get(name, ""))
 
 
-def data_folder(directory: Path, dataset: str) -> Path:
-    """Find the nearest `data` above a run's folder, in the workflow's results or in those of `fairgat train --out`."""
+def data_of(directory: Path, written: Mapping[str, Any]) -> tuple[Path, Graph, dict[str, np.ndarray]]:
+    """Find the nearest `data` above a run's folder, in the workflow's results or in those of `fairgat train --out`.
+
+    Returns:
+        It, and the graph and the split of the run in it.
+    """
+    dataset, name = written["dataset"], f"split-{written['split']}.npz"
     for folder in directory.resolve().parents:
-        if (folder / "data" / "graphs" / f"{dataset}.npz").exists():
-            return folder / "data"
+        if (path := folder / "data" / "graphs" / f"{dataset}.npz").exists():
+            split = splits.load(folder / "data" / "splits" / written["task"] / dataset / name)
+            return folder / "data", Graph.load(path), split
     raise DataError(
         f"the graph of {dataset}, data/graphs/{dataset}.npz, is in no folder above {directory.resolve()}. "
         "Read the run where it was made, or copy the data folder of its results along"

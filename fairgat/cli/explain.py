@@ -9,10 +9,9 @@ import numpy as np
 import pandas as pd
 
 from fairgat import methods
-from fairgat.cli.evaluate import data_folder, finished
+from fairgat.cli.evaluate import data_of, finished
 from fairgat.config import TASKS, NodeTraining
-from fairgat.data import splits
-from fairgat.data.graph import Graph, load_npz
+from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import reported_logits
@@ -37,19 +36,17 @@ def run(arguments: argparse.Namespace) -> None:
     if "theory" not in TASKS[written["task"]].measured:
         known = " and ".join(task.title.lower() for task in TASKS.values() if "theory" in task.measured)
         raise NotDefined(f"{directory}: the account is of {known}; this is a run of {written['task']}")
-    module = written["module"]
-    data, dataset, number = data_folder(directory, written["dataset"]), written["dataset"], f"split-{written['split']}"
-    graph = Graph.load(data / "graphs" / f"{dataset}.npz")
-    split = splits.load(data / "splits" / written["task"] / dataset / f"{number}.npz")
+    data, graph, split = data_of(directory, written)
     epoch = written.get("protocols", {}).get(written["protocol"], {}).get("epoch")
     logits = reported_logits(directory / "predictions.npz", epoch)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
-    title = f"{written['method']} on {dataset}, cell {written['cell']}, split {written['split']}"
+    title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
     group, lines = predictions(logits[split["test"]] > 0, graph.labels[split["test"]], graph.sensitive[split["test"]])
     print(f"{title}\n1. {next(lines)}\n2. {next(lines)}")
-    settings, training = methods.settings(module, written["settings"]), NodeTraining(**written["training"])
-    model, edited = directory / "model.npz", data / "debiased" / dataset / written["method"] / f"{number}.npz"
+    module, training = written["module"], NodeTraining(**written["training"])
+    settings, model = methods.settings(module, written["settings"]), directory / "model.npz"
+    edited = data / "debiased" / written["dataset"] / written["method"] / f"split-{written['split']}.npz"
     try:
         method = rebuild(
             module, settings, graph, split, training, written["seed"], model, load_npz(model),

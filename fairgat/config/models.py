@@ -199,35 +199,37 @@ class Config(Model):
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
-        problems = []
-        entries = self.datasets.items()
+        datasets, methods = self.datasets, self.methods
         rows, along = (self.study.rows, self.study.along) if self.study else ([], {})
-        named: list[tuple[str, Iterable[str], Mapping[str, Any]]] = [
-            ("only_datasets", self.only_datasets, self.datasets),
-            ("skip", self.skip, self.datasets),
-            ("only_methods", self.only_methods, self.methods),
-            *((f"tables.{table}", names, self.methods) for table, names in self.tables.items()),
-            *((f"datasets.{name}.splits_of", _one(entry.splits_of), self.datasets) for name, entry in entries),
-            *(("study.rows.of", [row.of], self.methods if row.method else self.datasets) for row in rows),
-            *(("study.rows.method", _one(row.method), self.methods) for row in rows),
-            *(("study.rows.dataset", _one(row.dataset), self.datasets) for row in rows),
-            *(("study.rows.methods", row.methods, self.methods) for row in rows),
-            *((f"study.along.{key}", names, self.datasets) for key, names in along.items()),
-            *((f"methods.{name}.grids", method.grids, self.datasets) for name, method in self.methods.items()),
-            *((f"methods.{name}.same_as", _one(method.same_as), self.methods) for name, method in self.methods.items()),
-            *((f"methods.{name}.without", method.without, self.datasets) for name, method in self.methods.items()),
-            *((f"methods.{name}.published", method.published, self.datasets) for name, method in self.methods.items()),
+        named: list[tuple[str, Iterable[str | None], Mapping[str, Any]]] = [
+            ("only_datasets", self.only_datasets, datasets),
+            ("skip", self.skip, datasets),
+            ("only_methods", self.only_methods, methods),
+            *((f"tables.{table}", names, methods) for table, names in self.tables.items()),
+            *((f"datasets.{name}.splits_of", [entry.splits_of], datasets) for name, entry in datasets.items()),
+            ("study.rows.of", [row.of for row in rows if row.method], methods),
+            ("study.rows.of", [row.of for row in rows if row.dataset], datasets),
+            ("study.rows.method", [row.method for row in rows], methods),
+            ("study.rows.dataset", [row.dataset for row in rows], datasets),
+            ("study.rows.methods", [name for row in rows for name in row.methods], methods),
+            *((f"study.along.{key}", names, datasets) for key, names in along.items()),
         ]
-        for path, names, known in named:
-            kind = "data set" if known is self.datasets else "method"
-            problems += [
-                f"{path}: {name!r} is not a {kind}; {nearest(name, known)}" for name in names if name not in known
+        for name, entry in methods.items():
+            named += [
+                (f"methods.{name}.{key}", getattr(entry, key), datasets) for key in ("grids", "without", "published")
             ]
+            named.append((f"methods.{name}.same_as", [entry.same_as], methods))
+        problems = [
+            f"{path}: {name!r} is not a {'data set' if known is datasets else 'method'}; {nearest(name, known)}"
+            for path, names, known in named
+            for name in names
+            if name is not None and name not in known
+        ]
         problems += [
             f"study.along.{key}: {name} is a data set of {task.title.lower()}, whose theory is not measured"
             for key, names in along.items()
             for name in names
-            if name in self.datasets and "theory" not in (task := TASKS[self.datasets[name].task]).measured
+            if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
         ]
         if problems:
             raise ValueError("\n".join(problems))
@@ -311,7 +313,3 @@ class Config(Model):
         """The methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
-
-
-def _one(name: str | None) -> list[str]:
-    return [] if name is None else [name]

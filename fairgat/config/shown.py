@@ -269,7 +269,7 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
 
     rows = []
     for of in (name for name in methods if name in bases or name not in others):
-        lines = [
+        lines: list[tuple[str, str, str, str | None, tuple[str, str]]] = [
             (of, dataset, config.methods[of].title or of, None, (rule, rule))
             for rule in dict.fromkeys(rule for _, rule in pairs)
         ]
@@ -290,7 +290,8 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
 
 def titles(config: Config) -> dict[str, str]:
     """Give the title of each data set and method, by name."""
-    return {name: entry.title or name for name, entry in (*config.datasets.items(), *config.methods.items())}
+    datasets = {name: entry.title or name for name, entry in config.datasets.items()}
+    return datasets | {name: entry.title or name for name, entry in config.methods.items()}
 
 
 def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> FigureSettings:

@@ -2,5 +2,6 @@
 
 Look first at `graph.py`, which every data set becomes. `datasets.py` finds the module in `sources/` that reads a data
 set; `download.py` fetches its raw files; `splits.py` divides nodes and edges; `statistics.py` counts. A user's tables
-go through `reading.py`, then `columns.py`, `groups.py` and `edges.py` as `options.py` says; `assemble.py` joins them.
+go through `reading.py`, then `columns.py`, `groups.py`, `ids.py` and `edges.py` as `options.py` says; `assemble.py`
+joins them.
 """

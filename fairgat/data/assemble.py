@@ -1,12 +1,11 @@
 """Make a graph of a table of nodes and a list of edges, whatever files they come from."""
 
 import re
-from typing import Any
 
 import numpy as np
 
 from fairgat.data import columns
-from fairgat.data.edges import EdgeList, edges_from_pairs, induced, largest_component, listing
+from fairgat.data.edges import EdgeList, induced, largest_component, listing, symmetric
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.groups import groups as groups_of
 from fairgat.data.options import Columns, paste
@@ -20,22 +19,18 @@ _ID = re.compile(r"(^|[\W_])[iI][dD]$|[a-z]I[dD]$")  # id, user_id, userId; not 
 def assemble(
     options: Columns,
     table: Table,
-    pairs: np.ndarray,
-    where: str,
-    written: EdgeList | None = None,
+    listed: EdgeList,
     features: np.ndarray | None = None,
     labels: np.ndarray | None = None,
-    facts: dict[str, Any] | None = None,
 ) -> Graph:
     """Make the graph.
 
     Args:
+        options: what the columns are.
         table: of the nodes, a row for each.
-        pairs: (m, 2) rows of the table, -1 for an unknown node; undirected.
-        where: what messages call the list of edges; `written` tells how they stand there.
+        listed: the edges.
         features: (R, F) that are not columns of the table; they take the columns' place unless the options name some.
         labels: (R,) where the source made them; else those of the options' column.
-        facts: what the source knows.
 
     Returns:
         The graph. Its `facts` have how the files were read, and what was left out: `one_hot`, `units` and `filled`
@@ -48,10 +43,11 @@ def assemble(
     groups, named = groups_of(table, options)
     if labels is None and options.label is not None:
         labels = columns.labels(table, options)
-    edge_index = edges_from_pairs(pairs, len(groups), where, options.drop, written)
+    edge_index = symmetric(listed, len(groups), options.drop)
     if not edge_index.size:
         raise DataError(
-            f"{where}: no edge is left that joins two known nodes. Is `id` another column, or the `separator` another?"
+            f"{listed.where}: no edge is left that joins two known nodes. Is `id` another column, or the `separator` "
+            "another?"
         )
     kept = groups >= 0
     left_out = {"nodes of none of the groups": int((~kept).sum())}
@@ -64,9 +60,7 @@ def assemble(
         kept = component
     for what, values in (("sensitive attribute", groups), ("label", labels)):
         if values is not None and len(set(np.unique(values[kept]).tolist()) - {UNLABELLED}) < 2:
-            raise table.error(
-                np.ones(len(kept), dtype=bool), f"of the nodes that are left, all have one {what}, or none"
-            )
+            raise table.error(f"of the nodes that are left, all have one {what}, or none")
     occurring, sensitive = np.unique(groups[kept], return_inverse=True)
     names = feature_names(table, options, features is None)
     if options.features is None:
@@ -76,10 +70,12 @@ def assemble(
         values = np.concatenate([features, values], axis=1)
     count = edge_index.shape[1] // 2
     edges = induced(edge_index, kept) if not kept.all() else edge_index
-    unknown = pairs.min(axis=1, initial=0) < 0
-    left_out["edges that name an unknown node"] = int(unknown.sum())
-    left_out["edges that join a node to itself"] = int((~unknown & (pairs[:, 0] == pairs[:, 1])).sum())
-    made = scaled(_with_degree(values[kept] if not kept.all() else values, edges, options), options.scaling)
+    unknown, loops = (int(rows.sum()) for rows in listed.bad.values())
+    left_out |= {"edges that name an unknown node": unknown, "edges that join a node to itself": loops}
+    made = values if kept.all() else values[kept]  # else a copy, for nothing
+    if "degree" in options.graph_features:
+        made = np.column_stack([made, np.bincount(edges[0], minlength=len(made))])
+    made = scaled(made, options.scaling)
     if "constant" in options.graph_features:
         made = np.column_stack([made, np.ones(len(made), np.float32)])
     if not made.shape[1]:
@@ -99,9 +95,9 @@ def assemble(
         sensitive=sensitive.astype(np.int64),
         edge_index=edges,
         groups=tuple(named[group] for group in occurring),
-        facts=(facts or {})
+        facts={"nodes_read_as": table.form, "edges_read_as": listed.form}
         | {key: value for key, value in read.items() if value or key in ("one_hot", "left_out", "left_out_nodes")}
-        | listing(pairs, np.where(kept, groups, -1), count),
+        | listing(listed, np.where(kept, groups, -1), count),
     )
 
 
@@ -145,9 +141,3 @@ def _check_telling(table: Table, names: list[str], options: Columns) -> None:
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "
                 f"{paste('exclude', [*options.exclude, name])}, or list it in {paste('features', names)}"
             )
-
-
-def _with_degree(values: np.ndarray, edges: np.ndarray, options: Columns) -> np.ndarray:
-    if "degree" not in options.graph_features:
-        return values
-    return np.column_stack([values, np.bincount(edges[0], minlength=len(values))])

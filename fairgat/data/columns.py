@@ -11,8 +11,7 @@ import numpy as np
 
 from fairgat.data.graph import UNLABELLED
 from fairgat.data.options import REST, Columns, Value, flow, paste
-from fairgat.data.reading import Column, Table
-from fairgat.errors import DataError
+from fairgat.data.reading import Column, Refused, Table
 
 MISSING = ("", "na", "n/a", "nan", "none", "null")  # how an empty cell is written, in any case
 NEVER_NAMES = ("", "n/a", "nan", "null")  # those of them that nobody calls a group
@@ -20,10 +19,6 @@ MOST_CATEGORIES = 50  # a column of more different texts is hardly one of catego
 MOST_GROUPS = 12
 _UNIT = re.compile(r"([$€£¥]?)\s*(\S*\d\S*?)(?:\s*([%$€£¥])|\s+([^\W\d_]+))?")  # 70 kg, but not 1a
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
-
-
-class Refused(Exception):
-    """What is wrong with some of a column's texts: `(text, wrong (K,) bool)`."""
 
 
 def floats(values: Iterable[Value]) -> np.ndarray:
@@ -50,7 +45,7 @@ def labels(table: Table, options: Columns) -> np.ndarray:
     try:
         return _labels(column.texts, options)[column.codes]
     except Refused as error:
-        text, wrong = error.args
+        text, wrong = error.text, error.wrong
     some = column.texts[wrong].tolist()
     candidates = []
     if len(some) <= MOST_GROUPS:
@@ -62,7 +57,7 @@ def labels(table: Table, options: Columns) -> np.ndarray:
         candidates += [{"unlabelled": [*options.unlabelled, *some[kept:]]} for kept in (0, 1)]
     working = _working(candidates, options, lambda changed: _labels(column.texts, changed))
     working = working or " Say so with `positive`, `negative` and `unlabelled`."
-    raise table.error(wrong[column.codes], f"{text}{working}")
+    raise table.error(f"{text}{working}", wrong[column.codes])
 
 
 def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
@@ -119,61 +114,58 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
         The features; and `names` (F) of them, and, by column, `one_hot` (how many columns its categories became),
         `units` (the sign that stood beside its numbers, such as %) and `filled` (its empty cells).
     """
-    parts, gaps = [], {value_of(value) for value in options.missing}
+    parts: list[tuple[np.ndarray, np.ndarray]] = []
     facts: dict[str, Any] = {"names": [], "one_hot": {}, "units": {}, "filled": {}}
     for name in names:
         column = table.column(name)
-        texts = column.texts
-        declared = np.array([value_of(text) in gaps for text in texts])
-        empty = (texts == "") | declared
-        na = ~empty & np.array([text.lower() in MISSING for text in texts])
-        values, unit = np.full(len(texts), np.nan), ""
-        values[~(empty | na)], unit = _numbers(texts[~(empty | na)], options)
-        is_category = name in options.categories
-        if not is_category and (np.isnan(values) & ~empty).sum() == (~empty).sum() > na.sum():
-            _check_categories(table, name, column, empty, options)
-            is_category = True
-        if not is_category:  # elsewhere NA may be a name
-            empty |= na
-        if (gone := empty & ~declared).any() and not options.fill:
-            raise table.error(
-                gone[column.codes],
-                f"column {name!r} is empty or NaN. Fill such cells with `fill: mean` or `fill: zero`, or leave the "
-                f"column out with {_without(name, options)}",
-            )
-        if empty.any():
-            facts["filled"][name] = int(empty[column.codes].sum())
-        if is_category:
-            kept = np.flatnonzero(~empty)
-            kept = kept[np.argsort(texts[kept])]
-            parts.append((column.codes, np.equal.outer(np.arange(len(texts)), kept).astype(np.float64)))
-            facts["one_hot"][name] = len(kept)
-            facts["names"] += [f"{name}={text}" for text in texts[kept]]
-            continue
-        if unit:
-            facts["units"][name] = unit
-        bad = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
-        if bad.any():
-            raise _not_a_number(table, name, column, values, empty, options)
-        if not (options.decimal or options.thousands) and (example := _thousands_or_fractions(texts[~empty])):
-            raise table.error(
-                column.codes == np.flatnonzero(texts == example)[0],
-                f"column {name!r} holds {example!r}, and numbers without a point. Are these thousands, "
-                f"{paste('thousands', '.')}, or fractions, {paste('decimal', '.')}?",
-            )
-        filled = 0.0
-        if options.fill != "zero" and empty.any() and not empty.all():
-            rows = values[column.codes]
-            filled = rows[~empty[column.codes]].mean()
-        values[empty] = filled
-        facts["names"].append(name)
-        parts.append((column.codes, values[:, None]))
+        with table.refusing(column):
+            parts.append((column.codes, _feature(name, column, options, facts)))
     result = np.empty((len(table), sum(part.shape[1] for _, part in parts)))
     start = 0
     for codes, part in parts:
         result[:, start : start + part.shape[1]] = part[codes]
         start += part.shape[1]
     return result, facts
+
+
+def _feature(name: str, column: Column, options: Columns, facts: dict[str, Any]) -> np.ndarray:
+    """(K, n) what each text becomes: its number, or zeros and a one in the place of its category."""
+    texts, gaps = column.texts, {value_of(value) for value in options.missing}
+    declared = np.array([value_of(text) in gaps for text in texts])
+    empty = (texts == "") | declared
+    na = ~empty & np.array([text.lower() in MISSING for text in texts])
+    values, unit = np.full(len(texts), np.nan), ""
+    values[~(empty | na)], unit = _numbers(texts[~(empty | na)], options)
+    is_category = name in options.categories
+    if not is_category and (np.isnan(values) & ~empty).sum() == (~empty).sum() > na.sum():
+        _check_categories(name, column, empty, options)
+        is_category = True
+    if not is_category:  # elsewhere NA may be a name
+        empty |= na
+    if (gone := empty & ~declared).any() and not options.fill:
+        raise Refused(
+            f"column {name!r} is empty or NaN. Fill such cells with `fill: mean` or `fill: zero`, or leave the column "
+            f"out with {_without(name, options)}",
+            gone,
+        )
+    if empty.any():
+        facts["filled"][name] = int(empty[column.codes].sum())
+    if is_category:
+        kept = np.flatnonzero(~empty)
+        kept = kept[np.argsort(texts[kept])]
+        facts["one_hot"][name] = len(kept)
+        facts["names"] += [f"{name}={text}" for text in texts[kept]]
+        return np.equal.outer(np.arange(len(texts)), kept).astype(np.float64)
+    if unit:
+        facts["units"][name] = unit
+    _check_numbers(name, texts, values, empty, options)
+    filled = 0.0
+    if options.fill != "zero" and empty.any() and not empty.all():
+        rows = values[column.codes]
+        filled = rows[~empty[column.codes]].mean()
+    values[empty] = filled
+    facts["names"].append(name)
+    return values[:, None]
 
 
 def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
@@ -213,21 +205,21 @@ def _thousands_or_fractions(texts: np.ndarray) -> str | None:
     return pointed[0] if all(re.fullmatch(r"[+-]?[1-9]\d{0,2}\.\d{3}", text) for text in pointed) else None
 
 
-def _check_categories(table: Table, name: str, column: Column, empty: np.ndarray, options: Columns) -> None:
+def _check_categories(name: str, column: Column, empty: np.ndarray, options: Columns) -> None:
     """Refuse to take any column of texts for categories: it may hold names, or numbers written in another way."""
     texts = np.sort(column.texts[~empty])
     if working := _numbers_otherwise(texts, options):
-        raise table.error(
-            ~empty[column.codes],
+        raise Refused(
             f"column {name!r} holds {texts[0]!r}; write numbers with a point, as 1.5, or say how they are "
             f"written:{working}",
+            ~empty,
         )
     if len(texts) > MOST_CATEGORIES or MOST_GROUPS < len(texts) == (~empty[column.codes]).sum():
-        raise table.error(
-            ~empty[column.codes],
+        raise Refused(
             f"column {name!r} holds {len(texts)} different texts, such as {texts[0]!r}. Leave it out with "
             f"{_without(name, options)}, or, if these are categories, write "
             f"{paste('categories', [*options.categories, name])}",
+            ~empty,
         )
 
 
@@ -235,18 +227,17 @@ def _numbers_otherwise(texts: np.ndarray, options: Columns) -> str:
     """The ways to write numbers by which all of these texts are some."""
 
     def check(changed: Columns) -> None:
-        if np.isnan(_numbers(texts, changed)[0]).any():
-            raise Refused
+        if np.isnan(values := _numbers(texts, changed)[0]).any():
+            raise Refused("not numbers", np.isnan(values))
 
     candidates = [{"decimal": ","}, *({"thousands": sign} for sign in (",", ".", "'", " "))]
     return _working(candidates, options, check)
 
 
-def _not_a_number(
-    table: Table, name: str, column: Column, values: np.ndarray, empty: np.ndarray, options: Columns
-) -> DataError:
-    texts, left_out = column.texts, _without(name, options)
+def _check_numbers(name: str, texts: np.ndarray, values: np.ndarray, empty: np.ndarray, options: Columns) -> None:
+    """Refuse texts that are not numbers, numbers that are too large, and those that may be read in two ways."""
     unread = np.isnan(values) & ~empty
+    wrong = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
     if unread.any():
         some = texts[unread].tolist()
         advice = "Correct it"
@@ -254,13 +245,18 @@ def _not_a_number(
             advice += f", declare what means an empty cell with {paste('missing', [*options.missing, *some])}"
         if otherwise := _numbers_otherwise(texts[~empty], options):
             advice += f", write{otherwise}"
-        advice += f", write {paste('categories', [*options.categories, name])}, or leave it out with {left_out}"
-        return table.error(unread[column.codes], f"column {name!r} holds {some[0]!r}, which is not a number. {advice}")
-    wrong = ~empty & ~(np.abs(values) <= np.finfo(np.float32).max)
-    return table.error(
-        wrong[column.codes],
-        f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. {left_out} leaves it out",
-    )
+        advice += f", write {paste('categories', [*options.categories, name])}, or leave it out with "
+        advice += _without(name, options)
+        raise Refused(f"column {name!r} holds {some[0]!r}, which is not a number. {advice}", unread)
+    if wrong.any():
+        text = f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. {_without(name, options)}"
+        raise Refused(f"{text} leaves it out", wrong)
+    if not (options.decimal or options.thousands) and (example := _thousands_or_fractions(texts[~empty])):
+        raise Refused(
+            f"column {name!r} holds {example!r}, and numbers without a point. Are these thousands, "
+            f"{paste('thousands', '.')}, or fractions, {paste('decimal', '.')}?",
+            texts == example,
+        )
 
 
 def _without(name: str, options: Columns) -> str:

@@ -10,54 +10,53 @@ from fairgat.errors import DataError
 
 
 class EdgeList(NamedTuple):
-    """How the rows of a list of edges stand in its file, for messages."""
+    """A list of undirected edges as it stands in its file; (u, v) and (v, u) are one edge."""
 
-    place: Callable[[int], str]  # of a row: its file and line
-    row: Callable[[int], tuple[str, str]]  # its two ends
+    where: str  # what messages call it, such as `edges.csv`
+    pairs: np.ndarray  # (m, 2) rows of the table of nodes, one edge a row; -1 for an id that no node has
+    form: str  # how it was read, for the statistics
+    place: Callable[[int], str] | None = None  # of a row: its file and line
+    row: Callable[[int], tuple[str, str]] | None = None  # its two ends as they stand there
+
+    @property
+    def bad(self) -> dict[str, np.ndarray]:
+        """(m,) `unknown_ids`: the row names an unknown node; `self_loops`: it joins a node to itself."""
+        unknown = (self.pairs < 0).any(axis=1)
+        return {"unknown_ids": unknown, "self_loops": ~unknown & (self.pairs[:, 0] == self.pairs[:, 1])}
 
 
-def edges_from_pairs(
-    pairs: np.ndarray, num_nodes: int, where: str, drop: Collection[str] = (), written: EdgeList | None = None
-) -> np.ndarray:
-    """(2, E) symmetric edge index of a list of undirected edges; one that is listed again is the same edge.
+def symmetric(edges: EdgeList, num_nodes: int, drop: Collection[str] = ()) -> np.ndarray:
+    """(2, E) symmetric edge index of a list of edges; one that is listed again is the same edge.
 
     Args:
-        pairs: (m, 2) node numbers, one edge a row; -1 for an id that no node has. (u, v) and (v, u) are one edge.
+        edges: the list.
         num_nodes: N.
-        where: what messages call the list, such as `edges.csv`.
         drop: kinds of bad rows to leave out instead of raising an error: `unknown_ids`, `self_loops`.
-        written: how the rows stand in the file, for messages.
 
     Raises:
         DataError: a row names an unknown node, or joins a node to itself.
     """
-    pairs = np.asarray(pairs, dtype=np.int64).reshape(-1, 2)
-    unknown = (pairs < 0) | (pairs >= num_nodes)
-    strangers = unknown[:, 0] | unknown[:, 1]
-    loops = (pairs[:, 0] == pairs[:, 1]) & ~strangers
-    kinds = [
-        ("unknown_ids", "names a node that does not exist", strangers),
-        ("self_loops", "joins a node to itself", loops),
-    ]
-    found = [kind for kind, _, bad in kinds if bad.any() and kind not in drop]
-    for kind, text, bad in kinds:
-        if kind in found:
-            row, others = int(np.flatnonzero(bad)[0]), int(bad.sum()) - 1
-            place = written.place(row) if written else f"{where}: edge {row + 1}"
-            names = ""
-            if written and kind == "unknown_ids":
-                names = ": " + " and ".join(repr(written.row(row)[end]) for end in np.flatnonzero(unknown[row]))
-            more = f" ({others} more do the same)" if others else ""
-            leave = f"`drop: [{', '.join([*drop, *found])}]`"
-            raise DataError(f"{place} {text}{names}{more}. Correct the file, or leave such edges out with {leave}.")
-    kept = ~strangers & ~loops
-    return symmetrise((pairs if kept.all() else pairs[kept]).T, num_nodes)
+    bad = edges.bad
+    found = [kind for kind, rows in bad.items() if rows.any() and kind not in drop]
+    if found:
+        row, others = int(np.argmax(bad[found[0]])), int(bad[found[0]].sum()) - 1
+        what = "joins a node to itself"
+        if found[0] == "unknown_ids":
+            unknown = [repr(edges.row(row)[end]) for end in np.flatnonzero(edges.pairs[row] < 0)] if edges.row else []
+            what = "names a node that does not exist" + f": {' and '.join(unknown)}" * bool(unknown)
+        place = edges.place(row) if edges.place else f"{edges.where}: edge {row + 1}"
+        more = f" ({others} more do the same)" if others else ""
+        leave = f"`drop: [{', '.join([*drop, *found])}]`"
+        raise DataError(f"{place} {what}{more}. Correct the file, or leave such edges out with {leave}.")
+    unknown_ids = bad["unknown_ids"]
+    return symmetrise((edges.pairs[~unknown_ids] if unknown_ids.any() else edges.pairs).T, num_nodes)
 
 
-def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:
-    """Count how a list (m, 2) of rows, -1 for an unknown one, names its edges.
+def listing(edges: EdgeList, groups: np.ndarray, count: int) -> dict[str, int]:
+    """Count how a list names its edges.
 
     Args:
+        edges: the list.
         groups: (R,) the group of each row, -1 for one that is not in the graph.
         count: how many undirected edges it names.
 
@@ -66,15 +65,14 @@ def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]
         that are listed as (v, u) as well; `listed_inter_edges` and `listed_intra_edges`: different rows in the graph,
         so that an edge counts once or, where both ways are listed, twice.
     """
-    source, target = pairs.T
-    proper = (source >= 0) & (target >= 0) & (source != target)
-    codes = (source * len(groups) + target)[proper]
+    source, target = edges.pairs.T
+    codes = (source * len(groups) + target)[~np.logical_or(*edges.bad.values())]
     different = distinct(codes)
     small = groups.astype(np.int16)  # for memory
     first, second = small[different // len(groups)], small[different % len(groups)]
     inside = (first >= 0) & (second >= 0)
     return {
-        "listed_edges": len(pairs),
+        "listed_edges": len(edges.pairs),
         "repeated_edges": len(codes) - len(different),
         "edges_listed_both_ways": len(different) - count,
         "listed_inter_edges": int((inside & (first != second)).sum()),

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fairgat.errors import DataError, NotDefined
-from fairgat.files import replacing
+from fairgat.files import damaged, replacing
 
 FORMAT_VERSION = 1
 UNLABELLED = -1
@@ -270,4 +270,4 @@ def load_npz(path: str | Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
     except Exception as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
-        raise DataError(f"{path} cannot be read ({error}). Delete it and run again: it will be made again.") from None
+        raise damaged(path, f"cannot be read ({error})") from None

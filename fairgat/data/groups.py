@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, Refused, floats, some_of, value_of
+from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, floats, some_of, value_of
 from fairgat.data.options import REST, Columns, paste
-from fairgat.data.reading import Column, Table
+from fairgat.data.reading import Column, Refused, Table
 
 
 def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, str]]]:
@@ -26,11 +26,8 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
     codes, values = [], []
     for attribute in options.sensitive:
         column = table.column(attribute)
-        try:
+        with table.refusing(column):
             found, names = _values(column, attribute, options)
-        except Refused as error:
-            text, wrong = error.args
-            raise table.error(wrong[column.codes], text) from None
         codes.append(found[column.codes])
         values.append(names)
     known = np.min(codes, axis=0) >= 0
@@ -40,16 +37,14 @@ def groups(table: Table, options: Columns) -> tuple[np.ndarray, list[dict[str, s
     named = [dict(zip(options.sensitive, combinations[number], strict=True)) for number in occurring]
     if len(named) < 2:
         raise table.error(
-            np.ones(len(table), dtype=bool),
             f"in column {options.sensitive[0]!r} all nodes are in one group, or in none; fairness needs two. Is "
-            "`sensitive` another?",
+            "`sensitive` another?"
         )
     if len(named) > MOST_GROUPS and len(options.sensitive) > 1:
         sizes = ", ".join(f"{name} {len(each)}" for name, each in zip(options.sensitive, values, strict=True))
         raise table.error(
-            np.ones(len(table), dtype=bool),
             f"{len(named)} combinations of {' and '.join(options.sensitive)} occur ({sizes} values), and groups should "
-            f"be {MOST_GROUPS} at most. {_fewer(options, [each[known] for each in codes], values)}",
+            f"be {MOST_GROUPS} at most. {_fewer(options, [each[known] for each in codes], values)}"
         )
     result = np.full(len(table), -1, dtype=np.int64)
     result[known] = numbers

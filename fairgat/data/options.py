@@ -1,5 +1,6 @@
-"""What may be set for the columns of a table of nodes, whatever file it comes from; and suggestions to paste."""
+"""What may be set for a file and for the columns of a table of nodes, wherever it is from; and suggestions to paste."""
 
+import codecs
 import itertools
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
@@ -7,7 +8,7 @@ from typing import Annotated, Any, Literal
 import yaml
 from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
 
-from fairgat.config import Model
+from fairgat.config import Model, PathText
 from fairgat.data.source import Scaling
 
 REST = "*"
@@ -150,33 +151,37 @@ class Columns(Model):
                     f"`features` has {name!r}, which is the `{taken[name]}`: a method would be told what it should "
                     f"find out or be blind to. Write {paste('features', rest)}"
                 )
-        for key in ("groups", "bins"):
-            self.of_attributes(key)
+        return self
+
+    @model_validator(mode="after")
+    def _made_of_values(self) -> "Columns":
+        for key, example in (("groups", ["a", "b"]), ("bins", [30, 60])):
+            given = getattr(self, key)
+            by_name = isinstance(given, Mapping) and set(given) <= set(self.sensitive)
+            if given is not None and len(self.sensitive) > 1 and not by_name:
+                way = paste(key, {self.sensitive[0]: example})
+                raise ValueError(f"`{key}` needs the attribute's name where there are several: {way}, say")
+        groups = self.of_attributes("groups")
+        for attribute, each in groups.items():
+            _check_groups(attribute, each)
+        for attribute, bins in self.of_attributes("bins").items():
+            if attribute in groups:
+                raise ValueError(f"{attribute!r} has both `groups` and `bins`; one of them makes its groups")
+            if not (
+                isinstance(bins, list)
+                and bins
+                and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in bins)
+                and all(low < high for low, high in itertools.pairwise(bins))
+            ):
+                raise ValueError(f"`bins` are rising numbers, such as [30, 60], got {bins!r}")
         return self
 
     def of_attributes(self, key: str) -> dict[str, Any]:
-        """`groups` or `bins`, checked, by attribute."""
+        """`groups` or `bins` by attribute."""
         given = getattr(self, key)
         if given is None:
             return {}
-        if len(self.sensitive) == 1:
-            given = {self.sensitive[0]: given}
-        elif not isinstance(given, Mapping) or not set(given) <= set(self.sensitive):
-            example = {self.sensitive[0]: [30, 60] if key == "bins" else ["a", "b"]}
-            raise ValueError(f"`{key}` needs the attribute's name where there are several: {paste(key, example)}, say")
-        for attribute, each in given.items():
-            if key == "groups":
-                _check_groups(attribute, each)
-            elif attribute in self.of_attributes("groups"):
-                raise ValueError(f"{attribute!r} has both `groups` and `bins`; one of them makes its groups")
-            elif not (
-                isinstance(each, list)
-                and each
-                and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in each)
-                and all(low < high for low, high in itertools.pairwise(each))
-            ):
-                raise ValueError(f"`bins` are rising numbers, such as [30, 60], got {each!r}")
-        return given
+        return given if len(self.sensitive) > 1 else {self.sensitive[0]: given}
 
 
 def _check_groups(attribute: str, groups: Any) -> None:
@@ -188,3 +193,48 @@ def _check_groups(attribute: str, groups: Any) -> None:
         raise ValueError(f"`groups` of {attribute!r} name a value twice")
     if len(lists) < 2 and len(named) < 2:
         raise ValueError(f"`groups` of {attribute!r} are fewer than two; fairness needs two")
+
+
+class Form(Model):
+    """How a file is written; to be given only where it is not found from the content."""
+
+    separator: str | None = None
+    """What separates two cells: one character; a blank stands for any white space."""
+    encoding: str | None = None
+    """By default UTF-8 or UTF-16, or else Windows-1252."""
+    comment: str | None = None
+    """What lines of comment begin with; "" if there are none. By default # or %, where the file begins with it."""
+
+    @field_validator("separator")
+    @classmethod
+    def _one_character(cls, value: str | None) -> str | None:
+        if value is not None and (len(value) != 1 or value in '"\r\n\0'):
+            raise ValueError(f"expected one character, such as ',' or ';' (a tab: \"\\t\"), got {value!r}")
+        return value
+
+    @field_validator("encoding")
+    @classmethod
+    def _known(cls, value: str | None) -> str | None:
+        try:
+            return value and codecs.lookup(value).name
+        except LookupError:
+            raise ValueError(
+                f"expected an encoding that Python knows, such as utf-8 or cp1252, got {value!r}"
+            ) from None
+
+
+class FileOptions(Form):
+    """A file, and its form."""
+
+    file: PathText
+    """Its path, relative to where Snakemake runs. It may be packed by gzip, bzip2, xz or zip."""
+    header: bool | None = None
+    """Whether the first row names the columns, which are called 0, 1, ... if not. By default the nodes have one unless
+    the options name columns by number, and the edges where the first row names no nodes."""
+
+    def with_header(self, key: str, header: bool) -> str:
+        """The option that says whether there is a header."""
+        return paste(key, self.model_dump(exclude_unset=True) | {"header": header})
+
+
+AtPath = Annotated[FileOptions, BeforeValidator(lambda value: {"file": value} if isinstance(value, str) else value)]

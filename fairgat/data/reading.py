@@ -5,6 +5,7 @@ which of them it holds, so that each text is looked at once.
 """
 
 import bz2
+import contextlib
 import csv
 import gzip
 import io
@@ -13,14 +14,14 @@ import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgat.data.options import paste
+from fairgat.data.options import FileOptions, Form, paste
 from fairgat.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
@@ -61,6 +62,14 @@ class Column(NamedTuple):
         return pd.to_numeric(pd.Series(self.texts, dtype=object), errors="coerce").to_numpy(np.float64, copy=True)
 
 
+class Refused(Exception):
+    """What is wrong with those of a column's texts for which `wrong` (K,) holds."""
+
+    def __init__(self, text: str, wrong: np.ndarray) -> None:
+        super().__init__(text)
+        self.text, self.wrong = text, wrong
+
+
 @dataclass(frozen=True)
 class Table:
     """Columns of texts, by name.
@@ -98,9 +107,17 @@ class Table:
         """The texts of one row."""
         return [column.texts[column.codes[number]] for column in self.columns]
 
-    def error(self, wrong: np.ndarray, text: str) -> DataError:
-        """Say what is wrong with the first of the rows for which `wrong` (R,) holds."""
-        return DataError(f"{self.place(int(np.flatnonzero(wrong)[0]))}: {text}")
+    def error(self, text: str, wrong: np.ndarray | None = None) -> DataError:
+        """Say what is wrong with the first of the rows for which `wrong` (R,) holds, with all where None."""
+        return DataError(f"{self.place(0 if wrong is None else int(np.argmax(wrong)))}: {text}")
+
+    @contextlib.contextmanager
+    def refusing(self, column: Column) -> Iterator[None]:
+        """Name the first row that holds a text of the column which is refused inside the block."""
+        try:
+            yield
+        except Refused as error:
+            raise self.error(error.text, error.wrong[column.codes]) from None
 
     def with_header(self) -> "Table":
         """Take the first row as the columns' names."""
@@ -128,20 +145,48 @@ def table_of(columns: dict[str, list[str]], where: str, place: Callable[[int], s
     return Table(where, list(columns), parts, place, form)
 
 
-def read(
-    path: Path, where: str, separator: str | None = None, encoding: str | None = None, comment: str | None = None
-) -> Table:
+def read_nodes(path: Path, options: Any) -> Table:
+    """Read the table of the nodes that options have as `nodes`, its header as names where it has one.
+
+    Raises:
+        DataError: it cannot be read, it is open whether it has a header, or it lacks a column of a role.
+    """
+    written, table = options.nodes, read(path, options.nodes, options)
+    header = written.header
+    if header is None:
+        roles = [options.id, options.label, *options.sensitive, *(options.features or ())]
+        named = {name for name in (*roles, *options.exclude, *options.categories) if name is not None}
+        numbered, first = named <= set(table.names), named & set(table.row(0))
+        if numbered and first == named:
+            raise DataError(
+                f"{table.place(0)}: is this a header, or the first node? It holds {', '.join(sorted(first))}, which "
+                f"are also the numbers of columns without a header. Write {written.with_header('nodes', True)} or "
+                f"{written.with_header('nodes', False)}"
+            )
+        header = not numbered
+    table = table.with_header() if header else table
+    for name in (*options.sensitive, options.label, options.id):
+        if name is not None:
+            table.column(name)
+    return replace(table, form=f"{table.form}; {len(table)} rows")
+
+
+def read(path: Path, written: FileOptions, options: Form) -> Table:
     """Read every row of a file, the header as a row.
 
     Args:
         path: the file; gzip, bzip2, xz and zip are unpacked, whatever its name.
-        where: what messages call it.
-        separator: one character, a blank for any white space; by default the one that gives the most even rows.
-        encoding: by default UTF-8 (or UTF-16, where the file begins with its mark), and else Windows-1252.
-        comment: what lines of comment begin with, "" if there are none; by default found at the file's head.
+        written: how it is written, and what messages call it.
+        options: the same, where `written` does not say it. By default, the separator is the one that gives the most
+            even rows, the encoding UTF-8 (or UTF-16, where the file begins with its mark) or else Windows-1252, and
+            lines of comment are found at the file's head.
     """
     import pandas as pd
 
+    where = written.file
+    separator, encoding, comment = (
+        getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields
+    )
     raw, packed = _unpacked(path, where)
     text, encoding = _decoded(raw, where, encoding)
     text, comment, comments = _without_comments(text, where, comment, separator)
@@ -171,9 +216,9 @@ def read(
     def place(row: int) -> str:
         return f"{where}, line {next(islice(_rows(content, separator), row, None))[0]}"
 
-    form = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
-    form += f", {comments} lines that begin with {comment!r} left out" if comments else ""
-    return Table(place(0), [str(number) for number in range(len(columns))], columns, place, form)
+    read_as = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
+    read_as += f", {comments} lines that begin with {comment!r} left out" if comments else ""
+    return Table(place(0), [str(number) for number in range(len(columns))], columns, place, read_as)
 
 
 def _unpacked(path: Path, where: str) -> tuple[bytes, str]:

@@ -26,32 +26,43 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form, which only
         two groups have: with more groups there are no entries.
     """
-    groups = np.bincount(graph.sensitive)
-    shares = graph.r_chi()
+    groups, shares, intra = np.bincount(graph.sensitive), graph.r_chi(), graph.intra_edges
     ends = graph.labels[graph.edge_index]
     known = ends[:, (ends != UNLABELLED).all(axis=0)]
-    labels, sensitive = graph.labels[graph.labelled], graph.sensitive[graph.labelled]
-    positive = [labels[sensitive == group].mean() for group in np.unique(sensitive)]
-    without = 1 - len(np.unique(graph.edge_index[0, graph.inter_edges])) / graph.num_nodes
+    sizes = np.bincount(graph.labels[graph.labelled])
+    by_group = [_group(graph, group, intra, shares[group]) for group in range(len(groups))]
+    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
     return {
         "nodes": graph.num_nodes,
         "features": graph.num_features,
         "groups": len(groups),
         **{f"s{group}": int(size) for group, size in enumerate(groups)},
-        "labels": {str(label): int(size) for label, size in enumerate(np.bincount(graph.labels[graph.labelled]))},
+        "labels": {str(label): int(size) for label, size in enumerate(sizes)},
         "unlabelled_nodes": graph.num_nodes - len(graph.labelled),
         "edges": graph.num_edges,
-        "inter_edges": int(graph.inter_edges.sum()),
-        "intra_edges": int(graph.intra_edges.sum()),
+        "inter_edges": int((~intra).sum()),
+        "intra_edges": int(intra.sum()),
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
         "label_homophily": float((known[0] == known[1]).mean()) if known.size else None,
-        "group_homophily": float(graph.intra_edges.mean()) if graph.num_edges else None,
-        "without_other_group": without,
-        "label_gap": float(np.ptp(positive)) if set(labels.tolist()) == {0, 1} else None,
-        "by_group": _by_group(graph, shares),
+        "group_homophily": float(intra.mean()) if graph.num_edges else None,
+        "without_other_group": 1 - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
+        "label_gap": float(np.ptp(positive)) if len(sizes) == 2 and sizes.all() else None,
+        "by_group": dict(zip(graph.group_names, by_group, strict=True)),
         "tau": tau(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
         "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
+    }
+
+
+def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[str, Any]:
+    inside = graph.sensitive == group
+    labels, edges = graph.labels[inside & (graph.labels != UNLABELLED)], inside[graph.edge_index[0]]
+    return {
+        "nodes": int(inside.sum()),
+        "labelled": len(labels),
+        "label_1": int((labels == 1).sum()),
+        "r_chi": r_chi,
+        "homophily": float(intra[edges].mean()) if edges.any() else None,
     }
 
 
@@ -95,7 +106,11 @@ def warnings(graph: Graph, dataset: str, task: Task, splits: Splits, seed: int, 
         for part, nodes in parts.items():
             for cell in np.setdiff1d(occurring, of[nodes]):
                 lacking.setdefault((part, int(cell)), []).append(split)
-    lines = [f"nobody of {graph.group_names[group]} has label 1" for group in _without(graph, occurring, width)]
+    lines = [
+        f"nobody of {name} has label 1"
+        for group, name in enumerate(graph.group_names)
+        if group * width + 1 not in occurring
+    ]
     for (part, cell), numbers in lacking.items():
         group, label = divmod(cell, width)
         what = {("test", 1): ": its rates there, and the gaps that need them, are missing"}.get((part, label), "")
@@ -104,26 +119,6 @@ def warnings(graph: Graph, dataset: str, task: Task, splits: Splits, seed: int, 
             f"{count} splits ({', '.join(map(str, numbers[:10]))}{', ...' if len(numbers) > 10 else ''}){what}"
         )
     return lines
-
-
-def _without(graph: Graph, occurring: np.ndarray, width: int) -> list[int]:
-    return [group for group in range(graph.num_groups) if group * width + 1 not in occurring]
-
-
-def _by_group(graph: Graph, r_chi: Mapping[int, float]) -> dict[str, dict[str, Any]]:
-    described = {}
-    source, intra = graph.sensitive[graph.edge_index[0]], graph.intra_edges
-    for group, name in enumerate(graph.group_names):
-        labels = graph.labels[(graph.sensitive == group) & (graph.labels != UNLABELLED)]
-        edges = source == group
-        described[name] = {
-            "nodes": int((graph.sensitive == group).sum()),
-            "labelled": len(labels),
-            "label_1": int((labels == 1).sum()),
-            "r_chi": r_chi[group],
-            "homophily": float(intra[edges].mean()) if edges.any() else None,
-        }
-    return described
 
 
 def describe(

@@ -9,7 +9,7 @@ import pandas as pd
 from fairgat import frames
 from fairgat.config import Task
 from fairgat.config.shown import FigureSettings
-from fairgat.files import read_json
+from fairgat.files import damaged, read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.runs import read, under
 from fairgat.scores.summary import with_same
@@ -34,7 +34,7 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
         for rule, winner in entry["winners"].items():
             if winner["cell"] is not None and (entry["dataset"], entry["method"], rule) not in there:
                 what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
-                raise frames.damaged(files["winners"][0], what)
+                raise damaged(files["winners"][0], what)
     frame = with_same(under(frame, *settings.protocols), settings.same)
     return frame[frame["rule"] == settings.rule]
 

@@ -18,7 +18,7 @@ import pandas as pd
 from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.errors import DataError
-from fairgat.files import read_json
+from fairgat.files import damaged, read_json
 from fairgat.tasks import measures
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
@@ -115,7 +115,7 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
         for what, runs in (("lacks the end of", wanted - there), ("has, besides its own runs,", there - wanted)):
             if runs:
                 dataset, method, cell, split = min(runs)
-                raise frames.damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
+                raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
     return read(*paths)
 
 

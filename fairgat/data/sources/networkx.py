@@ -12,11 +12,13 @@ from typing import Any, Literal
 import numpy as np
 
 from fairgat.config import PathText
+from fairgat.data.assemble import assemble
 from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
-from fairgat.data.options import Columns, Text, paste
+from fairgat.data.ids import check_ids, row_finder
+from fairgat.data.options import AtPath, Columns, Form, Text, paste
+from fairgat.data.reading import read_nodes, table_of
 from fairgat.data.source import File
-from fairgat.data.sources import tables
 from fairgat.errors import DataError
 
 _ENDINGS = {
@@ -34,14 +36,14 @@ _PAJEK = ("id", "x", "y", "shape")  # how a node is numbered and drawn
 _GEPHI = ("x", "y", "z", "size", "r", "g", "b")  # how Gephi draws it
 
 
-class Options(Columns, tables.Form):
+class Options(Columns, Form):
     """The nodes' attributes are the columns."""
 
     path: PathText
     """The file, relative to where Snakemake runs; also packed by gzip or bzip2, where its name says so."""
     format: Literal["graphml", "gml", "gexf", "pajek", "edgelist", "adjlist"] | None = None
     """What it is; by default found by the ending of its name."""
-    nodes: tables.AtPath | None = None
+    nodes: AtPath | None = None
     """A table of the nodes, whose columns then take the place of attributes; see `source: tables`."""
     id: Text | None = None
     """The column of `nodes` by which the graph names them."""
@@ -59,19 +61,15 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     Raises:
         DataError: naming the file, the node, and what to write instead.
     """
-    from fairgat.data.assemble import assemble
-    from fairgat.data.reading import table_of
-
     where = options.path
     form, graph = _read(folder / files(name, options)[0].basename, options)
-    names, facts = list(graph), {"edges_read_as": f"{form}; {graph.number_of_edges()} edges"}
+    names = list(graph)
     if options.nodes:
-        table = tables.read_nodes(folder / "nodes.csv", options)
+        table = read_nodes(folder / "nodes.csv", options)
         texts = np.array([str(node) for node in names], dtype=object)
-        rows = tables.row_finder(table, options.id)(texts)
-        tables.check_ids(table, texts, rows, where, options)
+        rows = row_finder(table, options.id)(texts)
+        check_ids(table, texts, rows, where, options)
         row = dict(zip(names, rows.tolist(), strict=True))
-        facts["nodes_read_as"] = f"{table.form}; {len(table)} rows"
     else:
         columns, skipped = _attributes(graph, form)
         if not columns and not skipped:
@@ -79,17 +77,18 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
                 f"{where}: its nodes have no attributes. Give a table of them, {paste('nodes', 'nodes.csv')}, and in "
                 "`id` the column by which the graph names them"
             )
-        table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", form)
+        read_as = f"{form}; {len(names)} nodes" + (f"; no features: {', '.join(skipped)}" if skipped else "")
+        table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", read_as)
         row = {node: number for number, node in enumerate(names)}
-        facts["nodes_read_as"] = f"{form}; {len(names)} nodes"
-        if skipped:
-            facts["nodes_read_as"] += f"; no features: {', '.join(skipped)}"
     ends = list(graph.edges())
-    pairs = np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2)
-    written = EdgeList(
-        lambda edge: f"{where}: edge {ends[edge]}", lambda edge: (str(ends[edge][0]), str(ends[edge][1]))
+    edges = EdgeList(
+        where,
+        np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2),
+        f"{form}; {len(ends)} edges",
+        lambda edge: f"{where}: edge {ends[edge]}",
+        lambda edge: (str(ends[edge][0]), str(ends[edge][1])),
     )
-    return assemble(options, table, pairs, where, written, facts=facts)
+    return assemble(options, table, edges)
 
 
 def _read(path: Path, options: Options):

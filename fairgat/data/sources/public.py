@@ -76,7 +76,8 @@ def files(name: str, options: Options) -> list[File]:
         File(
             f"{entry.mirror or name}/{file}",
             urls=(github(*entry.repository, f"{entry.folder}/{file}"),),
-            **{"blob" if len(checksum) == 40 else "sha256": checksum},
+            sha256=checksum if len(checksum) == 64 else None,
+            blob=checksum if len(checksum) == 40 else None,
         )
         for file, checksum in entry.files.items()
     ]

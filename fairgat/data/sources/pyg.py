@@ -14,8 +14,11 @@ from typing import Any
 import numpy as np
 
 from fairgat.config import PathText
+from fairgat.data.assemble import assemble
+from fairgat.data.edges import EdgeList
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.options import Columns, Text, Texts
+from fairgat.data.reading import table_of
 from fairgat.data.source import File, Scaling
 from fairgat.errors import DataError
 
@@ -39,9 +42,6 @@ def files(name: str, options: Options) -> list[File]:
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
-    from fairgat.data.assemble import assemble
-    from fairgat.data.reading import table_of
-
     where, data = options.path, _data(folder / "data.pt", options.path)
     named = {options.label, *options.sensitive, *(options.features or ())}
     x, edges, columns = _arrays(data, sorted(named))
@@ -51,16 +51,13 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
             f"as data.x = data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
         )
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
-    table = table_of(texts, where, lambda node: f"{where}: node {node}", "a saved Data")
+    table = table_of(texts, where, lambda node: f"{where}: node {node}", f"a saved Data; {len(x)} nodes")
     declared = options.positive or options.negative or options.unlabelled
     labels: np.ndarray | None = columns[options.label]
     if declared or set(np.unique(columns[options.label]).tolist()) == {UNLABELLED, 1}:
         labels = None  # made of the column, or refused with what to write
-    facts = {
-        "nodes_read_as": f"a saved Data; {len(x)} nodes",
-        "edges_read_as": f"{edges.shape[1]} columns of edge_index",
-    }
-    return assemble(options, table, edges.T, where, features=x, labels=labels, facts=facts)
+    listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index")
+    return assemble(options, table, listed, features=x, labels=labels)
 
 
 def _arrays(data: Any, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:

@@ -43,7 +43,7 @@ def test_a_damaged_file_is_named(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("place", "expected"), [(".", "holds no audit"), ("README.md", "README.md cannot be read: Not a directory")]
+    ("place", "expected"), [(".", "holds no audit"), ("README.md", "counts.csv cannot be read: Not a directory")]
 )
 def test_results_without_an_audit_are_named(tmp_path, capsys, place, expected):
     (tmp_path / "README.md").write_text("")
