@@ -10,7 +10,6 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat import paper
 from fairgat.audit import agreement, chance, claims, leads, pages
 from fairgat.config.shown import AuditSettings
 from fairgat.report import labels
@@ -39,8 +38,8 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     winners, *more = (  # the claims are judged by methods that differ
         frame[~frame["method"].isin([*settings.same])] for frame in [all_rows, *map(read, files.get("more_splits", ()))]
     )
-    numbers = agreement.compare(paper.load(), all_rows, settings.margins, shown, settings.ddof)
-    protocols = agreement.compare_protocols(paper.load(), all_rows, settings.margins, settings.ddof)
+    numbers = agreement.compare(all_rows, settings.margins, shown, settings.ddof)
+    protocols = agreement.compare_protocols(all_rows, settings.margins, settings.ddof)
     seconds = medians(by_dataset(files["runtime"]))
     ours = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
     statuses = judge(ours)
@@ -48,12 +47,12 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     runs = read(*files["runs"])
     beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
-    own = leads.published(paper.load())
-    chances = chance.table(paper.load(), {key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
+    own = leads.published()
+    chances = chance.table({key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
     paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
-        "claims": pages.claims(paper.load(), beside, own, chances),
+        "claims": pages.claims(beside, own, chances),
         "paired": pages.paired(paired, settings),
     }
     tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired, "paper_differences": own}

@@ -15,14 +15,14 @@ so that the chance of even one false alarm stays below ALPHA. The first that app
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 from scipy import stats
 
 from fairgat.config.protocol import Margins
-from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
+from fairgat.paper import results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
 from fairgat.scores.runs import under
 from fairgat.scores.selection import RULES
@@ -36,40 +36,28 @@ COLUMNS = (
 _KEYS = ["dataset", "method", "metric"]
 
 
-def published(paper: Mapping[str, Any]) -> pd.DataFrame:
-    """Every published result once, in percent.
+def published() -> pd.DataFrame:
+    """Every published result that is audited, once, in percent.
 
     Returns:
         `table` (one, or several joined by + where they agree), `dataset`, `method`, `metric`, `paper_mean`,
-        `paper_std`, `paper_splits` and `paper_ddof`, and `half_range`, half of what the means of the methods span in
-        that table and measure (in the narrower of several tables). A result that two tables print differently has two
-        rows.
+        `paper_std`, `paper_sample` (the sample deviation) and `paper_splits`, and `half_range`, half of what the means
+        of the methods span in that table and measure (in the narrower of several tables). A result that two tables
+        print differently has two rows.
     """
-    rows = [
-        (table, *key, value.mean, value.std, *(paper["samples"][table][name] for name in ("splits", "ddof")))
-        for table in TASK_OF_RESULTS
-        for key, value in results(paper, table)
-        if "audited" in measures.find(key[2]).roles
-    ]
-    printed = ["paper_mean", "paper_std", "paper_splits", "paper_ddof"]
-    frame = pd.DataFrame(rows, columns=["table", *_KEYS, *printed])
+    printed = {name: f"paper_{name}" for name in ("mean", "std", "sample", "splits")}
+    frame = results()[["table", *_KEYS, *printed]].rename(columns=printed)
+    frame = frame[["audited" in measures.find(metric).roles for metric in frame["metric"]]]
     means = frame.groupby(["table", "dataset", "metric"])["paper_mean"]
-    frame["half_range"] = (means.transform("max") - means.transform("min")) / 2
-    once = frame.groupby([*_KEYS, *printed], sort=False)
+    frame = frame.assign(half_range=(means.transform("max") - means.transform("min")) / 2)
+    once = frame.groupby([*_KEYS, *printed.values()], sort=False)
     return once.agg(table=("table", "+".join), half_range=("half_range", "min")).reset_index()
 
 
-def compare(
-    paper: Mapping[str, Any],
-    winners: pd.DataFrame,
-    margins: Margins,
-    protocols: Sequence[str],
-    ddof: int = 1,
-) -> pd.DataFrame:
+def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], ddof: int = 1) -> pd.DataFrame:
     """Judge every published result under each selection rule.
 
     Args:
-        paper: as `fairgat.paper.load` gives it.
         winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
         margins: caps on the margins within which results agree: of `accuracy` and `fairness`, as fractions.
         protocols: those whose scores are compared.
@@ -81,7 +69,7 @@ def compare(
     """
     ours = under(winners, *protocols)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
-    frame = pd.DataFrame({"rule": RULES}).merge(published(paper), how="cross")
+    frame = pd.DataFrame({"rule": RULES}).merge(published(), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
     frame["difference"] = frame["mean"] - frame["paper_mean"]
     tested = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
@@ -97,7 +85,7 @@ def compare(
     return frame[list(COLUMNS)]
 
 
-def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, margins: Margins, ddof: int = 1) -> pd.DataFrame:
+def compare_protocols(winners: pd.DataFrame, margins: Margins, ddof: int = 1) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
@@ -105,7 +93,7 @@ def compare_protocols(paper: Mapping[str, Any], winners: pd.DataFrame, margins: 
     """
     frames = [pd.DataFrame(columns=["protocol", *COLUMNS])]
     for protocol in sorted(set(winners["protocol"]) - {""}):
-        frame = compare(paper, winners, margins, [protocol], ddof)
+        frame = compare(winners, margins, [protocol], ddof)
         frame.insert(0, "protocol", protocol)
         frames.append(frame[frame["table"] == "link_prediction"])
     return pd.concat(frames[1:] or frames)
@@ -115,10 +103,8 @@ def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
     """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
     if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
         return math.nan, math.nan
-    count, theirs = int(row["n_splits"]), int(row["paper_splits"])
-    sample = sample_deviation(row["std"], count, ddof)
-    paper = sample_deviation(row["paper_std"], theirs, row["paper_ddof"])
-    return welch(row["mean"], sample, count, row["paper_mean"], paper, theirs)
+    ours = row["mean"], sample_deviation(row["std"], int(row["n_splits"]), ddof), int(row["n_splits"])
+    return welch(*ours, row["paper_mean"], row["paper_sample"], row["paper_splits"])
 
 
 def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:

@@ -7,27 +7,23 @@ The paper does not print how its methods vary together on the same splits; where
 here.
 """
 
-from collections.abc import Container, Iterable, Mapping
-from typing import Any
+from collections.abc import Container, Iterable
 
 import numpy as np
 import pandas as pd
 
 from fairgat.audit.claims import CLAIMS, NOT_RUN, NOT_SUPPORTED, Claim
-from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
+from fairgat.paper import results
 
 DRAWS = 2000
 """Repetitions: they leave ± 0.02 to a probability."""
 
 
-def of_support(
-    claim: Claim, paper: Mapping[str, Any], splits: int | None = None, datasets: Container[str] | None = None
-) -> float | None:
+def of_support(claim: Claim, splits: int | None = None, datasets: Container[str] | None = None) -> float | None:
     """Simulate how often splits would support a claim if the paper were exactly right.
 
     Args:
         claim: one of `fairgat.audit.claims.CLAIMS`.
-        paper: as `fairgat.paper.load` gives it.
         splits: how many are drawn; as many as the paper has where absent.
         datasets: only these; checks on others count as not made.
 
@@ -35,33 +31,26 @@ def of_support(
         A probability; None for a claim about seconds, which are printed without a deviation, and for one without a
         check on these data sets.
     """
-    if claim.table not in TASK_OF_RESULTS:
-        return None
-    sample = paper["samples"][claim.table]
-    count, random = splits or sample["splits"], np.random.default_rng(0)
-    drawn = {}
-    for key, value in results(paper, claim.table):
-        spread = sample_deviation(value.std, **sample)
-        values = random.normal(value.mean, spread, (DRAWS, count))  # drawn for data sets that are left out, too
-        if datasets is None or key[0] in datasets:
-            drawn[key] = zip(values.mean(1).tolist(), values.std(1, ddof=sample["ddof"]).tolist(), strict=True)
+    random, drawn = np.random.default_rng(0), {}
+    for row in results()[results()["table"] == claim.table].itertuples():
+        values = random.normal(row.mean, row.sample, (DRAWS, splits or row.splits))  # also of data sets left out
+        if datasets is None or row.dataset in datasets:
+            each = zip(values.mean(1).tolist(), values.std(1, ddof=row.ddof).tolist(), strict=True)
+            drawn[row.dataset, row.method, row.metric] = each
     statuses = [claim.judge(dict(zip(drawn, each, strict=True)))[0] for each in zip(*drawn.values(), strict=True)]
     if set(statuses) <= {NOT_RUN}:
         return None
     return sum(status != NOT_SUPPORTED for status in statuses) / DRAWS
 
 
-def table(paper: Mapping[str, Any], datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
+def table(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
     """Give the chance of each claim, by its number: with the paper's data sets and splits, then with ours.
 
     Args:
-        paper: as `fairgat.paper.load` gives it.
         datasets: those that were run.
         counts: numbers of splits that they were run with; one of less than 2 is left out.
     """
     kinds: dict[str, tuple[int | None, Container[str] | None]] = {"its data sets and splits": (None, None)}
     kinds |= {f"data sets run here, {count} splits": (count, datasets) for count in counts if count > 1}
-    chances = {
-        heading: [of_support(claim, paper, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()
-    }
+    chances = {heading: [of_support(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
     return pd.DataFrame(chances, index=pd.Index(CLAIMS, name="claim"), dtype=float)

@@ -12,8 +12,8 @@ from itertools import product
 
 import pandas as pd
 
+from fairgat import paper
 from fairgat.errors import DataError
-from fairgat.paper import TASK_OF_RESULTS, results
 from fairgat.scores.runs import under
 from fairgat.tasks import measures
 
@@ -160,7 +160,7 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
     On each data set its mean is lower in more than half of the six measures, and its accuracy at most one percentage
     point lower.
     """
-    audited = measures.of_task(TASK_OF_RESULTS["link_prediction"], "audited")
+    audited = measures.of_task("link_prediction", "audited")
     gaps = [measure.name for measure in audited if measure.better == "lower"]
     for dataset in CITATION:
         pairs = [_means(results, dataset, metric, "fairdrop") for metric in gaps]
@@ -230,11 +230,9 @@ def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
     return Check(f"{ACCURACY} on {dataset}", words, round(ours - theirs, 2) >= -1, ((dataset, rival, ACCURACY),))
 
 
-def papers(paper: Mapping, table: str) -> Results:
+def papers(table: str) -> Results:
     """The results that one of the paper's tables prints."""
-    if table == "runtime":
-        return _seconds(paper[table])
-    return {key: (value.mean, value.std) for key, value in results(paper, table)}
+    return _seconds(paper.load()[table]) if table == "runtime" else paper.printed(table)
 
 
 def ours(

@@ -10,6 +10,7 @@ from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
 from fairgat.config import TASKS
 from fairgat.config.shown import AuditSettings, Decision
+from fairgat.paper import TASK_OF_RESULTS, load
 from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
@@ -42,7 +43,7 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
                 [Block("Cells chosen by", counts)],
                 title="Verdicts",
             ),
-            *(_numbers(name, shown, settings) for name in agreement.TASK_OF_RESULTS),
+            *(_numbers(name, shown, settings) for name in TASK_OF_RESULTS),
             *_protocols(protocols[protocols["rule"] == settings.rule], settings),
             _decisions(settings.decisions),
         ],
@@ -149,13 +150,10 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
-def claims(
-    paper: Mapping[str, Any], ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: pd.DataFrame
-) -> Table:
+def claims(ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: pd.DataFrame) -> Table:
     """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
 
     Args:
-        paper: as `fairgat.paper.load` gives it.
         ours: results by the heading of their column.
         leads: as `fairgat.audit.leads.published` gives them.
         chances: as `fairgat.audit.chance.table` gives them.
@@ -163,7 +161,7 @@ def claims(
     columns = ["Paper's own numbers", *ours]
     overview, details, luck = [], [], []
     for number, claim in claiming.CLAIMS.items():
-        judged = [claim.judge(claiming.papers(paper, claim.table)), *map(claim.judge, ours.values())]
+        judged = [claim.judge(claiming.papers(claim.table)), *map(claim.judge, ours.values())]
         verdicts = [verdict for verdict, _ in judged]
         bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
         overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
@@ -198,7 +196,7 @@ def claims(
                 text=(_CHANCE,),
                 align="l" + "r" * len(chances.columns),
             ),
-            Panel("stacked", title="Oddities of the paper", text=tuple(paper["oddities"])),
+            Panel("stacked", title="Oddities of the paper", text=tuple(load()["oddities"])),
             *details,
         ],
         notes=[],

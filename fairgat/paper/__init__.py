@@ -1,11 +1,14 @@
 """The paper's published numbers (paper.yaml): what ours are compared with."""
 
-import math
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any, TypeVar
 
+import numpy as np
+import pandas as pd
 import yaml
+
+Number = TypeVar("Number", float, pd.Series)
 
 TASK_OF_RESULTS = {  # the tables whose numbers are means over splits
     "comparison": "node_classification",
@@ -14,51 +17,53 @@ TASK_OF_RESULTS = {  # the tables whose numbers are means over splits
 }
 
 
-@dataclass(frozen=True)
-class Published:
-    """A published mean ± standard deviation over splits, in percent; `bold` as the paper prints it."""
+@cache
+def load() -> dict[str, Any]:
+    """paper.yaml as nested mappings.
 
-    mean: float
-    std: float
-    bold: bool = False
+    Keys beside the tables of `results`: `runtime` as dataset → method → seconds per epoch; `statistics` as dataset →
+    quantity → count; `hyperparameters` as method → `grid` and `chosen` (dataset → cell); `samples` as table → `splits`
+    and `ddof`; `oddities`.
+    """
+    return yaml.safe_load(resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8"))
 
 
 @cache
-def load() -> dict:
-    """paper.yaml as nested mappings, with every mean ± std as a `Published`.
+def results() -> pd.DataFrame:
+    """Every published mean ± standard deviation over splits, in percent.
 
-    Keys: `comparison`, `ablation` and `link_prediction` as dataset → method → metric → Published;
-    `runtime` as dataset → method → seconds per epoch; `statistics` as dataset → quantity → count;
-    `hyperparameters` as method → `grid` and `chosen` (dataset → cell); `samples` as table → `splits` and `ddof`.
+    Returns:
+        `table`, `dataset`, `method`, `metric`, `mean`, `std`, `bold` (as the paper prints it), the number of `splits`,
+        `ddof`, and `sample`, the sample standard deviation.
     """
-    text = resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8")
-    paper = yaml.safe_load(text)
-    for table in TASK_OF_RESULTS:
-        for methods in paper[table].values():
-            for metrics in methods.values():
-                metrics.update({metric: Published(**entry) for metric, entry in metrics.items()})
-    return paper
+    rows = [
+        {"table": table, "dataset": dataset, "method": method, "metric": metric, "bold": False, **entry, **sample}
+        for table, sample in load()["samples"].items()
+        for dataset, methods in load()[table].items()
+        for method, metrics in methods.items()
+        for metric, entry in metrics.items()
+    ]
+    frame = pd.DataFrame(rows)
+    return frame.assign(sample=sample_deviation(frame["std"], frame["splits"], frame["ddof"]))
 
 
-def results(paper: dict, table: str) -> list[tuple[tuple[str, str, str], Published]]:
-    """Every result of one of the tables: (data set, method, metric), and what is published."""
-    entries = [(d, m, metrics) for d, methods in paper[table].items() for m, metrics in methods.items()]
-    return [((d, m, metric), value) for d, m, metrics in entries for metric, value in metrics.items()]
+def printed(table: str) -> dict[tuple[str, str, str], tuple[float, float]]:
+    """The mean and standard deviation of each data set, method and metric of one of the tables of `results`."""
+    rows = results()[results()["table"] == table]
+    return {(row.dataset, row.method, row.metric): (row.mean, row.std) for row in rows.itertuples()}
 
 
-def sample_deviation(std: float, splits: int, ddof: int) -> float:
+def sample_deviation(std: Number, splits: Number, ddof: Number) -> Number:
     """The sample standard deviation of `splits` values whose `std` has splits - ddof in its denominator."""
-    return std * math.sqrt((splits - ddof) / (splits - 1))
+    return std * np.sqrt((splits - ddof) / (splits - 1))
 
 
-def means(task: str) -> dict[tuple[str, str, str], tuple[float, float]]:
-    """(dataset, method, metric) → (mean, std), as fractions, of every published result of `task`.
+def means(task: str) -> pd.DataFrame:
+    """`dataset`, `method`, `metric`, `paper_mean` and `paper_std`, as fractions, of every published result of a task.
 
     Where two tables disagree (FairGAT on Pokec-n) the comparison table counts; the audit shows both.
     """
-    scores: dict[tuple[str, str, str], tuple[float, float]] = {}
-    for table in ("ablation", "comparison", "link_prediction"):  # later tables overwrite earlier ones
-        for key, entry in results(load(), table) if TASK_OF_RESULTS[table] == task else ():
-            # Rounded, so that 66.26 % is 0.6626 and not 0.6626000000000001.
-            scores[key] = (round(entry.mean / 100, 6), round(entry.std / 100, 6))
-    return scores
+    keys, printed = ["dataset", "method", "metric"], ["paper_mean", "paper_std"]
+    frame = results()[results()["table"].map(TASK_OF_RESULTS) == task].drop_duplicates(keys)
+    frame[printed] = (frame[["mean", "std"]] / 100).round(6)  # 66.26 % is 0.6626 and not 0.6626000000000001
+    return frame[[*keys, *printed]]

@@ -51,7 +51,8 @@ def points(settings: FigureSettings, task: Task, cells: pd.DataFrame, winners: p
     chosen = {
         rule: set(winners.loc[winners["rule"] == rule, _KEYS].itertuples(index=False, name=None)) for rule in RULES
     }
-    published, titles, methods, rows = means(task), settings.titles_of(task), settings.method_titles, []
+    titles, methods, rows = settings.titles_of(task), settings.method_titles, []
+    published = {(d, m, name): values for d, m, name, *values in means(task).itertuples(index=False)}
     explored = measures.of_task(task, "explored")
     utilities = [each for each in explored if "utility" in each.roles]
     for (dataset, method, cell, part), row in wide.iterrows():

@@ -79,10 +79,7 @@ def compare(
     bases = ["dataset", "of", "of_epochs", "metric"]
     base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
     gaps = differences(scored[scored["changes"] != ""].merge(base), keys).drop(columns="n_splits")
-    paper = pd.DataFrame(
-        [(*key, "accuracy", *value) for task in TASKS for key, value in means(task).items()],
-        columns=["run_on", "method", "metric", "epochs", "paper_mean", "paper_std"],
-    )
+    paper = pd.concat(map(means, TASKS)).assign(epochs="accuracy").rename(columns={"dataset": "run_on"})
     compared = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
     compared = compared.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
     published = compared.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})

@@ -50,7 +50,7 @@ def with_same(winners: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
 def winners(
     selections: Iterable[Mapping[str, Any]],
     cells: pd.DataFrame,
-    published: Mapping[tuple[str, str, str], tuple[float, float]],
+    published: pd.DataFrame,
 ) -> pd.DataFrame:
     """Test results of every rule's winner under every protocol, with the columns WINNERS.
 
@@ -60,7 +60,7 @@ def winners(
     Args:
         selections: selection.json of each method and data set, in the order that the rows shall have.
         cells: as `cells` gives them.
-        published: (data set, method, metric) → (mean, standard deviation), as fractions.
+        published: what the paper prints, as `fairgat.paper.means` gives it.
     """
     chosen = [
         (rule, entry["dataset"], entry["method"], winner["cell"])
@@ -69,11 +69,7 @@ def winners(
         if winner["cell"] is not None
     ]
     chosen = pd.DataFrame(chosen, columns=["rule", "dataset", "method", "cell"], dtype=str)
-    paper = pd.DataFrame(
-        [(*key, *value) for key, value in published.items()],
-        columns=["dataset", "method", "metric", "paper_mean", "paper_std"],
-    )
-    rows = chosen.merge(cells[cells["part"] == "test"]).merge(paper, how="left")
+    rows = chosen.merge(cells[cells["part"] == "test"]).merge(published, how="left")
     return rows[list(WINNERS)]
 
 

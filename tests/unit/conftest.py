@@ -54,7 +54,7 @@ def runs(plan: Plan):
 def plan(tmp_path_factory) -> Plan:
     """The plan of a run that is finished."""
     plan = Plan(settings(tmp_path_factory.mktemp("run") / "results"))
-    finish(plan, runs(plan), paper.means(NODE) | paper.means(LINK))
+    finish(plan, runs(plan))
     for task in (NODE, LINK):
         gap = measures.names(task, "chosen")[0]
         for path in plan.outputs("history.csv", task):

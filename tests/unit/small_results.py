@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from fairgat import frames
+from fairgat import frames, paper
 from fairgat.files import write_json
 from fairgat.scores import runs, selection, summary
 from fairgat.tasks import measures
@@ -55,7 +55,7 @@ def write(folder: Path, contents):
     return paths
 
 
-def finish(plan, contents, published=None):
+def finish(plan, contents):
     """Write runs, and collect and aggregate them as the rules do."""
     write(Path(plan.config.results_dir), contents)
     for task in (NODE, LINK):
@@ -71,4 +71,4 @@ def finish(plan, contents, published=None):
         folder = plan.path(f"summary/{task}")
         frames.write(f"{folder}/runs.csv", summary.without_times(shards))
         frames.write(f"{folder}/cells.csv", averages)
-        frames.write(f"{folder}/winners.csv", summary.winners(chosen, averages, published or {}))
+        frames.write(f"{folder}/winners.csv", summary.winners(chosen, averages, paper.means(task)))

@@ -13,7 +13,7 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
     """Mean ± standard deviation of each method in every measure of a table; the paper's are hollow."""
     looks = style.looks(settings.method_titles)
     ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
-    printed = paper.load()[table]
+    printed = paper.printed(table)
     metrics, height = measures.names(settings.task, "shown"), max(1.3, 0.5 + 0.22 * len(looks))
     figure, axes = style.panels(settings.dataset_titles, metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
@@ -21,9 +21,8 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
             if (dataset, method, metric) in ours.index:
                 mean, std = measures.find(metric).unit.factor * ours.loc[(dataset, method, metric)]
                 _point(ax, mean, std, place - 0.12, look.colour, look.marker)
-            published = printed.get(dataset, {}).get(method, {}).get(metric)
-            if published:
-                _point(ax, published.mean, published.std, place + 0.2, style.GREY, "o", hollow=True)
+            if published := printed.get((dataset, method, metric)):
+                _point(ax, *published, place + 0.2, style.GREY, "o", hollow=True)
         ax.set_xlabel(style.label(metric))
         style.rows(ax, [look.title for look in looks.values()])
     hollow = style.sign("paper", marker="o", markerfacecolor="none")

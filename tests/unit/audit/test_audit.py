@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairgat import audit, config, paper
+from fairgat import audit, config
 from fairgat.audit import agreement, chance, claims, leads, pages
 from fairgat.config.protocol import Margins
 from fairgat.config.shown import audit_settings
@@ -18,7 +18,6 @@ from fairgat.errors import DataError
 from fairgat.report.render import render
 from fairgat.scores import selection
 
-PAPER = paper.load()
 MARGINS = Margins(accuracy=0.01, fairness=0.02)
 
 
@@ -30,11 +29,11 @@ def summary(rows, rules=selection.RULES, protocol=""):
 
 
 def published(*tables):
-    return [(*key, *both) for table in tables for key, both in claims.papers(PAPER, table).items()]
+    return [(*key, *both) for table in tables for key, both in claims.papers(table).items()]
 
 
 def compared(rows, rule="fair", ddof=1):
-    frame = agreement.compare(PAPER, summary(rows), MARGINS, ["validation"], ddof)
+    frame = agreement.compare(summary(rows), MARGINS, ["validation"], ddof)
     return frame[frame["rule"] == rule]
 
 
@@ -96,7 +95,7 @@ def test_verdict(metric, interval, p, expected):
 
 
 def test_every_published_number_is_audited_once():
-    frame = agreement.published(PAPER)
+    frame = agreement.published()
     assert frame["table"].str.split("+").map(len).sum() == 45 + 45 + 42
     assert len(frame) == 45 + 27 + 3 + 42  # GAT and FairGAT agree in two tables, but for FairGAT on Pokec-n
     twice = frame.query("dataset == 'pokec-n' and method == 'fairgat' and metric == 'accuracy'")
@@ -146,13 +145,13 @@ def test_population_deviations_are_converted_and_one_split_is_no_test():
     population = compared([("recidivism", "gat", "accuracy", 96.0, 0.2 * math.sqrt(4 / 5))], ddof=0)
     assert population["p"].dropna().tolist() == pytest.approx(sample["p"].dropna().tolist())
     alone = summary([("recidivism", "gat", "accuracy", 96.0, math.nan)]).assign(n_splits=1)
-    assert set(agreement.compare(PAPER, alone, MARGINS, ["validation"])["verdict"]) == {"undecided", "not run"}
+    assert set(agreement.compare(alone, MARGINS, ["validation"])["verdict"]) == {"undecided", "not run"}
 
 
 def judge(number, **altered):
     """The verdict on the paper's numbers with some replaced: {(dataset, method, metric): (mean, std) or None}."""
     claim = claims.CLAIMS[number]
-    results = claims.papers(PAPER, claim.table) | altered.get("changes", {})
+    results = claims.papers(claim.table) | altered.get("changes", {})
     return claim.judge({key: value for key, value in results.items() if value is not None})
 
 
@@ -194,20 +193,20 @@ def test_the_chance_of_a_claim_is_that_of_its_normal_splits():
     # Claim 4: three independent differences of means, each at least -1 as printed.
     rows = [(-0.70, 0.15, 0.20), (0.31, 1.09, 0.43), (0.03, 0.56, 0.95)]
     each = [stats.norm.sf(-1.005, gap, math.hypot(a, b) / math.sqrt(5)) for gap, a, b in rows]
-    assert chance.of_support(claims.CLAIMS[4], PAPER) == pytest.approx(math.prod(each), abs=0.015)
-    alone = chance.of_support(claims.CLAIMS[4], PAPER, splits=20, datasets={"pokec-z"})
+    assert chance.of_support(claims.CLAIMS[4]) == pytest.approx(math.prod(each), abs=0.015)
+    alone = chance.of_support(claims.CLAIMS[4], splits=20, datasets={"pokec-z"})
     assert alone == pytest.approx(stats.norm.sf(-1.005, 0.03, math.hypot(0.56, 0.95) / math.sqrt(20)), abs=0.015)
 
 
 def test_a_claim_that_rests_on_luck_and_one_that_does_not():
-    found = chance.table(PAPER, {"recidivism"}, [20, 1])
+    found = chance.table({"recidivism"}, [20, 1])
     assert list(found.columns) == ["its data sets and splits", "data sets run here, 20 splits"]
     assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
     assert found.loc[[6, 8]].isna().all(axis=None) and found["data sets run here, 20 splits"].isna()[7]
 
 
 def test_the_papers_own_differences_are_tested():
-    found = leads.published(PAPER).set_index(["claim", "dataset", "method", "metric"])
+    found = leads.published().set_index(["claim", "dataset", "method", "metric"])
     assert found.groupby("claim").size().to_dict() == {1: 5, 2: 9, 4: 3, 5: 27, 7: 21}
     line = found.loc[1, "recidivism", "gat", "equal_opportunity"]
     test = stats.ttest_ind_from_stats(1.02, 0.05, 5, 2.09, 1.05, 5, equal_var=False)
@@ -221,7 +220,7 @@ def test_missing_results_leave_a_claim_open():
     assert judge(5, changes=without)[0] == claims.PARTLY
     assert judge(2, changes={("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
     assert {claim.judge({})[0] for claim in claims.CLAIMS.values()} == {claims.NOT_RUN}
-    rows = [(*key, 0.5, 0.0) for key in claims.papers(PAPER, "comparison")]
+    rows = [(*key, 0.5, 0.0) for key in claims.papers("comparison")]
     single = claims.ours(summary(rows).assign(n_splits=1), "fair", ["validation"], {})
     assert claims.CLAIMS[3].judge(single)[0] == claims.NOT_RUN  # one split has no deviation to be the lowest
 
@@ -234,15 +233,15 @@ def test_runtime_claim_takes_our_seconds():
 
 def test_claims_page_shows_every_rule_and_the_oddities():
     found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
-    text = render(pages.claims(PAPER, found, leads.published(PAPER), chance.table(PAPER, (), ())), "md")
+    text = render(pages.claims(found, leads.published(), chance.table((), ())), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
     assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))
 
 
 def verdicts(settings, winners):
-    frame = agreement.compare(PAPER, winners, MARGINS, ["validation"])
-    text = render(pages.verdicts(frame, agreement.compare_protocols(PAPER, winners, MARGINS), settings), "md")
+    frame = agreement.compare(winners, MARGINS, ["validation"])
+    text = render(pages.verdicts(frame, agreement.compare_protocols(winners, MARGINS), settings), "md")
     return frame, text
 
 
@@ -275,7 +274,7 @@ def test_link_prediction_is_audited_under_both_protocols(settings):
     fairdrop = summary([("cora", "fairgat", "accuracy", 90, 1)], protocol="fairdrop")
     winners = pd.concat([node, validation, fairdrop])
     frame, text = verdicts(settings, winners)
-    protocols = agreement.compare_protocols(PAPER, winners, MARGINS)
+    protocols = agreement.compare_protocols(winners, MARGINS)
     found = protocols[(protocols["rule"] == "fair") & protocols["mean"].notna()].set_index("protocol")
     assert found["verdict"].to_dict() == {"fairdrop": "better", "validation": "undecided"}
     # The configured protocol is judged as in the main audit, with the same correction.
@@ -310,7 +309,7 @@ def test_a_whole_audit(plan):
 def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):
     path = tmp_path / "differences.csv"
     rows = [("recidivism", "recidivism", m, "accuracy", k, 20, mean / 100, std / 100)
-            for (d, m, k), (mean, std) in claims.papers(PAPER, "comparison").items() if d == "recidivism"]  # fmt: skip
+            for (d, m, k), (mean, std) in claims.papers("comparison").items() if d == "recidivism"]  # fmt: skip
     names = ["dataset", "run_on", "method", "epochs", "metric", "n_splits", "mean", "std"]
     pd.DataFrame(rows, columns=names).to_csv(path, index=False)
     page = audit.make(audit_settings(plan.config), read(plan, [path]))["claims.md"]

@@ -23,9 +23,10 @@ def found(tmp_path):
     return runs.collect(write(tmp_path, contents))
 
 
-def winners(found, ddof=1, published=None, task=NODE):
+def winners(found, ddof=1, published=(), task=NODE):
+    paper = pd.DataFrame(published, columns=["dataset", "method", "metric", "paper_mean", "paper_std"])
     chosen = selection.select(found, task, "validation", "fair", 0.01, None)
-    return summary.winners([chosen], summary.cells(found, ddof), published or {})
+    return summary.winners([chosen], summary.cells(found, ddof), paper)
 
 
 def value(frame, column="mean", **wanted):
@@ -87,7 +88,7 @@ def test_a_mean_says_over_how_many_splits_it_is(tmp_path):
 
 
 def test_published_numbers_stand_beside(found):
-    table = winners(found, published={("d", "m", "accuracy"): (0.95, 0.01)})
+    table = winners(found, published=[("d", "m", "accuracy", 0.95, 0.01)])
     assert value(table, "paper_mean", rule="fair", metric="accuracy") == 0.95
     assert pd.isna(value(table, "paper_mean", rule="fair", metric="statistical_parity"))
 
