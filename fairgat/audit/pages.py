@@ -13,7 +13,7 @@ from fairgat.config.shown import AuditSettings, Decision
 from fairgat.paper import TASK_OF_RESULTS, load
 from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
-from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row, titled
 from fairgat.scores.paired import for_other_people, leave_out_0
 from fairgat.tasks import measures
 
@@ -26,12 +26,10 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
 
     `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
     """
-    counts = []
-    for rule, group in frame.groupby("rule", sort=False):
-        numbers = [(group["verdict"] == verdict).sum() for verdict in labels.VERDICTS]
-        counts.append(
-            Row([Cell(rule), *(Cell(str(number)) for number in (*numbers, agreement.significant_alone(group)))])
-        )
+    counts = [
+        row(rule, *((group["verdict"] == each).sum() for each in labels.VERDICTS), agreement.significant_alone(group))
+        for rule, group in frame.groupby("rule", sort=False)
+    ]
     shown = frame[frame["rule"] == settings.rule]
     return Table(
         name="paper_vs_reproduced",
@@ -103,32 +101,27 @@ def _blocks(frame: pd.DataFrame, settings: AuditSettings, line: Any) -> list[Blo
             continue
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            shown = settings.method_titles.get(method, method)
-            for _, lines_of_metric in lines.groupby(["metric", "table", "paper_mean"], sort=False):
-                rows.append(Row([Cell(shown), *line(lines_of_metric)], group=number))
-                shown = ""
+            made = (line(each) for _, each in lines.groupby(["metric", "table", "paper_mean"], sort=False))
+            rows += titled(settings.method_titles.get(method, method), made, number)
         blocks.append(Block(title, rows))
     return blocks
 
 
-def _line(lines: pd.DataFrame) -> list[Cell]:
+def _line(lines: pd.DataFrame) -> list[Cell | Text]:
     (line,) = lines.itertuples()
-    numbers = [
-        _number("{:+.2f}", line.difference),
-        _number("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
-        _number("{:.3g}", line.p),
-        _number("{:.3g}", line.p_holm),
-    ]
-    return [*_published(line), _ours(line), *map(Cell, numbers), _verdict(line)]
+    interval = percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)
+    difference, *p = map(percent.formatted, ("{:+.2f}", "{:.3g}", "{:.3g}"), (line.difference, line.p, line.p_holm))
+    return [*_published(line), _ours(line), difference, interval, *p, _verdict(line)]
 
 
-def _published(line: Any) -> list[Cell]:
+def _published(line: Any) -> list[Cell | Text]:
     metric = str(labels.metric(line.metric)).removesuffix(" (%)")
-    return [Cell(metric), Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}")]
+    return [metric, Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}")]
 
 
 def _ours(line: Any) -> Cell:
-    return Cell(_number("{:.2f}", line.mean), std="" if pd.isna(line.std) else f"{line.std:.2f}")
+    deviation = "" if percent.missing(line.std) else f"{line.std:.2f}"
+    return Cell(percent.formatted("{:.2f}", line.mean), std=deviation)
 
 
 def _verdict(line: Any) -> Cell:
@@ -138,15 +131,11 @@ def _verdict(line: Any) -> Cell:
     return Cell(line.verdict, bold=line.verdict in (labels.BETTER, labels.WORSE))
 
 
-def _number(form: str, *values: float) -> str:
-    return "–" if any(pd.isna(value) for value in values) else form.format(*values)
-
-
 def _decisions(decisions: Sequence[Decision]) -> Panel:
-    texts = []
-    for entry in decisions:
-        head = [entry.setting or "built in"] + ([entry.value] if entry.value is not None else [])
-        texts.append(f"{' = '.join(head)}: {' '.join(entry.decision.split())}")
+    texts = [
+        f"{' = '.join(filter(None, (entry.setting or 'built in', entry.value)))}: {' '.join(entry.decision.split())}"
+        for entry in decisions
+    ]
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
@@ -164,13 +153,13 @@ def claims(ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: p
         judged = [claim.judge(claiming.papers(claim.table)), *map(claim.judge, ours.values())]
         verdicts = [verdict for verdict, _ in judged]
         bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
-        overview.append(Row([Cell(str(number)), Cell(claim.text), *bold]))
-        luck.append(Row([Cell(str(number)), *(Cell(_number("{:.2f}", value)) for value in chances.loc[number])]))
+        overview.append(row(number, claim.text, *bold))
+        luck.append(row(number, *(percent.formatted("{:.2f}", value) for value in chances.loc[number])))
         own = leads[leads["claim"] == number].set_index(["dataset", "method", "metric"])
         rows = []
         for each in zip(*(checks for _, checks in judged), strict=True):
-            published, *rest = [Cell(f"{check.numbers} {_MARKS[check.holds]}".strip()) for check in each]
-            rows.append(Row([Cell(each[0].subject), published, *([_leads(each[0], own)] if len(own) else []), *rest]))
+            published, *rest = [f"{check.numbers} {_MARKS[check.holds]}".strip() for check in each]
+            rows.append(row(each[0].subject, published, *([_leads(each[0], own)] if len(own) else []), *rest))
         said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
         header = ["", columns[0], *(["Paper's own differences"] if len(own) else []), *ours]
         details.append(
@@ -218,7 +207,7 @@ _CHANCE = (
 )
 
 
-def _leads(check: claiming.Check, own: pd.DataFrame) -> Cell:
+def _leads(check: claiming.Check, own: pd.DataFrame) -> str:
     """FairGAT's published mean less each that a check compares it with, ± half the interval."""
     rivals, metrics = ({key[place] for key in check.means} for place in (1, 2))
     texts = []
@@ -226,7 +215,7 @@ def _leads(check: claiming.Check, own: pd.DataFrame) -> Cell:
         line = own.loc[key]
         names = [name for name, known in ((key[1], rivals), (key[2], metrics)) if len(known) > 1]
         texts.append(" ".join([*names, f"{line['difference']:+.2f} ± {(line['high'] - line['low']) / 2:.2f}"]))
-    return Cell("; ".join(texts))
+    return "; ".join(texts)
 
 
 def _worth(own: pd.DataFrame) -> str:
@@ -276,16 +265,13 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
 def _differences(group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]) -> list[Row]:
     rows = []
     for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
-        title = titles.get(method, method)
+        made = []
         for cell, lines in mine.groupby("cell", sort=False):
-            differences = {line.metric: _signed(line) for line in lines.itertuples()}
+            gaps = {
+                line.metric: percent.signed(line.difference, line.low, line.high, measures.find(line.metric).unit)
+                for line in lines.itertuples()
+            }
             name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
-            rows.append(
-                Row([Cell(title), name, *(differences.get(metric, Cell(DASH)) for metric in metrics)], group=number)
-            )
-            title = ""
+            made.append([name, *(gaps.get(metric, DASH) for metric in metrics)])
+        rows += titled(titles.get(method, method), made, number)
     return rows
-
-
-def _signed(line: Any) -> Cell:
-    return percent.signed(line.difference, line.low, line.high, measures.find(line.metric).unit)

@@ -11,7 +11,7 @@ from fairgat.config import NodeTraining
 from fairgat.errors import DataError
 from fairgat.files import read_json
 from fairgat.report import labels, percent
-from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Panel, Table, row
 from fairgat.scores.paired import REFERENCE
 from fairgat.tasks import measures
 
@@ -37,7 +37,7 @@ def of_run(published: Path) -> Table:
     if (published / MORE).exists():
         more = _differences(published / MORE)
         sources.append(_by_key(more[more["rules"] == _RULES]))
-    counts = [max((row.n_splits for row in source.values()), default=0) for source in sources]
+    counts = [max((line.n_splits for line in source.values()), default=0) for source in sources]
     metrics, titles, blocks = measures.names(task, "audited"), _titles(config), []
     for dataset, entry in config["datasets"].items():
         if any(key[0] == dataset for key in sources[0]) and entry["task"] == task:
@@ -45,7 +45,7 @@ def of_run(published: Path) -> Table:
                 name: [_cell(source, (dataset, name, metric)) for metric in metrics for source in sources]
                 for name in config["tables"].get("comparison") or ()
             }
-            rows = [Row([Cell(titles("methods", name)), *cells]) for name, cells in scores.items()]
+            rows = [row(titles("methods", name), *cells) for name, cells in scores.items()]
             blocks.append(Block(titles("datasets", dataset), rows))
     return _table(blocks, [f"{labels.metric(metric)}, {count:.0f} splits" for metric in metrics for count in counts])
 
@@ -76,7 +76,7 @@ def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Tab
     for dataset in datasets:
         mine = frame[frame["dataset"] == dataset]
         rows = [
-            Row([Cell(titles("methods", method) + said), *(_cell(source, (dataset, method, m)) for m in metrics)])
+            row(titles("methods", method) + said, *(_cell(source, (dataset, method, m)) for m in metrics))
             for method, said, source in _lines(mine, chosen)
         ]
         blocks.append(Block(titles("datasets", dataset), rows))
@@ -117,17 +117,17 @@ def _titles(*configs: Mapping[str, Any]) -> Callable[[str, str], str]:
 
 
 def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], Any]:
-    return {tuple(getattr(row, key) for key in _KEYS): row for row in frame.itertuples()}
+    return {(line.dataset, line.method, line.metric): line for line in frame.itertuples()}
 
 
 def _cell(rows: Mapping, key: tuple[str, str, str]) -> Cell:
     unit = measures.find(key[2]).unit
     if key not in rows:
         return Cell(DASH)
-    row = rows[key]
+    line = rows[key]
     if key[1] == REFERENCE:
-        return percent.score(row.mean, row.std, unit)
-    return percent.signed(row.difference, row.low, row.high, unit)
+        return percent.score(line.mean, line.std, unit)
+    return percent.signed(line.difference, line.low, line.high, unit)
 
 
 def _table(blocks: list[Block], header: list[str]) -> Table:

@@ -16,7 +16,7 @@ from fairgat.errors import DataError
 from fairgat.files import read_json
 from fairgat.report import percent
 from fairgat.report.failures import in_words
-from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row
 from fairgat.scores.paired import differences
 
 PAIR = ["dataset", "method"]
@@ -145,9 +145,9 @@ def _gaps(pairs: pd.DataFrame) -> pd.DataFrame:
 
 
 def _in_one_only(lines: pd.DataFrame) -> list[Row]:
-    def said(values: pd.Series) -> Cell:
+    def said(values: pd.Series) -> Text:
         splits = lines.loc[values.dropna().index, "split"]
-        return Cell(("splits " + ", ".join(splits) if splits.iloc[0] else "yes") if len(splits) else DASH)
+        return ("splits " + ", ".join(splits) if splits.iloc[0] else "yes") if len(splits) else DASH
 
     return [_row(of, said(group["value_a"]), said(group["value_b"])) for of, group in lines.groupby("of", sort=False)]
 
@@ -157,9 +157,8 @@ def _score(line: Any) -> Row:
     return _row(line.of, percent.score(line.a), percent.score(line.b), gap, percent.brief(line.largest))
 
 
-def _row(name: str, *entries: Any) -> Row:
-    cells = [entry if isinstance(entry, Cell) else Cell(str(entry)) for entry in (name, *entries)]
-    return Row([*cells, *[Cell("")] * (len(HEADER) - len(cells))])
+def _row(*entries: Cell | Text) -> Row:
+    return row(*entries, *[""] * (len(HEADER) - len(entries)))
 
 
 def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float) -> str:

@@ -4,6 +4,7 @@ import importlib.metadata
 import platform
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import starmap
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pandas as pd
 
 from fairgat.environment import machine, revision
 from fairgat.files import read_json
-from fairgat.report.model import Block, Cell, Panel, Row, Table
+from fairgat.report.model import DASH, Block, Panel, Table, row
 
 # What decides results; README.md and results/reference are made from them.
 DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config.yaml", "configs")
@@ -93,29 +94,28 @@ def page(content: Mapping[str, Any]) -> Table:
         "Selection rule": config["selection"]["rule"],
     }
     pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
-    rules = {
-        rule: [f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")]
-        + [f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else "–"]
+    rules = [
+        row(
+            rule,
+            *(f"{entry[key]:g}" for key in ("jobs", "wall_seconds", "cpu_seconds")),
+            f"{entry['peak_mb']:.0f}" if entry["peak_mb"] else DASH,
+        )
         for rule, entry in content["rules"].items()
-    }
+    ]
+    panels = [
+        Panel("stacked", ["", ""], [Block(title, [*starmap(row, entries.items())])], align="ll")
+        for title, entries in pairs.items()
+    ]
     header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
     return Table(
         name="provenance",
         caption="Provenance",
-        panels=[
-            *(_panel(title, ["", ""], {key: [str(value)] for key, value in rows.items()}, "ll")
-              for title, rows in pairs.items()),
-            _panel("Rule", header, rules, "lrrrr"),
-        ],
+        panels=[*panels, Panel("stacked", header, [Block("Rule", rules)], align="lrrrr")],
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",
-    )  # fmt: skip
+    )
 
 
 def _commit(code: Mapping[str, Any]) -> str:
     changed = " (with uncommitted changes)" if code["modified"] else ""
     return f"{code['commit'] or 'unknown'}{changed}"
-
-
-def _panel(title: str, header: list[str], rows: Mapping[str, list[str]], align: str) -> Panel:
-    return Panel("stacked", header, [Block(title, [Row([*map(Cell, [k, *v])]) for k, v in rows.items()])], align=align)

@@ -16,7 +16,7 @@ from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
 from fairgat.publish import against
 from fairgat.report.escape import markdown
-from fairgat.report.model import Block, Row, Table, from_json
+from fairgat.report.model import Block, Table, from_json, row
 from fairgat.report.render import quoted
 
 BEGIN = "<!-- Made from results/reference by `make publish`: edits here are lost. -->"
@@ -134,7 +134,7 @@ def _verdicts(claims: Table, rule: str) -> Table:
     shown = [n for n, name in enumerate(names) if n < 3 or name == f"Ours ({rule})" or name.endswith(" splits)")]
     header = [*(overview.header[n] for n in shown), *(f"Chance: {text}" for text in chances.header[2:])]
     rows = [
-        Row([*(verdict.cells[n] for n in shown), *chance.cells[2:]])
+        row(*(verdict.cells[n] for n in shown), *chance.cells[2:])
         for verdict, chance in zip(overview.blocks[0].rows, chances.blocks[0].rows, strict=True)
     ]
     panel = replace(overview, header=header, blocks=[Block(overview.blocks[0].title, rows)], align="l" * len(header))

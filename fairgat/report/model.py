@@ -45,7 +45,7 @@ class Row:
 
 def row(*entries: Cell | Text | int, group: int = 0) -> Row:
     """A line of these entries; texts and counts become cells."""
-    texts = (str(entry) if isinstance(entry, int) else entry for entry in entries)
+    texts = (entry if isinstance(entry, Cell | Math) else str(entry) for entry in entries)
     return Row([text if isinstance(text, Cell) else Cell(text) for text in texts], group)
 
 

@@ -28,26 +28,21 @@ def half_width(differences: Iterable[float]) -> float:
     return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * stdev(values) / math.sqrt(n)
 
 
-def corrected_half_width(spread: float, n_splits: int, ratio: float) -> float:
-    """Half the width of a mean difference's interval for other data sets like this one.
+def corrected(frame: pd.DataFrame, ratios: pd.Series) -> pd.Series:
+    """Half the width of each mean difference's interval for other data sets like this one.
 
     Random splits share their people: the variance of the mean is that of a split times 1/J + n_test/n_train instead of
     1/J (Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003).
 
     Args:
-        spread: the standard deviation of the differences between splits.
-        n_splits: J; NaN is returned for fewer than two.
-        ratio: test examples for each one that is trained on.
+        frame: has `spread`, the standard deviation of the differences between splits, and `n_splits`, J.
+        ratios: test examples for each one that is trained on.
+
+    Returns:
+        NaN for fewer than two splits.
     """
-    if n_splits < 2:
-        return math.nan
-    return float(stdtrit(n_splits - 1, (1 + CONFIDENCE) / 2)) * spread * math.sqrt(1 / n_splits + ratio)
-
-
-def corrected(frame: pd.DataFrame, ratios: Iterable[float]) -> list[float]:
-    """`corrected_half_width` of each row, which has `spread` and `n_splits`."""
-    numbers = zip(frame["spread"], frame["n_splits"], ratios, strict=True)
-    return [corrected_half_width(spread, n_splits, ratio) for spread, n_splits, ratio in numbers]
+    several = frame["n_splits"].where(frame["n_splits"] > 1)
+    return stdtrit(several - 1, (1 + CONFIDENCE) / 2) * frame["spread"] * np.sqrt(1 / several + ratios)
 
 
 def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:

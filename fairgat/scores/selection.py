@@ -66,6 +66,7 @@ def select(
     usable = _means(under(runs, protocol), [cell for cell in splits.index if cell not in set(failed["cell"])])
     utility, chosen = measures.utility(task), measures.names(task, "chosen")
     grid, nothing = list(splits.index), {"cell": None, "reason": "no cell finished on every split"}
+    means = usable.astype(object).where(usable.notna(), None).to_dict("index")
     winners = {
         "fair": nothing if usable.empty else _fair(usable, utility, chosen, tolerance),
         "accuracy": nothing if usable.empty else _accuracy(usable, utility),
@@ -86,7 +87,7 @@ def select(
                 "cell": cell,
                 "parameters": cells.from_path(cell),
                 "n_splits": int(count),
-                "validation": _noted(usable.loc[cell]) if cell in usable.index else None,
+                "validation": means.get(cell),
             }
             for cell, count in splits.items()
         ],
@@ -101,10 +102,6 @@ def _means(runs: pd.DataFrame, cells: Sequence[str]) -> pd.DataFrame:
     common = rows.merge(lacking, how="left", on=["metric", "split"], indicator=True)["_merge"] == "left_only"
     means = rows[common.to_numpy()].groupby(["cell", "metric"], sort=False)["value"].agg(fmean)
     return means.unstack().reindex(cells, columns=list(dict.fromkeys(rows["metric"])))
-
-
-def _noted(means: pd.Series) -> dict[str, float | None]:
-    return {name: None if math.isnan(value) else value for name, value in means.items()}
 
 
 def _fair(usable: pd.DataFrame, utility: str, chosen: Sequence[str], tolerance: float) -> dict[str, Any]:

@@ -1,7 +1,7 @@
 """Measure the terms of every layer of a network, and account for its gaps, from one pass over the graph."""
 
 import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
 
@@ -149,31 +149,23 @@ def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[
 
 @contextmanager
 def _recorded(method: Method) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
-    """Pass once over the graph in evaluation mode; gives the model, the inputs of its layers and its logits."""
+    """Pass once over the graph in evaluation mode; gives the model, its layers' positional inputs and its logits."""
     model = method.model
     if not isinstance(model, NodeClassifier):
         raise NotDefined(f"the theory is about two attention layers and a linear layer, not {type(model).__name__}")
+    inputs: dict[str, tuple] = {}
+    hooks = [
+        getattr(model, name).register_forward_pre_hook(lambda _, given, name=name: inputs.update({name: given}))
+        for name in ("conv1", "conv2", "linear")
+    ]
     training = model.training
     model.eval()
     try:
         with torch.no_grad():
             # On a copy: in a pass, a method may keep something for its next step.
-            yield model, *_record(model, copy.copy(method).embed)
+            yield model, inputs, copy.copy(method).embed()
     finally:
         model.train(training)
-
-
-def _record(model: NodeClassifier, forward: Callable[[], Tensor]) -> tuple[dict[str, tuple], Tensor]:
-    """Record the positional inputs of each layer in one pass; returns them and the result of the pass."""
-    inputs: dict[str, tuple] = {}
-
-    def keep(name: str) -> Callable[[nn.Module, tuple], None]:
-        return lambda module, arguments: inputs.update({name: arguments})
-
-    hooks = [getattr(model, name).register_forward_pre_hook(keep(name)) for name in ("conv1", "conv2", "linear")]
-    try:
-        return inputs, forward()
-    finally:
         for hook in hooks:
             hook.remove()
 

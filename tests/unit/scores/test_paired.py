@@ -76,8 +76,9 @@ def test_for_other_people_the_interval_of_random_splits_is_wider():
     for _ in range(300):
         people = random.normal(size=200)
         tests = np.array([people[random.permutation(200)[:60]].mean() for _ in range(splits)])
-        widths = paired.corrected_half_width(tests.std(ddof=1), splits, 0.3 / 0.4), paired.half_width(tests)
+        frame = pd.DataFrame({"spread": [tests.std(ddof=1)], "n_splits": splits})
+        widths = paired.corrected(frame, 0.3 / 0.4)[0], paired.half_width(tests)
         for name, half in zip(covered, widths, strict=True):
             covered[name] += abs(tests.mean()) < half
     assert covered["corrected"] >= 0.95 * 300 and covered["splits"] < 0.6 * 300
-    assert math.isnan(paired.corrected_half_width(1.0, 1, 0.75))
+    assert paired.corrected(pd.DataFrame({"spread": [1.0], "n_splits": [1]}), 0.75).isna().all()
