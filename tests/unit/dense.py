@@ -1,9 +1,11 @@
-"""What the methods' tests compare with: attention over a dense adjacency matrix, written out, and small tasks."""
+"""What tests of methods compare with: attention over a dense adjacency matrix, written out, and small tasks."""
 
+import copy
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pytest
 import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
@@ -76,17 +78,45 @@ def adjacency(edges: Tensor, nodes: int) -> Tensor:
     return matrix
 
 
-def attention(x: Tensor, weight: Tensor, source: Tensor, target: Tensor, bias: Tensor, matrix: Tensor) -> Tensor:
-    """A GAT layer with one head: x (N, F), weight (C, F), source, target and bias (C,), matrix (N, N) bool."""
-    c = x @ weight.t()
-    scores = leaky_relu((c @ target)[:, None] + (c @ source)[None, :], 0.2)
-    return scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c + bias
-
-
 def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tensor:
-    """`attention` with the parameters of a GATConv."""
-    weight = conv.weight() if weight is None else weight
-    return attention(x, weight, conv.att_src[0, 0], conv.att_dst[0, 0], conv.bias, matrix)
+    """A GATConv with one head: x (N, F), matrix (N, N) bool."""
+    c = x @ (conv.weight() if weight is None else weight).t()
+    scores = leaky_relu((c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None, :], 0.2)
+    return scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c + conv.bias
+
+
+def scaled(values: Tensor, eta: float | None, center: bool = False, constant: bool = False) -> Tensor:
+    """S3 as the paper's equations have it; nothing where eta is None."""
+    if eta is None:
+        return values
+    deviation = values.std(0, correction=0)
+    return eta * (values - values.mean(0) * center) / (deviation.detach() if constant else deviation)
+
+
+def fair_layer(
+    conv, x: Tensor, count: Tensor, groups: Tensor, *, share=False, unscaled=False, equal=False, constant=False
+) -> Tensor:
+    """A FairGATConv as Algorithm 1 has it, and its variants; count (N, N) is how often an edge stands [target, source].
+
+    Args:
+        share: rows with one kind of neighbours give it its share, too.
+        unscaled, equal: scores of C before S3; scores of 0.
+        constant: S3's deviation has no gradient.
+    """
+    c = x @ (conv.lin.weight / torch.linalg.matrix_norm(conv.lin.weight, 2)).t()
+    c = (c if unscaled else scaled(c, conv.eta, conv.center, constant)).view(len(x), conv.heads, -1)
+    same, heads = groups[:, None] == groups[None, :], []
+    for h in range(conv.heads):
+        scores = (c[:, h] @ conv.att_dst[0, h])[:, None] + (c[:, h] @ conv.att_src[0, h])[None, :]
+        weights = leaky_relu(scores * (not equal), conv.negative_slope).exp() * count
+        both = ((count * same).any(1) & (count * ~same).any(1))[:, None]
+        alpha = torch.zeros_like(scores)
+        for part, mass in ((weights * same, 1 - conv.alpha_chi), (weights * ~same, conv.alpha_chi)):
+            softmax = part / part.sum(1, keepdim=True).clamp_min(1e-300)  # a row without such edges: 0
+            alpha = alpha + softmax * (mass if share else torch.where(both, x.new_tensor(mass), 1.0))
+        heads.append(alpha @ c[:, h])
+    z = torch.cat(heads, 1) if conv.concat else torch.stack(heads).mean(0)
+    return scaled(z, conv.eta, conv.center, constant) + conv.bias
 
 
 def neighbours(method) -> Tensor:
@@ -112,6 +142,17 @@ def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
+
+
+def assert_trains_by(method, loss_of, epochs: int = 2) -> None:
+    """Each epoch has the loss that `loss_of` gives of a model with the same weights, and takes Adam's step of it."""
+    model = copy.deepcopy(method.model)
+    optimizer = adam(model.parameters())
+    for _ in range(epochs):
+        loss = loss_of(model)
+        step(optimizer, loss)
+        assert method.update(method.forward())["loss"] == pytest.approx(loss.item(), abs=1e-7)
+    torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:

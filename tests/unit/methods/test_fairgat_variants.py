@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, make, neighbours, small_graph
-from torch.nn.functional import leaky_relu
+from dense import LINK, NODE, fair_layer, make, neighbours, scaled, small_graph
 
 from fairgat import methods
-from fairgat.data.graph import Graph, symmetrise
+from fairgat.data.graph import symmetrise
 from fairgat.errors import ConfigError
 from fairgat.methods import fairgat_variants
 from fairgat.nn import FairGATConv
@@ -21,42 +20,19 @@ def sparse_graph(features=5):
     """A graph with nodes of every kind: neighbours in one group, in the other, in both, and none at all."""
     graph = small_graph(features=features)
     few = symmetrise(np.random.default_rng(1).integers(len(graph.labels) - 2, size=(2, 30)), len(graph.labels))
-    return Graph(graph.features, graph.labels, graph.sensitive, few)
-
-
-def scaled(values, eta, constant=False):
-    """S3 as the paper's equations have it."""
-    deviation = values.std(0, correction=0)
-    return eta * values / (deviation.detach() if constant else deviation)
-
-
-def dense_layer(conv, x, matrix, sensitive, *, share=False, unscaled=False, equal=False, constant=False):
-    """FairGATConv on a dense matrix [target, source], written out for one head."""
-    weight = conv.lin.weight
-    c = x @ (weight / torch.linalg.matrix_norm(weight, 2)).t()
-    read = c if unscaled else scaled(c, conv.eta, constant)
-    scores = leaky_relu((read @ conv.att_dst[0, 0])[:, None] + (read @ conv.att_src[0, 0])[None, :], 0.2)
-    scores = scores * (not equal)
-    same = sensitive[:, None] == sensitive[None, :]
-    parts = [(matrix & same, 1 - conv.alpha_chi), (matrix & ~same, conv.alpha_chi)]
-    both = (parts[0][0].any(1) & parts[1][0].any(1))[:, None]
-    alpha = torch.zeros_like(scores)
-    for part, mass in parts:
-        softmax = scores.masked_fill(~part, -torch.inf).softmax(1).nan_to_num()  # a row without such edges: 0
-        alpha = alpha + softmax * (mass if share else torch.where(both, mass, 1.0))
-    return scaled(alpha @ (c if unscaled else scaled(c, conv.eta, constant)), conv.eta, constant) + conv.bias
+    return graph.with_edges(few)
 
 
 def dense_pass(method, matrix, **options):
     """The whole network on dense matrices."""
     model, x = method.model, method.task.features
     sensitive, logit = options.pop("sensitive", method.task.sensitive), options.pop("logit", True)
-    h = dense_layer(model.conv1, x, matrix, sensitive, **options).relu()
-    h = dense_layer(model.conv2, h, matrix, sensitive, **options)
+    h = fair_layer(model.conv1, x, matrix, sensitive, **options).relu()
+    h = fair_layer(model.conv2, h, matrix, sensitive, **options)
     if method.task.name == "link_prediction":
         return h
     z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
-    return (scaled(z, model.conv1.eta, options.get("constant", False)) if logit else z) + model.bias
+    return (scaled(z, model.conv1.eta, constant=options.get("constant", False)) if logit else z) + model.bias
 
 
 @pytest.mark.parametrize("features", WIDTHS)

@@ -96,10 +96,6 @@ def test_debiasing_does_not_depend_on_the_training():
     assert not [path for path in closure("debias") if path.startswith(("fairgat/tasks", "fairgat/training/job"))]
 
 
-def test_the_explorer_depends_on_its_template():
-    assert "fairgat/report/templates/explore.html.j2" in closure("explorer")
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [
