@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+import torch
 from dense import LINK, NODE, make, small_graph, three_groups
 
 from fairgat import methods
@@ -11,6 +12,7 @@ from fairgat.config import NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import UNLABELLED
 from fairgat.errors import NotDefined
+from fairgat.methods.base import Adam
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.training import job
 from fairgat.training.loop import fit
@@ -64,3 +66,17 @@ def test_it_trains_on_three_groups_or_says_why_not(module):
 def test_links_among_three_groups_are_learned(module):
     method = make(module, three_groups(), LINK)
     assert method.task.evaluate(fit(method).kept[LINK.protocol].output)["test"]["accuracy"] > 0
+
+
+def test_adam_takes_pytorch_s_steps():
+    x = torch.randn(7, 5)
+    ends = []
+    for optimiser in (Adam, torch.optim.Adam):
+        weight = torch.ones(5, 3, requires_grad=True)
+        steps = optimiser([weight], lr=0.01, weight_decay=0.001)
+        for _ in range(20):
+            steps.zero_grad()
+            (x @ weight).sin().sum().backward()
+            steps.step()
+        ends.append(weight)
+    assert torch.equal(*ends) and not torch.equal(ends[0], torch.ones(5, 3))

@@ -1,4 +1,4 @@
-"""What the layers do to their process: imports, compiled kernels on disk, threads."""
+"""What the layers do to their process: imports, compiled kernels on disk, threads, freed memory."""
 
 import os
 import shutil
@@ -161,3 +161,28 @@ def test_a_forked_process_refuses_more_threads(monkeypatch, threads, edge_index,
     threads(2)
     with pytest.raises(RuntimeError, match=r"torch\.set_num_threads\(1\)"):
         FairGATConv(5, 8)(torch.randn(30, 5), edge_index, sensitive)
+
+
+FAULTS = """
+import resource
+import numpy as np
+{call}
+
+def faults():
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    for _ in range(20):
+        arrays = [np.empty(3_000_000, np.uint8) for _ in range(4)]
+        for array in arrays:
+            array[::4096] = 1
+    return resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before
+faults()
+print(faults())
+"""
+
+
+@pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc")
+def test_freed_arrays_are_not_faulted_in_again():
+    """20 x 4 x 733 pages otherwise, or as glibc's thresholds will have it; and only where it is asked for."""
+    calls = "from fairgat.nn import keep_freed_memory; keep_freed_memory()", "import fairgat.nn"
+    kept, usual = (int(start(FAULTS.format(call=call)).communicate()[0]) for call in calls)
+    assert kept < 1000 < usual

@@ -36,22 +36,23 @@ def test_each_rule_has_its_own_winner(tmp_path):
     assert select(tmp_path, cells, rule="paper")["winner"] is None
 
 
-def test_tolerance_admits_its_own_edge_and_nothing_beyond(tmp_path):
-    cells = {"x~1": [(0.90, 0.1)], "x~2": [(0.89, 0.0)]}
-    assert select(tmp_path, cells, tolerance=0.01)["winner"] == "x~2"  # 0.90 - 0.01 > 0.89 in floating point
-    assert select(tmp_path, cells, tolerance=0.0099)["winner"] == "x~1"
+NEAR = {"x~1": [(0.90, 0.1)], "x~2": [(0.89, 0.0)]}  # 0.90 - 0.01 > 0.89 in floating point
+EQUAL = {"x~9": [(0.9, 0.1)], "x~1": [(0.9, 0.1)]}
+LINKS = {"x~1": [(0.7, [0.0, 0.0, 0.2, 0.2, 0.2, 0.2])], "x~2": [(0.7, [0.3, 0.3, 0.0, 0.0, 0.0, 0.0])]}
+WINNERS = {
+    "the edge of the tolerance is within it": (NEAR, {}, "x~2"),
+    "nothing beyond it is": (NEAR, {"tolerance": 0.0099}, "x~1"),
+    "of equally fair cells the more accurate": ({"x~1": [(0.895, 0.1)], "x~2": [(0.9, 0.1)]}, {}, "x~2"),
+    "of equal cells the first of the grid": (EQUAL, {}, "x~9"),
+    "of equal cells the first of the grid, by accuracy": (EQUAL, {"rule": "accuracy"}, "x~9"),
+    "link prediction sums all six measures": (LINKS, {"task": LINK}, "x~2"),
+}
 
 
-@pytest.mark.parametrize(
-    ("cells", "winner"),
-    [
-        ({"x~1": [(0.895, 0.1)], "x~2": [(0.9, 0.1)]}, "x~2"),  # equally fair: the more accurate
-        ({"x~9": [(0.9, 0.1)], "x~1": [(0.9, 0.1)]}, "x~9"),  # equal in all: grid order, not the alphabet
-    ],
-)
-def test_ties(tmp_path, cells, winner):
-    assert select(tmp_path, cells)["winners"]["fair"]["cell"] == winner
-    assert select(tmp_path, cells)["winners"]["accuracy"]["cell"] == winner
+@pytest.mark.parametrize("case", WINNERS)
+def test_the_winner_of_two_cells(tmp_path, case):
+    cells, options, winner = WINNERS[case]
+    assert select(tmp_path, cells, **options)["winner"] == winner
 
 
 def test_test_scores_are_never_looked_at(tmp_path):
@@ -61,11 +62,6 @@ def test_test_scores_are_never_looked_at(tmp_path):
     ]
     chosen = selection.select(runs.collect(write(tmp_path, contents)), NODE, "validation", "fair", 0.5, None)
     assert chosen["winners"]["fair"]["cell"] == "x~1"
-
-
-def test_link_prediction_sums_all_six_measures(tmp_path):
-    cells = {"x~1": [(0.7, [0.0, 0.0, 0.2, 0.2, 0.2, 0.2])], "x~2": [(0.7, [0.3, 0.3, 0.0, 0.0, 0.0, 0.0])]}
-    assert select(tmp_path, cells, task=LINK)["winner"] == "x~2"
 
 
 def test_a_mean_is_over_the_splits_of_its_rivals(tmp_path):

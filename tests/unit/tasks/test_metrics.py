@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
+from dense import LINK, make
 from fairlearn.metrics import (
     MetricFrame,
     demographic_parity_difference,
@@ -13,6 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
+from fairgat.data.graph import Graph, symmetrise
 from fairgat.tasks import measures, metrics
 from fairgat.tasks.metrics import Decisions, area_under_roc, node_metrics
 
@@ -159,3 +162,16 @@ def test_an_attribute_without_two_rates_has_no_gap():
     )
     found = measures.compute("node_classification", decisions)
     assert found["statistical_parity_a"] == 1 and np.isnan(found["equal_opportunity_a"])
+
+
+def test_pairs_whose_probability_is_1_in_float32_are_still_ranked():
+    n = 30
+    edges = symmetrise(np.array([np.arange(n), (np.arange(n) + 1) % n]), n)
+    angle = 2 * np.pi * np.arange(n) / n
+    task = make("gat", Graph(np.ones((n, 1)), np.zeros(n, int), np.arange(n) % 2, edges), LINK).task
+    near = torch.tensor(np.stack([np.cos(angle), np.sin(angle)], 1) * 100, dtype=torch.float32)  # edges are the nearest
+    near = torch.cat([near, torch.full((n, 1), 150.0)], 1)[task.order]  # and all logits are above 10000
+
+    found = task.evaluate(near)["test"]
+
+    assert task.validate(near).metrics["auc"] == found["auc"] == 1.0

@@ -1,0 +1,107 @@
+"""The files beside the package: in step with it, with links that lead somewhere and scripts that import little."""
+
+import ast
+import json
+import re
+import tomllib
+from pathlib import Path
+from types import SimpleNamespace
+
+import yaml
+
+from fairgat import __version__
+from tools import api, schema
+from tools import requirements as lock
+
+ROOT = Path(__file__).resolve().parents[2]
+PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
+_CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
+_LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
+# The highest room that each script may import, from the bottom to the top of [tool.importlinter] in pyproject.toml.
+HIGHEST = {
+    "data": ["describe", "download", "preprocess", "split"],
+    "methods": ["bias"],
+    "training": ["debias", "runtime"],
+    "theory": ["account", "theory", "train"],
+    "scores": ["aggregate", "collect", "decisions"],
+    "report": ["all_tables", "costs", "explorer", "figure", "study", "table"],
+    "audit": ["audit"],
+    "publish": ["provenance"],
+}
+
+
+def test_the_schema_is_in_step_with_the_models():
+    written = json.loads((ROOT / "schemas" / "config.schema.json").read_text())
+    assert written == schema.generate(), "run `make schema`"
+
+
+def test_the_conda_environment_is_in_step_with_the_lock():
+    pins = (ROOT / "requirements.lock").read_text().split()
+    assert (ROOT / "envs" / "fairgat.yaml").read_text() == lock.conda_environment(pins), "run `make lock`"
+    assert "torch==2.13.0" in pins
+
+
+def test_the_lock_leaves_cuda_out(monkeypatch):
+    names = ["torch", "nvidia-cublas-cu12", "triton", "fairgat", "numpy"]
+    found = [SimpleNamespace(name=name, version="1.0+cpu") for name in names]
+    monkeypatch.setattr(lock.importlib.metadata, "distributions", lambda: found)
+    assert lock.installed() == ["numpy==1.0", "torch==1.0"]
+
+
+def test_the_page_of_the_api_is_in_step_with_the_docstrings():
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api.generate(), "run `make api`"
+
+
+def test_what_archives_read_says_the_same():
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
+    codemeta = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
+    assert citation["version"] == codemeta["version"] == __version__
+    assert citation["title"] == codemeta["name"] and citation["keywords"] == codemeta["keywords"]
+    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in codemeta["author"]]
+    assert citation["references"][0]["url"] == codemeta["referencePublication"]["url"]
+    assert codemeta["license"].endswith(citation["license"])
+
+
+def _anchors(page):
+    """As GitHub makes them of headings: lower case, blanks as hyphens, other marks left out."""
+    headings = re.findall(r"^#+ (.*)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+
+
+def test_every_link_leads_somewhere():
+    broken = []
+    for page in PAGES:
+        for link in _LINK.findall(_CODE.sub("", page.read_text(encoding="utf-8"))):
+            path, _, anchor = link.partition("#")
+            target = (page.parent / path).resolve() if path else page
+            if re.match(r"\w+:", link) or (target.exists() and (not anchor or anchor in _anchors(target))):
+                continue
+            broken.append(f"{page.relative_to(ROOT)}: {link}")
+    assert not broken
+
+
+def rooms_of(script: Path) -> set[str]:
+    """The rooms of the package that a script imports, those within functions too."""
+    names = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module == "fairgat":
+            names |= {f"fairgat.{alias.name}" for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            names.add(node.module)
+    return {name.split(".")[1] for name in names if name.startswith("fairgat.")}
+
+
+def test_scripts_import_no_higher_than_they_may():
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    (layers,) = [each["layers"] for each in settings["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
+    floors = {
+        room.strip().removeprefix("fairgat."): floor
+        for floor, line in enumerate(reversed(layers))
+        for room in line.split("|")
+    }
+    allowed = {script: room for room, scripts in HIGHEST.items() for script in scripts}
+    for script in sorted((ROOT / "workflow_scripts").glob("*.py")):
+        limit = floors[allowed[script.stem]]
+        assert not {room for room in rooms_of(script) if floors[room] > limit}, script.name
