@@ -1,12 +1,15 @@
-"""FairGAT's shares: which ones a data set gets, and what they do to the attention between groups."""
+"""FairGAT's shares, and its variants against their equations over dense matrices."""
 
 import numpy as np
 import pytest
-from dense import LINK, make, small_graph, three_groups
+import torch
+from dense import LINK, NODE, fair_layer, make, neighbours, scaled, small_graph, three_groups
 
 from fairgat import methods, theory
+from fairgat.data.graph import symmetrise
 from fairgat.errors import ConfigError
-from fairgat.nn import Shares, balanced_shares
+from fairgat.methods import fairgat_variants
+from fairgat.nn import FairGATConv, Shares, balanced_shares
 from fairgat.training.job import fit
 
 DENSE = {"nodes": 60, "edges": 900}  # everyone has neighbours of all groups
@@ -66,3 +69,153 @@ def test_link_prediction_has_the_papers_shares_unless_asked():
 def test_settings_that_do_not_go_together(given, says):
     with pytest.raises(ConfigError, match=says):
         methods.settings("fairgat", given)
+
+
+CELL = {"alpha_chi_max": 0.3, "eta": 0.75}
+WIDTHS = [5, 8]  # narrower and wider than the layers of dense.NODE and dense.LINK: both orders of the product
+
+
+def sparse_graph(features=5):
+    """A graph with nodes of every kind: neighbours in one group, in the other, in both, and none at all."""
+    graph = small_graph(features=features)
+    few = symmetrise(np.random.default_rng(1).integers(len(graph.labels) - 2, size=(2, 30)), len(graph.labels))
+    return graph.with_edges(few)
+
+
+def dense_pass(method, matrix, **options):
+    """The whole network on dense matrices."""
+    model, x = method.model, method.task.features
+    sensitive, logit = options.pop("sensitive", method.task.sensitive), options.pop("logit", True)
+    h = fair_layer(model.conv1, x, matrix, sensitive, **options).relu()
+    h = fair_layer(model.conv2, h, matrix, sensitive, **options)
+    if method.task.name == "link_prediction":
+        return h
+    z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
+    return (scaled(z, model.conv1.eta, constant=options.get("constant", False)) if logit else z) + model.bias
+
+
+@pytest.mark.parametrize("features", WIDTHS)
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+@pytest.mark.parametrize(
+    ("settings", "options"),
+    [
+        ({}, {}),
+        ({"self_loops": False}, {}),
+        ({"one_sided": "share"}, {"share": True}),
+        ({"scores": "unscaled"}, {"unscaled": True}),
+        ({"scores": "equal"}, {"equal": True}),
+        ({"deviation": "constant"}, {"constant": True}),
+        ({"logit": "unscaled"}, {"logit": False}),
+    ],
+    ids=str,
+)
+def test_the_pass_of_a_variant_and_its_gradient(double, features, protocol, settings, options):
+    method = make("fairgat_variants", sparse_graph(features), protocol, **CELL, **settings)
+    matrix = neighbours(method)
+    if not settings.get("self_loops", True):
+        matrix &= ~torch.eye(len(matrix), dtype=torch.bool)
+    weights = torch.randn(method.forward().shape, generator=torch.Generator().manual_seed(0))
+    parameters, results = list(method.model.parameters()), []
+    for out in (method.forward(), dense_pass(method, matrix, **options)):
+        results.append([out, *torch.autograd.grad((out * weights).sum(), parameters, materialize_grads=True)])
+    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+def test_without_a_variant_it_is_fairgat(protocol):
+    graph = small_graph()
+    plain, variant = (fit(make(name, graph, protocol, **CELL)) for name in ("fairgat", "fairgat_variants"))
+    assert plain.history == variant.history
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"self_loops": False},
+        {"one_sided": "share"},
+        {"scores": "unscaled"},
+        {"scores": "equal"},
+        {"deviation": "constant"},
+        {"groups": "shuffled"},
+    ],
+    ids=str,
+)
+@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
+def test_a_variant_starts_from_fairgats_weights_and_ends_elsewhere(protocol, settings):
+    plain = make("fairgat", sparse_graph(), protocol, **CELL)
+    variant = make("fairgat_variants", sparse_graph(), protocol, **CELL, **settings)
+    ours, theirs = ({len(p.shape): p for p in method.model.parameters()} for method in (variant, plain))
+    torch.testing.assert_close(ours, theirs)
+    assert fit(variant).history != fit(plain).history
+
+
+def test_the_placebo_is_fairgat_with_other_groups(double):
+    """As many nodes in each, drawn by the job's seed, in attention only: the share is that of the true groups."""
+    graph = sparse_graph()
+    method, again = (make("fairgat_variants", graph, **CELL, groups="shuffled") for _ in range(2))
+    torch.testing.assert_close(method.forward(), again.forward())
+    csr, true = method.csr, method.task.segmented_csr
+    assert not torch.equal(csr.segptr, true.segptr)
+    shuffled = method.task.sensitive[torch.randperm(graph.num_nodes, generator=torch.Generator().manual_seed(0))]
+    torch.testing.assert_close(method.forward(), dense_pass(method, neighbours(method), sensitive=shuffled))
+    assert method.model.conv1.alpha_chi == make("fairgat", graph, **CELL).model.conv1.alpha_chi
+
+
+def test_without_its_cap_the_share_is_as_given():
+    graph = small_graph()
+    capped, given = (make("fairgat", graph, alpha_chi_max=0.9, cap=cap) for cap in (True, False))
+    assert capped.model.conv1.alpha_chi == pytest.approx(1 / sum(graph.r_chi().values()))
+    assert given.model.conv1.alpha_chi == given.model.conv2.alpha_chi == 0.9
+
+
+def test_rows_of_inter_edges_alone_get_alpha_chi():
+    """Two nodes of different groups, without self-loops."""
+    conv = fairgat_variants.OneSidedShare(2, 3, alpha_chi=0.3, eta=None, add_self_loops=False)
+    x, edges = torch.randn(2, 2), torch.tensor([[0, 1], [1, 0]])
+    _, (_, alpha) = conv(x, edges, torch.tensor([0, 1]), return_attention_weights=True)
+    torch.testing.assert_close(alpha, torch.full((2, 1), 0.3))
+
+
+@pytest.mark.parametrize("changed", [{"deviation": "constant"}, {"scores": "unscaled"}, {"logit": "unscaled"}, {}])
+def test_step_two_counts_where_step_three_is_read_otherwise(double, changed):
+    """After ten epochs; as the paper is read here, the two methods are one."""
+    both, third = (
+        make("fairgat_variants", sparse_graph(), **CELL, **changed, steps=steps) for steps in ([1, 2, 3], [1, 3])
+    )
+    for _ in range(10):
+        both.update(both.forward())
+        third.update(third.forward())
+    assert torch.allclose(both.forward(), third.forward()) == (not changed)
+
+
+def test_alpha_chi_is_capped_by_the_smallest_r_chi():
+    graph = sparse_graph()
+    for most in (0.9, 0.01):
+        method = make("fairgat_variants", graph, LINK, **CELL | {"alpha_chi_max": most}, alpha_chi_cap="smallest_r_chi")
+        source, target = method.task.graph.edge_index  # the edges of training
+        sensitive = method.task.graph.sensitive
+        mixed = {v for u, v in zip(source, target, strict=True) if sensitive[u] != sensitive[v]}
+        shares = [np.mean([v in mixed for v in np.flatnonzero(sensitive == group)]) for group in (0, 1)]
+        assert 0.01 < min(shares) < 0.9
+        assert method.model.conv1.alpha_chi == method.model.conv2.alpha_chi == pytest.approx(min(most, *shares))
+    assert make("fairgat_variants", graph, LINK, **CELL).model.conv1.alpha_chi == 0.3
+
+
+@pytest.mark.parametrize("concat", [True, False])
+def test_several_heads_with_unscaled_scores(double, concat):
+    """Without S3 there is nothing to scale, so that the layer is FairGATConv."""
+    torch.manual_seed(0)
+    ours = fairgat_variants.UnscaledScores(3, 4, heads=2, concat=concat, eta=None)
+    plain = FairGATConv(3, 4, heads=2, concat=concat, eta=None)
+    plain.load_state_dict(ours.state_dict())
+    graph = sparse_graph(features=3)
+    x, edges, sensitive = (torch.from_numpy(a) for a in (graph.features, graph.edge_index, graph.sensitive))
+    torch.testing.assert_close(ours(x, edges, sensitive), plain(x, edges, sensitive))
+
+
+@pytest.mark.parametrize(
+    "changed", [{"self_loops": False, "deviation": "constant"}, {"scores": "unscaled", "center": True}]
+)
+def test_a_variant_changes_one_decision(changed):
+    with pytest.raises(ConfigError, match="in one decision, not in 2"):
+        methods.settings("fairgat_variants", changed)
