@@ -13,12 +13,12 @@ Value = float | int | bool | str
 
 
 def expand(grid: Mapping[str, list[Value]]) -> list[dict[str, Value]]:
-    """Every combination of the grid's values, in the grid's order; one empty cell for an empty grid."""
+    """List every combination of the grid's values, in the grid's order; one empty cell for an empty grid."""
     return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
 
 
 def to_path(cell: Mapping[str, Value]) -> str:
-    """`{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell.
+    """Write `{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell.
 
     By name: configuration files that are merged in another order give the keys in another order.
     """
@@ -26,7 +26,7 @@ def to_path(cell: Mapping[str, Value]) -> str:
 
 
 def from_path(path: str) -> dict[str, Value]:
-    """The inverse of `to_path`.
+    """Read what `to_path` wrote.
 
     Raises:
         ConfigError: the text is not a cell.
@@ -39,7 +39,7 @@ def from_path(path: str) -> dict[str, Value]:
 
 
 def parse(text: str) -> Value:
-    """A value as a path or the command line spells it."""
+    """Read a value as a path or the command line spells it."""
     if text in ("True", "False"):
         return text == "True"
     for kind in (int, float):
@@ -51,5 +51,5 @@ def parse(text: str) -> Value:
 
 
 def agrees(cell: Mapping[str, Value], published: Mapping[str, Value]) -> bool:
-    """Whether a cell has the published values of its hyperparameters; further published ones do not matter."""
+    """Say whether a cell has the published values of its hyperparameters; others may be published, too."""
     return all(name in published and published[name] == value for name, value in cell.items())

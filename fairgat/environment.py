@@ -12,7 +12,7 @@ from fairgat import __version__
 
 
 def machine() -> dict[str, str | int]:
-    """Processor, cores that this process may use, memory in GiB, system, Python and PyTorch version."""
+    """Name the processor, the cores that this process may use, memory in GiB, system, Python and PyTorch version."""
     return {
         "processor": _processor(),
         "cores": len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1,
@@ -24,13 +24,13 @@ def machine() -> dict[str, str | int]:
 
 
 def versions() -> dict[str, str]:
-    """The versions that decide a result's last digits."""
+    """Give the versions that decide a result's last digits."""
     packages = {name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba")}
     return {"fairgat": __version__, "python": platform.python_version(), **packages}
 
 
 def revision(folder: str | Path = Path(__file__).parent, paths: Sequence[str] = (".",)) -> dict[str, Any]:
-    """`commit` of the checkout that tracks `folder`, and whether it is `modified`; None if no checkout does.
+    """Find the `commit` of the checkout that tracks `folder`, and whether it is `modified`; None if no checkout does.
 
     Args:
         folder: a folder of the checkout.

@@ -33,7 +33,7 @@ def writing(path: str | Path) -> Iterator[None]:
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """A binary file to write to, which takes the place of `path` when the block ends without an error.
+    """Open a binary file to write to, which takes the place of `path` when the block ends without an error.
 
     Raises:
         DataError: the disk refused; `path` is as it was.
@@ -68,7 +68,7 @@ def write_json(path: str | Path, content: Any) -> None:
 
 
 def read_json(path: str | Path) -> Any:
-    """The content of a JSON file.
+    """Read a JSON file.
 
     Raises:
         DataError: the file is missing, cannot be read or is damaged.
@@ -80,7 +80,7 @@ def read_json(path: str | Path) -> Any:
 
 
 def read_text(path: str | Path) -> str:
-    """The UTF-8 text of a file, its lines' ends as they are.
+    """Read a file's UTF-8 text, its lines' ends as they are.
 
     Raises:
         DataError: the file is missing, cannot be read or is damaged.
@@ -96,18 +96,18 @@ def read_text(path: str | Path) -> str:
 
 
 def damaged(path: str | Path, what: str) -> DataError:
-    """The error that names a file of an earlier job, what is wrong with it, and what to do."""
+    """Make the error that names a file of an earlier job, what is wrong with it, and what to do."""
     return DataError(f"{path} {what}. Delete it and run again: it will be made anew.")
 
 
 def sha256_of(path: str | Path) -> str:
-    """SHA-256 of a file's bytes, in hexadecimal."""
+    """Compute the SHA-256 of a file's bytes, in hexadecimal."""
     with open(path, "rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def git_blob_of(path: str | Path) -> str:
-    """Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
+    """Compute Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
     header = b"blob %d\0" % os.path.getsize(path)
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False))

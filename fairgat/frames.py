@@ -22,7 +22,7 @@ def write(path: str | Path, frame: pd.DataFrame) -> None:
 
 
 def read(*paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str] = ()) -> pd.DataFrame:
-    """The rows of CSV files, one file after the other.
+    """Read the rows of CSV files, one file after the other.
 
     Args:
         paths: files with the same columns.

@@ -34,7 +34,7 @@ def logged(snakemake: Any) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[IO[str]]:
-    """A log to write to, line by line; it gets the traceback of an error of ours."""
+    """Open a log to write to, line by line; it gets the traceback of an error of ours."""
     log = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115, whose end may fail: the disk is full
     try:
         yield log

@@ -46,7 +46,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def where(config: Config, names: list[str] | None = None) -> list[str]:
-    """Lines that name every raw file, its state here, its checksum and its addresses."""
+    """List every raw file, its state here, its checksum and its addresses."""
     lines = []
     for name, files in _wanted(config, names).items():
         folder = _raw(config, name)
@@ -108,7 +108,7 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
 
 
 def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:
-    """Lines on each data set: what to check first, then the counts of its whole graph, which is made in `out`.
+    """Describe each data set in lines: what to check first, then the counts of its whole graph, which is made in `out`.
 
     Raises:
         ConfigError: a data set's source or options are not valid.
@@ -143,7 +143,7 @@ def make_graph(
 
 
 def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
-    """Lines on what people must check: how files were read, what was left out, the groups, and odd features."""
+    """Say in lines what people must check: how files were read, what was left out, the groups, and odd features."""
     facts = dict(graph.facts)
     for key, title in (("nodes_read_as", "nodes"), ("edges_read_as", "edges")):
         if key in facts:

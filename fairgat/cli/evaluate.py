@@ -24,7 +24,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> None:
-    """Print the scores; an error if they are not the ones that the run wrote."""
+    """Print the scores; raise an error if they are not the ones that the run wrote."""
     directory = arguments.directory
     written = finished(directory)
     try:
@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def finished(directory: Path) -> dict:
-    """The content of a run's metrics.json.
+    """Read a run's metrics.json.
 
     Raises:
         DataError: this is not the folder of a run of this version.

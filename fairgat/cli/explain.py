@@ -63,7 +63,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> tuple[int, Iterator[str]]:
-    """The group that is compared with all others, the one of more than two that differs most, and two sentences.
+    """Choose the group to compare with all others, the one that differs most, and say in two sentences how it does.
 
     Args:
         predicted, labels, sensitive: (n,) of the test nodes.
@@ -95,7 +95,7 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
 
 
 def attention(accounts: dict[str, Account]) -> Iterator[str]:
-    """Three sentences about the logits' accounts, by the rows they are over: the parts, the optimum, beyond it."""
+    """Say in three sentences what the logits' accounts, by the rows they are over, show: parts, optimum, beyond it."""
     whole, positive = accounts["all"], accounts["label 1"]
     among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
     yield f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md)."

@@ -239,25 +239,25 @@ class Config(Model):
         return self.methods[method].module or method
 
     def grid(self, method: str, dataset: str) -> dict[str, list[Value]]:
-        """The values searched for each hyperparameter of `method` on `dataset`."""
+        """List the values searched for each hyperparameter of `method` on `dataset`."""
         entry = self.methods[method]
         return entry.grids.get(dataset, entry.grid)
 
     def cells(self, method: str, dataset: str) -> list[str]:
-        """Every cell of `method` on `dataset`, as paths."""
+        """List every cell of `method` on `dataset`, as paths."""
         return [cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))]
 
     def split_count(self, dataset: str) -> int:
-        """How many random splits `dataset` has."""
+        """Give the number of random splits of `dataset`."""
         return self.datasets[dataset].split_count or self.splits.count
 
     def searched(self, hyperparameter: str) -> list[float]:
-        """Every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
+        """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
         grids = [grid for method in self.methods.values() for grid in (method.grid, *method.grids.values())]
         return sorted({float(value) for grid in grids for value in grid.get(hyperparameter, [])})
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
-        """The settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""
+        """Give the settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""
         settings = dict(self.methods[method].settings)
         if isinstance(debias := settings.get("debias"), Mapping) and "epochs_of" in debias:
             own = {"epochs": debias["epochs_of"][dataset]} if dataset in debias["epochs_of"] else {}
@@ -265,8 +265,8 @@ class Config(Model):
         return settings
 
     def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
-        """Module of a timed method, and its cells (path to settings) in the order to try: the published one first, and
-        the others where a cell may be called off."""
+        """Give the module of a timed method, and its cells (path to settings) in the order to try: the published one
+        first, and the others where a cell may be called off."""
         entry, settings = self.methods[method], self.training_settings(method, dataset)
         grid = cells.expand(self.grid(method, dataset))
         published = entry.published.get(dataset)
@@ -275,11 +275,11 @@ class Config(Model):
         return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
 
     def theory_every(self, task: Task) -> int:
-        """Epochs between two measurements of the theory's terms; 0 where it does not apply."""
+        """Give the epochs between two measurements of the theory's terms; 0 where it does not apply."""
         return self.training.theory_every if "theory" in TASKS[task].measured else 0
 
     def not_run(self, dataset: str) -> str | None:
-        """Why `dataset` is left out of this run; None when it runs."""
+        """Say why `dataset` is left out of this run; None when it runs."""
         entry = self.datasets[dataset]
         if not entry.enabled:
             return entry.reason
@@ -290,7 +290,7 @@ class Config(Model):
         return None
 
     def datasets_of(self, task: Task) -> list[str]:
-        """The data sets of `task` that are run, in config order."""
+        """List the data sets of `task` that are run, in config order."""
         return [name for name, entry in self.datasets.items() if entry.task == task and not self.not_run(name)]
 
     @property
@@ -300,16 +300,16 @@ class Config(Model):
         return list(dict.fromkeys(same.get(name, name) for name in self.only_methods))
 
     def methods_of(self, task: Task) -> list[str]:
-        """The methods of `task` that are run, in config order."""
+        """List the methods of `task` that are run, in config order."""
         run = self.only or [name for name, entry in self.methods.items() if not entry.same_as]
         return [name for name, entry in self.methods.items() if task in entry.tasks and name in run]
 
     def only_timed(self) -> list[str]:
-        """The methods that take part in no task."""
+        """List the methods that take part in no task."""
         known = self.only or self.methods
         return [name for name in known if not self.methods[name].tasks]
 
     def methods_on(self, dataset: str) -> list[str]:
-        """The methods that are run on `dataset`, in config order."""
+        """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]

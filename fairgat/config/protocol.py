@@ -15,7 +15,7 @@ EpochRuleName = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", 
 
 
 def _value(value: Any) -> Any:
-    """Text is read as a number where it is one: `--config "methods={...}"` gives nothing but text."""
+    """Read text as a number where it is one: `--config "methods={...}"` gives nothing but text."""
     value = cells.parse(value) if isinstance(value, str) else value
     if isinstance(value, float) and not math.isfinite(value):
         raise ValueError(f"expected a finite number, got {value}")
@@ -35,7 +35,7 @@ Names = Annotated[
 
 
 def normal_path(path: Any) -> Any:
-    """A path as Snakemake spells it: `~` and `$NAME` expanded, no slash at the end.
+    """Write a path as Snakemake spells it: `~` and `$NAME` expanded, no slash at the end.
 
     Raises:
         ValueError: YAML has read it as a number or a date, or its characters mean something else to Snakemake.
@@ -80,12 +80,12 @@ class Splits(Model):
     """Share of the undirected edges held out for testing in link prediction."""
 
     def shares(self, divides: "Divides") -> dict[str, float]:
-        """What a split of nodes or of edges depends on: not how many splits there are."""
+        """Give what a split of nodes or of edges depends on: not how many splits there are."""
         names = {"nodes": ("train", "validation"), "edges": ("edge_validation", "edge_test")}
         return {name: getattr(self, name) for name in names[divides]}
 
     def test_ratio(self, divides: "Divides") -> float:
-        """Test examples for each one that is trained on."""
+        """Give the number of test examples for each one that is trained on."""
         if divides == "nodes":
             return (1 - self.train - self.validation) / self.train
         return self.edge_test / (1 - self.edge_validation - self.edge_test)
@@ -191,7 +191,7 @@ class Tasks(Model):
     """Of link prediction."""
 
     def of(self, task: Task) -> Training:
-        """The protocol of one task."""
+        """Give the protocol of one task."""
         return getattr(self, task)
 
     @property

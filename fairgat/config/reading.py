@@ -29,7 +29,7 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
 
 
 def explain(error: ValidationError, prefix: str, model: type[BaseModel]) -> list[str]:
-    """One line per problem that pydantic found in `model`, each with the key's path under `prefix`."""
+    """Write one line per problem that pydantic found in `model`, each with the key's path under `prefix`."""
     return [_explain(item, model, prefix) for item in error.errors()]
 
 
@@ -46,7 +46,7 @@ def load_files(*paths: str | Path) -> Config:
 
 
 def read_file(path: str | Path) -> dict[str, Any]:
-    """The content of a config file.
+    """Read a config file.
 
     Raises:
         ConfigError: it is missing, cannot be read, is not YAML, has no keys, has one twice, or holds a number that YAML
@@ -54,7 +54,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
-        if (tree := yaml.compose(text, yaml.SafeLoader)) and (problems := [*_repeated(tree), *_misread(tree)]):
+        if (tree := yaml.compose(text, yaml.SafeLoader)) and (problems := [*_problems(tree)]):
             raise ConfigError("\n".join(f"{path}: {text}" for text in problems))
         content = yaml.safe_load(text)
     except FileNotFoundError:
@@ -89,31 +89,25 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
             into[key] = value
 
 
-def _repeated(node: yaml.Node, path: str = "") -> Iterator[str]:
-    """Say where a mapping has a key twice; YAML itself takes the last."""
+def _problems(node: yaml.Node, path: str = "") -> Iterator[str]:
+    """Say where a mapping has a key twice, of which YAML takes the last, and where YAML 1.1 reads another number than
+    stands there: 8 for 010, and 750 for 12:30."""
+    line = node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
-            yield from _repeated(item, path)
-    if not isinstance(node, yaml.MappingNode):
-        return
-    lines: dict[tuple[str, Any], int] = {}
-    for key, value in node.value:
-        name, line = f"{path}{key.value}", key.start_mark.line + 1
-        if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-            if (key.tag, key.value) in lines:
-                yield f"{name} stands on line {lines[key.tag, key.value]} and again on line {line}; keep one of them"
-            lines[key.tag, key.value] = line
-        yield from _repeated(value, f"{name}.")
-
-
-def _misread(node: yaml.Node) -> Iterator[str]:
-    """Say where YAML 1.1 makes another number of what stands there: 8 of 010, and 750 of 12:30."""
-    if isinstance(node, yaml.CollectionNode):
-        for item in node.value:
-            for part in item if isinstance(item, tuple) else [item]:
-                yield from _misread(part)
+            yield from _problems(item, path)
+    elif isinstance(node, yaml.MappingNode):
+        lines: dict[tuple[str, Any], int] = {}
+        for key, value in node.value:
+            name, line = f"{path}{key.value}", key.start_mark.line + 1
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+                if first := lines.get((key.tag, key.value)):
+                    yield f"{name} stands on line {first} and again on line {line}; keep one of them"
+                lines[key.tag, key.value] = line
+            yield from _problems(key)
+            yield from _problems(value, f"{name}.")
     elif node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
-        line, number = node.start_mark.line + 1, yaml.safe_load(node.value)
+        number = yaml.safe_load(node.value)
         if isinstance(number, int | float) and (":" in node.value or number != float(node.value)):
             yield f"line {line}: YAML reads {node.value} as {number}; write '{node.value}', or the number that is meant"
 
@@ -139,7 +133,7 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
 
 
 def _fields(model: type[BaseModel], location: list) -> list[str]:
-    """The names that the model at `location` knows."""
+    """List the names that the model at `location` knows."""
     kind: Any = model
     for part in location:
         kind = kind.model_fields[part].annotation if _is_model(kind) else typing.get_args(kind)[-1]

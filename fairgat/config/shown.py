@@ -5,7 +5,7 @@ Rules pass `model_dump(mode="json")`, and scripts validate it again.
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Literal, TypeVar
+from typing import Any, Literal, TypeVar
 
 import yaml
 
@@ -50,7 +50,18 @@ class SearchedMethod(ShownMethod):
     """By data set."""
 
 
-class FigureSettings(Model):
+class ScoreSettings(Model):
+    """Whose scores are shown, and how they are summed up."""
+
+    protocols: list[str]
+    """Those whose scores are shown."""
+    ddof: int
+    """How deviations are computed."""
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
+
+
+class FigureSettings(ScoreSettings):
     """The settings of a figure, or of explore.html."""
 
     task: Task | None
@@ -60,12 +71,6 @@ class FigureSettings(Model):
     methods: list[ShownMethod]
     rule: str
     """The selection rule whose winners are shown."""
-    protocols: list[str]
-    """Those whose scores are shown."""
-    ddof: int
-    """How deviations are computed."""
-    ratios: dict[Task, float]
-    """Test examples for each one that is trained on."""
 
     @property
     def dataset_titles(self) -> dict[str, str]:
@@ -76,7 +81,7 @@ class FigureSettings(Model):
         return {method.name: method.title for method in self.methods}
 
     def titles_of(self, task: Task | None) -> dict[str, str]:
-        """The titles of the data sets of a task; of all where None."""
+        """Give the titles of the data sets of a task; of all where None."""
         return {dataset.name: dataset.title for dataset in self.datasets if task in (None, dataset.task)}
 
     @property
@@ -139,7 +144,7 @@ class StudyBlock(Model):
     """Each method as it is, then its variants."""
 
 
-class StudySettings(Model):
+class StudySettings(ScoreSettings):
     """The settings of a study: those of `fairgat.config.Study`, with the rows that are run."""
 
     name: Name
@@ -150,10 +155,6 @@ class StudySettings(Model):
     along: dict[str, list[str]]
     dose: str | None
     attributes: bool
-    protocols: list[str]
-    ddof: int
-    ratios: dict[Task, float]
-    """Test examples for each one that is trained on."""
     blocks: list[StudyBlock]
 
     @property
@@ -175,7 +176,7 @@ def explorer_settings(config: Config) -> FigureSettings:
 
 
 def _distinct(config: Config) -> list[str]:
-    """The methods that are not another one (`same_as`)."""
+    """List the methods that are not another one (`same_as`)."""
     return [name for name, entry in config.methods.items() if not entry.same_as]
 
 
@@ -207,7 +208,7 @@ def table_settings(config: Config, name: str, task: Task | None) -> TableSetting
 
 
 def _asked(entries: Sequence[_Entry], only: list[str]) -> list[_Entry]:
-    """Those that `only` names; all where it names none, so that a table that was asked for says why it is empty."""
+    """Keep those that `only` names; all where it names none, so that an empty table that was asked for says why."""
     return [entry for entry in entries if entry.name in only] or list(entries)
 
 
@@ -243,15 +244,13 @@ def study_settings(config: Config) -> StudySettings:
     return StudySettings(
         **asked,
         along={key: names for key, names in along.items() if names},
-        protocols=config.training.protocols,
-        ddof=config.aggregation.ddof,
-        ratios=_ratios(config),
+        **_scores(config),
         blocks=blocks,
     )
 
 
 def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
-    """The rows of a data set; `others` are the variants, methods and data sets.
+    """Make the rows of a data set; `others` are the variants, methods and data sets.
 
     A variant that has variants stands above them as a method does.
     """
@@ -304,14 +303,13 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> FigureS
         ],
         methods=[_method(config, name, task) for name in methods],
         rule=config.selection.rule,
-        protocols=config.training.protocols,
-        ddof=config.aggregation.ddof,
-        ratios=_ratios(config),
+        **_scores(config),
     )
 
 
-def _ratios(config: Config) -> dict[Task, float]:
-    return {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
+def _scores(config: Config) -> dict[str, Any]:
+    ratios = {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
+    return {"protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios}
 
 
 def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
@@ -325,7 +323,7 @@ def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
 
 
 def _lookup(config: Config, path: str | None) -> str | None:
-    """The value of a setting such as `selection.rule`, as text; None where the configuration lacks it."""
+    """Look up a setting such as `selection.rule`, as text; None where the configuration lacks it."""
     if path is None:
         return None
     value: object = config

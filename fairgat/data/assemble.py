@@ -1,6 +1,7 @@
 """Make a graph of a table of nodes and a list of edges, whatever files they come from."""
 
 import re
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ def assemble(
     features: np.ndarray | None = None,
     labels: np.ndarray | None = None,
 ) -> Graph:
-    """Make the graph.
+    """Make the graph of a table of nodes and a list of edges.
 
     Args:
         options: what the columns are.
@@ -49,6 +50,29 @@ def assemble(
             f"{listed.where}: no edge is left that joins two known nodes. Is `id` another column, or the `separator` "
             "another?"
         )
+    kept, left_out = _kept(options, table, groups, labels, edge_index)
+    occurring, sensitive = np.unique(groups[kept], return_inverse=True)
+    edges = edge_index if kept.all() else induced(edge_index, kept)  # else a copy, for nothing
+    made, read = _features(options, table, features, kept, edges)
+    unknown, loops = (int(rows.sum()) for rows in listed.bad.values())
+    left_out |= {"edges that name an unknown node": unknown, "edges that join a node to itself": loops}
+    return Graph(
+        features=made,
+        labels=sensitive.astype(np.int64) if labels is None else labels[kept],
+        sensitive=sensitive.astype(np.int64),
+        edge_index=edges,
+        groups=tuple(named[group] for group in occurring),
+        facts={"nodes_read_as": table.form, "edges_read_as": listed.form}
+        | {key: value for key, value in read.items() if value or key == "one_hot"}
+        | {"left_out_nodes": int((~kept).sum()), "left_out": {key: count for key, count in left_out.items() if count}}
+        | listing(listed, np.where(kept, groups, -1), edge_index.shape[1] // 2),
+    )
+
+
+def _kept(
+    options: Columns, table: Table, groups: np.ndarray, labels: np.ndarray | None, edge_index: np.ndarray
+) -> tuple[np.ndarray, dict[str, int]]:
+    """Find the nodes that stay in the graph, (R,) bool, and count the others by the reason."""
     kept = groups >= 0
     left_out = {"nodes of none of the groups": int((~kept).sum())}
     if options.labelled_only and labels is not None:
@@ -61,18 +85,20 @@ def assemble(
     for what, values in (("sensitive attribute", groups), ("label", labels)):
         if values is not None and len(set(np.unique(values[kept]).tolist()) - {UNLABELLED}) < 2:
             raise table.error(f"of the nodes that are left, all have one {what}, or none")
-    occurring, sensitive = np.unique(groups[kept], return_inverse=True)
-    names = feature_names(table, options, features is None)
+    return kept, left_out
+
+
+def _features(
+    options: Columns, table: Table, given: np.ndarray | None, kept: np.ndarray, edges: np.ndarray
+) -> tuple[np.ndarray, dict[str, Any]]:
+    """Make the (N, F) float32 features of the nodes that are kept, and say how columns were read."""
+    names = feature_names(table, options, given is None)
     if options.features is None:
         _check_telling(table, names, options)
     values, read = columns.features(table, names, options)
-    if features is not None:
-        values = np.concatenate([features, values], axis=1)
-    count = edge_index.shape[1] // 2
-    edges = induced(edge_index, kept) if not kept.all() else edge_index
-    unknown, loops = (int(rows.sum()) for rows in listed.bad.values())
-    left_out |= {"edges that name an unknown node": unknown, "edges that join a node to itself": loops}
-    made = values if kept.all() else values[kept]  # else a copy, for nothing
+    if given is not None:
+        values = np.concatenate([given, values], axis=1)
+    made = values if kept.all() else values[kept]
     if "degree" in options.graph_features:
         made = np.column_stack([made, np.bincount(edges[0], minlength=len(made))])
     made = scaled(made, options.scaling)
@@ -84,25 +110,13 @@ def assemble(
             f"graph: {paste('graph_features', ['degree'])}"
         )
     computed = [name for name in ("degree", "constant") if name in options.graph_features]
-    every = [None] * (0 if features is None else features.shape[1]) + read.pop("names") + computed
+    every = [None] * (0 if given is None else given.shape[1]) + read.pop("names") + computed
     constant = [every[place] for place in np.flatnonzero(np.ptp(made, axis=0) == 0) if every[place] is not None]
-    read |= {"feature_columns": [*names, *computed], "constant_features": constant}
-    read["left_out_nodes"] = int((~kept).sum())
-    read["left_out"] = {key: number for key, number in left_out.items() if number}
-    return Graph(
-        features=made,
-        labels=sensitive.astype(np.int64) if labels is None else labels[kept],
-        sensitive=sensitive.astype(np.int64),
-        edge_index=edges,
-        groups=tuple(named[group] for group in occurring),
-        facts={"nodes_read_as": table.form, "edges_read_as": listed.form}
-        | {key: value for key, value in read.items() if value or key in ("one_hot", "left_out", "left_out_nodes")}
-        | listing(listed, np.where(kept, groups, -1), count),
-    )
+    return made, read | {"feature_columns": [*names, *computed], "constant_features": constant}
 
 
 def feature_names(table: Table, options: Columns, all_columns: bool = True) -> list[str]:
-    """The columns that are features: those that the options name, or else every other column.
+    """List the columns that are features: those that the options name, or else every other column.
 
     Args:
         all_columns: whether columns are features where the options name none.

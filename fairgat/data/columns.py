@@ -11,7 +11,7 @@ import numpy as np
 
 from fairgat.data.graph import UNLABELLED
 from fairgat.data.options import REST, Columns, Value, flow, paste
-from fairgat.data.reading import Column, Refused, Table
+from fairgat.data.reading import Column, Refused, Table, numbers
 
 MISSING = ("", "na", "n/a", "nan", "none", "null")  # how an empty cell is written, in any case
 NEVER_NAMES = ("", "n/a", "nan", "null")  # those of them that nobody calls a group
@@ -22,12 +22,12 @@ _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
 def floats(values: Iterable[Value]) -> np.ndarray:
-    """(K,) the numbers among what `value_of` gave, and NaN for each text."""
+    """Take the numbers, (K,), among what `value_of` gave, and NaN for each text."""
     return np.array([value if isinstance(value, float) else np.nan for value in values])
 
 
 def value_of(value: Value) -> Value:
-    """What a cell is compared by: its number where it is one, so that 1 and 1.0 are one value, or else its text.
+    """Give what a cell is compared by: its number where it is one, so that 1 and 1.0 are one value, or else its text.
 
     Beyond 2^53, where several whole numbers are one float, numbers are compared as texts.
     """
@@ -61,7 +61,7 @@ def labels(table: Table, options: Columns) -> np.ndarray:
 
 
 def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
-    """(K,) the label that each text is."""
+    """Give each of the K texts its label."""
     values = [value_of(text) for text in texts]
     ones, zeros, none = (
         {value_of(value) for value in some} for some in (options.positive, options.negative, options.unlabelled)
@@ -129,7 +129,7 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
 
 
 def _feature(name: str, column: Column, options: Columns, facts: dict[str, Any]) -> np.ndarray:
-    """(K, n) what each text becomes: its number, or zeros and a one in the place of its category."""
+    """Turn each of the K texts into its number, or into zeros and a one in the place of its category: (K, n)."""
     texts, gaps = column.texts, {value_of(value) for value in options.missing}
     declared = np.array([value_of(text) in gaps for text in texts])
     empty = (texts == "") | declared
@@ -194,7 +194,7 @@ def _parsed(texts: Iterable[str], decimal: str | None, thousands: str | None) ->
         texts = [text.replace(thousands, "") if grouped.fullmatch(text) else text for text in texts]
     if decimal == ",":
         texts = [text.replace(".", "?").replace(",", ".") for text in texts]
-    return Column(np.zeros(0, int), np.array(list(texts), dtype=object)).numbers()
+    return numbers(texts)
 
 
 def _thousands_or_fractions(texts: np.ndarray) -> str | None:
@@ -224,7 +224,7 @@ def _check_categories(name: str, column: Column, empty: np.ndarray, options: Col
 
 
 def _numbers_otherwise(texts: np.ndarray, options: Columns) -> str:
-    """The ways to write numbers by which all of these texts are some."""
+    """Suggest ways to write numbers by which all of these texts are some."""
 
     def check(changed: Columns) -> None:
         if np.isnan(values := _numbers(texts, changed)[0]).any():

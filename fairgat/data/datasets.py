@@ -22,7 +22,7 @@ _FOLDER = "fairgat/data/sources"
 
 
 def known_sources() -> dict[str, ModuleType]:
-    """Every module in fairgat/data/sources, by name."""
+    """Import every module in fairgat/data/sources, by name."""
     modules = {}
     for item in pkgutil.iter_modules(sources.__path__):
         try:
@@ -37,7 +37,7 @@ def known_sources() -> dict[str, ModuleType]:
 
 
 def source_of(name: str, settings: Dataset) -> ModuleType:
-    """The module that reads data set `name`: the one `source` names, or else the one that declares the name."""
+    """Find the module that reads data set `name`: the one `source` names, or else the one that declares the name."""
     known = known_sources()
     if settings.source is not None:
         if settings.source not in known:
@@ -56,7 +56,7 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
 
 
 def options_of(name: str, settings: Dataset) -> Model:
-    """The data set's validated options."""
+    """Validate the data set's options."""
     model = source_of(name, settings).Options
     try:
         return model.model_validate(settings.options, context={"name": name})
@@ -77,7 +77,7 @@ def check(config: Config) -> None:
 
 
 def files_of(name: str, settings: Dataset) -> list[File]:
-    """The raw files that the data set is made from; none for a generated one."""
+    """List the raw files that the data set is made from; none for a generated one."""
     return source_of(name, settings).files(name, options_of(name, settings))
 
 
@@ -96,7 +96,7 @@ def prepare(name: str, settings: Dataset, raw_dir: str | Path, seed: int = 0) ->
 
 
 def counterpart(name: str, settings: Dataset) -> str:
-    """The paper's data set that this one is compared with: the one of its name, unless its source says otherwise."""
+    """Name the paper's data set that this one is compared with: that of its name, unless its source says otherwise."""
     return getattr(source_of(name, settings), "COUNTERPARTS", {}).get(name, name)
 
 

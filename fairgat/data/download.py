@@ -98,7 +98,7 @@ def place(file: File, origin: Path, folder: Path) -> str:
 
 @contextlib.contextmanager
 def unpacked(path: Path) -> Iterator[Path]:
-    """The content of a gzip in a temporary file; any other file as it is.
+    """Unpack a gzip into a temporary file; give any other file as it is.
 
     Raises:
         DataError: the gzip is damaged or cut off.
@@ -136,7 +136,7 @@ def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path, unre
 def _places(
     file: File, mirror: Path | None, workspace: Path, unreachable: set[str]
 ) -> Iterator[tuple[str, Callable[[Path], object]]]:
-    """Every place in order of preference, each with a function that fetches from it to a given path."""
+    """List every place in order of preference, each with a function that fetches from it to a given path."""
     if (local := file.local) is not None:
         yield str(local), lambda part: _copy(local, part)
         return
@@ -243,7 +243,7 @@ def _is_web_page(path: Path) -> bool:
 
 @contextlib.contextmanager
 def _workspace(folder: Path) -> Iterator[Path]:
-    """A folder for unfinished files inside `folder`, locked against other runs. Clears what a killed run left."""
+    """Make a folder for unfinished files inside `folder`, locked against other runs. Clears what a killed run left."""
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         with FileLock(folder.with_name(f".{folder.name}.lock")):

@@ -26,7 +26,7 @@ class EdgeList(NamedTuple):
 
 
 def symmetric(edges: EdgeList, num_nodes: int, drop: Collection[str] = ()) -> np.ndarray:
-    """(2, E) symmetric edge index of a list of edges; one that is listed again is the same edge.
+    """Make the (2, E) symmetric edge index of a list of edges; one that is listed again is the same edge.
 
     Args:
         edges: the list.
@@ -100,6 +100,6 @@ def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
 
 
 def induced(edge_index: np.ndarray, kept: np.ndarray) -> np.ndarray:
-    """(2, E') edges among the nodes of which `kept` (N,) holds, which are numbered from 0 in their order."""
+    """Keep the edges, (2, E'), among the nodes of which `kept` (N,) holds, and number these from 0 in their order."""
     edges = edge_index[:, kept[edge_index].all(axis=0)]
     return (np.cumsum(kept) - 1)[edges]

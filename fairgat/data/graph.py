@@ -89,7 +89,7 @@ class Graph:
         return ~self.inter_edges
 
     def r_chi(self) -> dict[int, float]:
-        """R^chi_s per group s: the share of its nodes with at least one inter-edge (Theorem 1), without self-loops."""
+        """Compute R^chi_s per group s, without self-loops: see the function of this name."""
         return r_chi(self.sensitive, self.edge_index)
 
     def require_two_groups(self, what: str) -> None:
@@ -127,20 +127,22 @@ class Graph:
         Raises:
             DataError: the graph breaks one.
         """
-        edges = self.edge_index
-        if self.features.ndim != 2 or not np.isfinite(self.features).all():
-            raise DataError(f"features must be a finite (N, F) matrix, got shape {self.features.shape}")
-        n = self.num_nodes
-        for name in ("labels", "sensitive"):
-            values = getattr(self, name)
-            if values.shape != (n,) or not np.issubdtype(values.dtype, np.integer):
-                raise DataError(f"{name} must be {n} integers, got {values.dtype} of shape {values.shape}")
-        if edges.ndim != 2 or edges.shape[0] != 2:
-            raise DataError(f"edge_index must have shape (2, E), got {edges.shape}")
-        for name in _ARRAYS:
-            found, expected = getattr(self, name).dtype, np.dtype(np.float32 if name == "features" else np.int64)
-            if found != expected:
-                raise DataError(f"{name} must be {expected}, got {found}; convert them with .astype(np.{expected})")
+        features, edges = self.features, self.edge_index
+        n = len(features) if features.ndim == 2 else 0
+        fits = {
+            "features": ("(N, F)", features.ndim == 2),
+            "labels": (f"({n},)", self.labels.shape == (n,)),
+            "sensitive": (f"({n},)", self.sensitive.shape == (n,)),
+            "edge_index": ("(2, E)", edges.ndim == 2 and len(edges) == 2),
+        }
+        for name, (shape, fitting) in fits.items():
+            found, dtype = getattr(self, name), np.dtype(np.float32 if name == "features" else np.int64)
+            if not fitting:
+                raise DataError(f"{name} must have shape {shape}, got {found.shape}")
+            if found.dtype != dtype:
+                raise DataError(f"{name} must be {dtype}, got {found.dtype}; convert them with .astype(np.{dtype})")
+        if not np.isfinite(features).all():
+            raise DataError("features must be finite; some are NaN or infinite")
         if n and self.labels.min() < UNLABELLED:
             raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
         groups = np.unique(self.sensitive)
@@ -200,7 +202,7 @@ class Graph:
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
-    """R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
+    """Compute R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
 
     Where edges have a direction, those that come in count, as attention does.
     """
@@ -211,7 +213,7 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
-    """The attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. sol).
+    """Give the attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. sol).
 
     Raises:
         NotDefined: there are not exactly two groups, for which the paper derives it.

@@ -34,17 +34,14 @@ def row_finder(table: Table, name: str | None) -> Callable[[np.ndarray], np.ndar
             )
         return lambda texts: np.array([_row_number(text, len(table)) for text in texts], dtype=np.int64)
     column = table.column(name)
-    if (empty := column.texts[column.codes] == "" if "" in column.texts else np.zeros(0)).any():
-        raise table.error(f"the id in column {name!r} is empty", empty)
+    if "" in column.texts:
+        raise table.error(f"the id in column {name!r} is empty", column.rows() == "")
     if len(column.texts) < len(table):
         again = pd.Series(column.codes).duplicated().to_numpy()
-        row = int(np.flatnonzero(again)[0])
-        first = int(np.flatnonzero(column.codes == column.codes[row])[0])
-        line = table.place(first).rpartition(", ")[2]
-        text = f"the id {column.texts[column.codes[row]]!r} already belongs to {line}. Is `id` another column?"
+        code = column.codes[np.argmax(again)]
+        line = table.place(int(np.argmax(column.codes == code))).rpartition(", ")[2]
+        text = f"the id {column.texts[code]!r} already belongs to {line}. Is `id` another column?"
         raise table.error(text, again)
-    row_of = np.empty(len(table) + 1, dtype=np.int64)
-    row_of[column.codes], row_of[-1] = np.arange(len(table)), -1
     exact = pd.Index(column.texts, dtype=object)
 
     def find(texts: np.ndarray) -> np.ndarray:
@@ -54,7 +51,7 @@ def row_finder(table: Table, name: str | None) -> Callable[[np.ndarray], np.ndar
             plain = plain[~plain.index.duplicated(keep=False)]  # else it is not known which
             asked = [_plain(text) for text in texts[unknown]]
             found[unknown] = plain.reindex(asked, fill_value=-1).to_numpy()
-        return row_of[found]
+        return found
 
     return find
 
@@ -76,11 +73,10 @@ def check_ids(table: Table, texts: np.ndarray, rows: np.ndarray, where: str, opt
     asked = set(texts)
     given = "row numbers from 0" if options.id is None else f"the column {options.id!r}"
     taken = {options.label, options.id, *options.sensitive, *options.exclude, *(options.features or ())}
-    for number, name in enumerate(table.names):
-        column = table.columns[number]
+    for name, column in zip(table.names, table.columns, strict=True):
         if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
             continue
-        if asked <= set(column.texts) and column.rows().tolist() != [str(row) for row in range(len(table))]:
+        if asked <= set(column.texts) and column.texts.tolist() != [str(row) for row in range(len(table))]:
             ways = paste("id", name)
             if options.id is None or "unknown_ids" in options.drop:
                 ways += f", or {paste('exclude', [*options.exclude, name])} for {given}"

@@ -54,7 +54,7 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
 
 
 def _name(value: Any, info: ValidationInfo) -> Any:
-    """A column's name, which YAML may read as a number."""
+    """Read a column's name, which YAML may take for a number."""
     return str(value) if type(_quoted(value, info)) is int else value
 
 
@@ -64,13 +64,13 @@ def _names(value: Any, info: ValidationInfo) -> Any:
 
 
 def _values(value: Any, info: ValidationInfo) -> list[Any]:
-    """One value of a cell, or a list of them."""
+    """Read one value of a cell, or a list of them."""
     some = _quoted(value if isinstance(value, list | tuple) else [value], info)
     return [each.strip() if isinstance(each, str) else each for each in some]
 
 
 def _groups(value: Any, info: ValidationInfo) -> Any:
-    """Values in order, or by the name of their group, or either of these by attribute."""
+    """Read values in order, or by the name of their group, or either of these by attribute."""
     if value is None:
         return None
     if isinstance(value, Mapping):
@@ -177,7 +177,7 @@ class Columns(Model):
         return self
 
     def of_attributes(self, key: str) -> dict[str, Any]:
-        """`groups` or `bins` by attribute."""
+        """Give `groups` or `bins` by attribute."""
         given = getattr(self, key)
         if given is None:
             return {}
@@ -233,7 +233,7 @@ class FileOptions(Form):
     the options name columns by number, and the edges where the first row names no nodes."""
 
     def with_header(self, key: str, header: bool) -> str:
-        """The option that says whether there is a header."""
+        """Suggest the option that says whether there is a header."""
         return paste(key, self.model_dump(exclude_unset=True) | {"header": header})
 
 

@@ -13,7 +13,7 @@ import lzma
 import re
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -37,7 +37,7 @@ csv.field_size_limit(2**31 - 1)  # as pandas, which has none
 
 
 class Column(NamedTuple):
-    """One column: row r holds `texts[codes[r]]`; every text occurs."""
+    """One column: row r holds `texts[codes[r]]`; every text occurs. Where all differ, texts[r] is that of row r."""
 
     codes: np.ndarray  # (R,) integers
     texts: np.ndarray  # (K,) different texts in the order of the rows, without the white space around them
@@ -52,14 +52,15 @@ class Column(NamedTuple):
         return cls(codes, stripped[occurring])
 
     def rows(self) -> np.ndarray:
-        """(R,) the text of each row."""
+        """Give the text of each row, (R,)."""
         return self.texts[self.codes]
 
-    def numbers(self) -> np.ndarray:
-        """(K,) float64: each text as a number, NaN where it is not one."""
-        import pandas as pd
 
-        return pd.to_numeric(pd.Series(self.texts, dtype=object), errors="coerce").to_numpy(np.float64, copy=True)
+def numbers(texts: Iterable[str]) -> np.ndarray:
+    """Read each text as a number, NaN where it is not one: (K,) float64."""
+    import pandas as pd
+
+    return pd.to_numeric(pd.Series(list(texts), dtype=object), errors="coerce").to_numpy(np.float64, copy=True)
 
 
 class Refused(Exception):
@@ -104,11 +105,11 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def row(self, number: int) -> list[str]:
-        """The texts of one row."""
+        """Give the texts of one row."""
         return [column.texts[column.codes[number]] for column in self.columns]
 
     def error(self, text: str, wrong: np.ndarray | None = None) -> DataError:
-        """Say what is wrong with the first of the rows for which `wrong` (R,) holds, with all where None."""
+        """Say what is wrong with the first of the rows for which `wrong` (R,) holds, or with all where None."""
         return DataError(f"{self.place(0 if wrong is None else int(np.argmax(wrong)))}: {text}")
 
     @contextlib.contextmanager
@@ -131,8 +132,8 @@ class Table:
         column = self.columns[0]
         if len(self.names) < 2 or len(column.texts) < len(self):
             return None
-        numbers = column.numbers()[column.codes] - np.arange(len(self))
-        return int(numbers[0]) if numbers[0] in (0, 1) and (numbers == numbers[0]).all() else None
+        ahead = numbers(column.texts) - np.arange(len(self))
+        return int(ahead[0]) if ahead[0] in (0, 1) and (ahead == ahead[0]).all() else None
 
     def index(self) -> int | None:
         """Find an index that pandas or R wrote, a first column without a name that numbers the rows; see above."""
@@ -222,7 +223,7 @@ def read(path: Path, written: FileOptions, options: Form) -> Table:
 
 
 def _unpacked(path: Path, where: str) -> tuple[bytes, str]:
-    """The bytes of a file, and what it was packed by."""
+    """Read the bytes of a file, and say what it was packed by."""
     try:
         with open(path, "rb") as file:
             head = file.read(6)
@@ -286,7 +287,7 @@ def _without_comments(text: str, where: str, comment: str | None, separator: str
 
 
 def _rows(content: bytes, separator: str) -> Iterator[tuple[int, list[str]]]:
-    """The line in which each row begins, and its cells."""
+    """Give the line in which each row begins, and its cells."""
     lines = io.TextIOWrapper(io.BytesIO(content), encoding="utf-8", errors="replace", newline="")
     source = (line.replace("\t", " ").strip() for line in lines) if separator == " " else lines
     reader = csv.reader(source, delimiter=separator, skipinitialspace=True)

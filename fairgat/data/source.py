@@ -63,7 +63,7 @@ class File:
         return _BLOB + self.blob if self.blob else None
 
     def identity(self, path: Path) -> str:
-        """What the bytes of `path` are known by, in the form of `pin`."""
+        """Identify the bytes of `path` in the form of `pin`."""
         return _BLOB + git_blob_of(path) if self.blob and not self.sha256 else _SHA256 + sha256_of(path)
 
     @property
@@ -71,7 +71,7 @@ class File:
         return self.name.rsplit("/", 1)[-1]
 
     def expected(self, folder: Path) -> str:
-        """What its bytes in `folder` should be known by; the user's own file as it was when it was copied there."""
+        """Say what its bytes in `folder` should be known by: for the user's own file, as noted when it was copied."""
         if self.pin:
             return self.pin
         try:
@@ -101,7 +101,7 @@ class File:
 
 
 def identities(path: Path) -> set[str]:
-    """What the bytes of `path` are known by, in every form of `File.pin`."""
+    """Identify the bytes of `path` in every form of `File.pin`."""
     return {_SHA256 + sha256_of(path), _BLOB + git_blob_of(path)}
 
 

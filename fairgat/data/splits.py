@@ -84,7 +84,7 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
 
 
 def cells(graph: Graph) -> np.ndarray:
-    """(N,) number each node's group and label: group x number of labels + label; -1 where the label is not known."""
+    """Number each node's group and label, (N,): group x number of labels + label; -1 where the label is not known."""
     width = max(int(graph.labels.max(initial=0)) + 1, 2)
     return np.where(graph.labels == UNLABELLED, -1, graph.sensitive * width + graph.labels)
 

@@ -67,7 +67,7 @@ def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[st
 
 
 def mixing(graph: Graph) -> np.ndarray:
-    """(S, S) the mean over a group's nodes of the share of each group among their neighbours and themselves.
+    """Compute (S, S), the mean over a group's nodes of the share of each group among their neighbours and themselves.
 
     This is the attention that a group's nodes pay to each group where everyone attends to all alike.
     """
@@ -80,7 +80,7 @@ def mixing(graph: Graph) -> np.ndarray:
 
 
 def tau(shares: np.ndarray) -> float:
-    """Dobrushin's coefficient of (S, S) shares: half the largest distance in sum between two groups' rows.
+    """Compute Dobrushin's coefficient of (S, S) shares: half the largest distance in sum between two groups' rows.
 
     For two groups, |a_0 + a_1 - 1| with a_s the share of a group's own: the factor of Theorem 1.
     """

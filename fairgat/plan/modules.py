@@ -62,7 +62,7 @@ def declared(folder: str, name: str) -> Declared:
 
 
 def method_path(module: str) -> str:
-    """The file of a method's module, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
+    """Name the file of a method's module, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
     return f"methods/{module}/method" if (PACKAGE / "methods" / module).is_dir() else f"methods/{module}"
 
 
@@ -99,7 +99,7 @@ _LEFT_OUT = (
 
 
 def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = ()) -> list[str]:
-    """The package's files that a script runs through, relative to the repository.
+    """List the package's files that a script runs through, relative to the repository.
 
     Follows import statements, those within functions too, and files that a module names beside itself, such as
     `paper.yaml`; imports nothing. Left out are modules that only hold a docstring, and those that all others import.
@@ -127,7 +127,7 @@ def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = (
 
 
 def _located(name: str | Path) -> list[Path]:
-    """The files of a script, of a module with the folders around it, of another file or of a folder."""
+    """Find the files of a script, of a module with the folders around it, of another file or of a folder."""
     if isinstance(name, Path):
         return [name]
     modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
@@ -142,7 +142,7 @@ def _located(name: str | Path) -> list[Path]:
 
 
 def _name_of(path: Path) -> str:
-    """The dotted name of a module of the package; of another file its path."""
+    """Give the dotted name of a module of the package; of another file its path."""
     if path.suffix != ".py" or not path.is_relative_to(PACKAGE):
         return str(path)
     parts = path.relative_to(ROOT).with_suffix("").parts
@@ -164,7 +164,7 @@ def _parsed(path: Path) -> ast.Module:
 
 
 def _is_bare(path: Path) -> bool:
-    """Whether a module holds a docstring at most."""
+    """Say whether a module holds a docstring at most."""
     return path.suffix == ".py" and all(
         isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in _parsed(path).body
     )
@@ -172,7 +172,7 @@ def _is_bare(path: Path) -> bool:
 
 @cache
 def _followed(path: Path) -> tuple[Path, ...]:
-    """The package's files that a file imports or names."""
+    """List the package's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
     files: dict[Path, None] = {}
@@ -187,7 +187,7 @@ def _followed(path: Path) -> tuple[Path, ...]:
 
 
 def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
-    """The files of the package that an import statement runs, each folder's __init__.py included."""
+    """Find the files of the package that an import statement runs, each folder's __init__.py included."""
     if isinstance(node, ast.Import):
         names = [alias.name for alias in node.names]
     else:

@@ -24,7 +24,7 @@ class Run:
 
 
 def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
-    """Where the runs of a cell are, a folder for each split, under `results_dir`."""
+    """Name the folder of a cell's runs, which has a folder for each split, under `results_dir`."""
     return f"runs/{task}/{dataset}/{method}/{cell}"
 
 
@@ -46,11 +46,11 @@ class Plan:
         return f"{self.config.results_dir}/{relative}"
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
-        """Every data set of the task that is run, with every method that is run on it."""
+        """List every data set of the task that is run, with every method that is run on it."""
         return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_on(d)]
 
     def runs(self, task: Task, dataset: str | None = None, method: str | None = None) -> list[Run]:
-        """The runs of a task, of one data set or one method where given, in config order."""
+        """List the runs of a task, of one data set or one method where given, in config order."""
         return [
             Run(task, d, m, cell, split)
             for d, m in self.pairs(task)
@@ -60,7 +60,7 @@ class Plan:
         ]
 
     def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
-        """A file of every run, such as `metrics.json`."""
+        """List a file of every run, such as `metrics.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
 
     def split(self, task: Task, dataset: str, split: int) -> str:
@@ -70,14 +70,14 @@ class Plan:
         return [self.split(task, dataset, k) for k in range(self.config.split_count(dataset))]
 
     def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
-        """The debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
+        """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
         splits = range(self.config.split_count(dataset)) if split is None else [split]
         return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
-        """The files of one of `KINDS`, of one task where given."""
+        """List the files of one of `KINDS`, of one task where given."""
         if kind not in KINDS:
             raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
         optional = {each for training in TASKS.values() for each in training.measured}
@@ -89,7 +89,7 @@ class Plan:
         return list(dict.fromkeys(self.path(path) for each in tasks for path in self._files(kind, each)))
 
     def _files(self, kind: str, task: Task) -> list[str]:
-        """The files of one of `KINDS`, of one task, under `results_dir`."""
+        """List them, under `results_dir`, for one task."""
         datasets, pairs = self.config.datasets_of(task), self.pairs(task)
         match kind:
             case "stats":
@@ -116,27 +116,27 @@ class Plan:
         return [f"summary/{task}/{kind}.csv"]
 
     def shards(self, task: Task) -> list[str]:
-        """The scores of every method on every data set."""
+        """List the scores of every method on every data set."""
         return [self.path(f"runs/{task}/{dataset}/{method}/runs.csv") for dataset, method in self.pairs(task)]
 
     def selection(self, task: Task, dataset: str, method: str) -> str:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
 
     def timed(self, dataset: str) -> list[str]:
-        """The methods whose epochs are timed on a data set: those that are run on it, and those that are not run."""
+        """List the methods whose epochs are timed on a data set: those that are run on it, and those without tasks."""
         known = [*self.config.methods_on(dataset), *self.config.only_timed()]
         return [method for method in self.config.tables.get("runtime", []) if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
-        """The debiased graph of each timed method that needs one."""
+        """Give the debiased graph of each timed method that needs one."""
         return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
 
     def tables(self) -> list[str]:
-        """The tables that this run has files for, in their order."""
+        """List the tables that this run has files for, in their order."""
         return [name for name in self.config.tables if self._readable("tables", name)]
 
     def figures(self) -> list[str]:
-        """The figures that this run has files for and, where one is named after a table, a method of that table."""
+        """List the figures that this run has files for and, where one is named after a table, a method of it."""
 
         def drawn(figure: Declared) -> bool:
             if figure.task is None:
@@ -150,10 +150,10 @@ class Plan:
         ]
 
     def sources(self, folder: str, name: str) -> dict[str, list[str]]:
-        """The files that a table (in the folder `tables`) or a figure (in `figures`) reads, by kind."""
+        """List the files that a table (in the folder `tables`) or a figure (in `figures`) reads, by kind."""
         declaration = declared(folder, name)
         return {kind: self.files(kind, declaration.task) for kind in declaration.reads}
 
     def _readable(self, folder: str, name: str) -> bool:
-        """Whether there are files of the first kind that a table or a figure reads: of what it shows."""
+        """Say whether there are files of the first kind that a table or a figure reads: of what it shows."""
         return bool(next(iter(self.sources(folder, name).values()), []))

@@ -103,13 +103,13 @@ def _draw(random: np.random.RandomState, kinds: np.ndarray, chances: np.ndarray,
 
 
 def _shares(options: Options) -> np.ndarray:
-    """(4,) shares of the nodes by 2 s + y: groups and labels of equal size."""
+    """Give the shares (4,) of the nodes by 2 s + y: groups and labels of equal size."""
     same, other = (1 + options.dependence) / 4, (1 - options.dependence) / 4
     return np.array([same, other, other, same])
 
 
 def _edge_chances(options: Options) -> np.ndarray:
-    """(4, 4) probabilities of an edge, by whether its ends have the same group and label.
+    """Compute the (4, 4) probabilities of an edge, by whether its ends have the same group and label.
 
     Of all ways to have both homophilies this is the nearest to edges drawn at random, the limit of iterative
     proportional fitting: same group and same label have the odds ratio that they have over all pairs. The share of the

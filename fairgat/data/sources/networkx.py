@@ -92,7 +92,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 
 def _read(path: Path, options: Options):
-    """Read the file with NetworkX; returns what it is, too."""
+    """Read the file with NetworkX, and say what it is."""
     import networkx
 
     ending = next((each for each in reversed(path.suffixes) if each not in (".gz", ".bz2")), "")
@@ -122,7 +122,7 @@ def _read(path: Path, options: Options):
 
 
 def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
+    """Take each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
     columns, skipped = {}, []
     names = dict.fromkeys(name for _, values in graph.nodes(data=True) for name in values)
     drawing = _PAJEK if form == "pajek" else _GEPHI if {"x", "y", "r", "g", "b"} <= set(names) else ()

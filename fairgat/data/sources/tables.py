@@ -114,7 +114,7 @@ def _has_header(edges: Table, options: Options, find: Callable[[np.ndarray], np.
 
 
 def _ends(edges: Table, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
-    """The numbers of the two columns that name an edge's ends."""
+    """Find the numbers of the two columns that name an edge's ends."""
     if options.ends:
         for end in options.ends:
             edges.column(end)

@@ -59,7 +59,7 @@ def test_a_permuted_graph_is_the_same_graph():
 @pytest.mark.parametrize(
     ("changed", "expected"),
     [
-        ({"features": np.full((5, 2), np.nan)}, "finite"),
+        ({"features": np.full((5, 2), np.nan, np.float32)}, "finite"),
         ({"features": np.ones(5)}, r"\(N, F\)"),
         ({"features": np.array(1.0)}, r"\(N, F\)"),
         ({"features": np.ones((5, 2))}, r"features must be float32, got float64; .*astype\(np\.float32\)"),
@@ -68,8 +68,8 @@ def test_a_permuted_graph_is_the_same_graph():
         ({"labels": np.array([0, 1, 0, -2, 1])}, "labels are numbered from 0, -1 is unlabelled; found -2"),
         ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"no node is in group 1, some are in 2"),
         ({"sensitive": np.ones(5, dtype=int)}, r"no node is in group 0, some are in 1"),
-        ({"labels": np.ones(4, dtype=int)}, "labels must be 5 integers"),
-        ({"sensitive": np.ones(5)}, "sensitive must be 5 integers"),
+        ({"labels": np.ones(4, dtype=int)}, r"labels must have shape \(5,\), got \(4,\)"),
+        ({"sensitive": np.ones(5)}, "sensitive must be int64, got float64"),
         ({"sensitive": np.array([0, 0, 1, 1, -1])}, "negative"),
         ({"edge_index": np.zeros((3, 2), dtype=int)}, r"shape \(2, E\)"),
         ({"edge_index": np.array([[0, 5], [5, 0]])}, r"outside 0 \.\. 4"),
