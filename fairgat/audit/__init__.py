@@ -1,7 +1,7 @@
 """Does the paper hold? Its numbers (`agreement`) and its claims (`claims`) against ours, as `pages` and in a few lines.
 
-`make` gives every file of results/audit from the summaries and the runtimes. `leads` and `chance` say how far the
-paper's own numbers carry its claims. Start with `claims`: one function a claim.
+`make` gives every file of results/audit from the summaries and the runtimes. `support` says how far the paper's
+own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat.audit import agreement, chance, claims, leads, pages
+from fairgat.audit import agreement, claims, pages, support
 from fairgat.config.shown import AuditSettings
 from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
@@ -29,7 +29,6 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """Write the text of each of the audit's files, by its name.
 
     Args:
-        settings: of the audit.
         files: of the kinds `winners`, `runs`, `runtime` and `decisions`, and `more_splits`, a study's differences.csv
             or none.
     """
@@ -47,8 +46,8 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     runs = read(*files["runs"])
     beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
-    own = leads.published()
-    chances = chance.table({key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
+    own = support.differences()
+    chances = support.chances({key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
     paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
@@ -75,7 +74,6 @@ def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settin
     Args:
         paired: as `fairgat.scores.paired.against_reference` gives it.
         decisions: decisions.npz of every method on every data set.
-        settings: as for `make`.
 
     Returns:
         `paired` with `people`, by the bootstrap, of selected cells where decisions are kept, and `corrected`, by Nadeau
@@ -145,8 +143,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
     Args:
         counts: as `count` gives them.
         numbers: as `agreement.compare` gives them.
-        chances: as `chance.table` gives them.
-        settings: as for `make`.
+        chances: as `support.chances` gives them.
     """
     paragraphs, rule = [], settings.rule
     if (numbers["verdict"] == labels.NOT_RUN).all():

@@ -144,8 +144,8 @@ def claims(ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: p
 
     Args:
         ours: results by the heading of their column.
-        leads: as `fairgat.audit.leads.published` gives them.
-        chances: as `fairgat.audit.chance.table` gives them.
+        leads: as `fairgat.audit.support.differences` gives them.
+        chances: as `fairgat.audit.support.chances` gives them.
     """
     columns = ["Paper's own numbers", *ours]
     overview, details, luck = [], [], []

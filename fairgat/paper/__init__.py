@@ -1,14 +1,12 @@
 """The paper's published numbers (paper.yaml): what ours are compared with."""
 
+import math
 from functools import cache
 from importlib import resources
-from typing import Any, TypeVar
+from typing import Any
 
-import numpy as np
 import pandas as pd
 import yaml
-
-Number = TypeVar("Number", float, pd.Series)
 
 TASK_OF_RESULTS = {  # the tables whose numbers are means over splits
     "comparison": "node_classification",
@@ -37,14 +35,14 @@ def results() -> pd.DataFrame:
         `ddof`, and `sample`, the sample standard deviation.
     """
     rows = [
-        {"table": table, "dataset": dataset, "method": method, "metric": metric, "bold": False, **entry, **sample}
+        {"table": table, "dataset": dataset, "method": method, "metric": metric, "bold": False, **entry, **sample,
+         "sample": sample_deviation(entry["std"], **sample)}
         for table, sample in load()["samples"].items()
         for dataset, methods in load()[table].items()
         for method, metrics in methods.items()
         for metric, entry in metrics.items()
-    ]
-    frame = pd.DataFrame(rows)
-    return frame.assign(sample=sample_deviation(frame["std"], frame["splits"], frame["ddof"]))
+    ]  # fmt: skip
+    return pd.DataFrame(rows)
 
 
 def printed(table: str) -> dict[tuple[str, str, str], tuple[float, float]]:
@@ -53,9 +51,9 @@ def printed(table: str) -> dict[tuple[str, str, str], tuple[float, float]]:
     return {(row.dataset, row.method, row.metric): (row.mean, row.std) for row in rows.itertuples()}
 
 
-def sample_deviation(std: Number, splits: Number, ddof: Number) -> Number:
+def sample_deviation(std: float, splits: int, ddof: int) -> float:
     """The sample standard deviation of `splits` values whose `std` has splits - ddof in its denominator."""
-    return std * np.sqrt((splits - ddof) / (splits - 1))
+    return std * math.sqrt((splits - ddof) / (splits - 1))
 
 
 def means(task: str) -> pd.DataFrame:

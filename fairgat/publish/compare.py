@@ -6,7 +6,6 @@ said and left out.
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -68,9 +67,18 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     metrics = one[(one["kind"] == "metrics") & one["dataset"].isin(runs["dataset"])]
     changed = both[(both["value_a"] != both["value_b"]) & (both["kind"] != "scores")]
     counts = changed["kind"] == "runs" if len(extra) else changed["kind"] != "settings"
+    scores = [
+        _row(
+            line.of,
+            *map(percent.score, (line.a, line.b)),
+            percent.signed(line.difference, line.low, line.high),
+            percent.brief(line.largest),
+        )
+        for line in beyond.itertuples()
+    ]
     blocks = [
         Block("In one only", _in_one_only(pd.concat([extra, metrics, lost], ignore_index=True))),
-        Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [*map(_score, beyond.itertuples())]),
+        Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", scores),
     ]
     for kind, compared in both.groupby("kind", sort=False):
         lines = changed[changed["kind"] == kind]
@@ -150,11 +158,6 @@ def _in_one_only(lines: pd.DataFrame) -> list[Row]:
         return ("splits " + ", ".join(splits) if splits.iloc[0] else "yes") if len(splits) else DASH
 
     return [_row(of, said(group["value_a"]), said(group["value_b"])) for of, group in lines.groupby("of", sort=False)]
-
-
-def _score(line: Any) -> Row:
-    gap = percent.signed(line.difference, line.low, line.high)
-    return _row(line.of, percent.score(line.a), percent.score(line.b), gap, percent.brief(line.largest))
 
 
 def _row(*entries: Cell | Text) -> Row:

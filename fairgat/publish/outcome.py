@@ -17,13 +17,13 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     """Describe what a run of the workflow has made and what it has not.
 
     Args:
-        plan: the plan of that run.
         since: when it began, in seconds of the epoch.
         report: the page that Snakemake makes next, if it does.
     """
     lines = []
     results = Path(plan.config.results_dir)
-    tables = [path for path in _tables(plan, results) if path.stat().st_mtime >= since]
+    tables = [*(results / f"tables/{name}.md" for name in plan.config.tables), *sorted(results.glob("studies/*/*.md"))]
+    tables = [path for path in tables if path.exists() and path.stat().st_mtime >= since]
     if tables:
         lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
     audit = results / "audit/paper_vs_reproduced.csv"
@@ -45,12 +45,6 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
             lines.append(f"To have the tables without {', '.join(names)}: --config skip={skip}")
         lines.append("What is finished stays finished: the same command goes on from here.")
     return "\n".join(lines)
-
-
-def _tables(plan: Plan, results: Path) -> list[Path]:
-    """The tables that there are, in config order, then those of studies."""
-    tables = [results / f"tables/{name}.md" for name in plan.config.tables]
-    return [*filter(Path.exists, tables), *sorted(results.glob("studies/*/*.md"))]
 
 
 def _failed(results: Path, since: float) -> list[Path]:

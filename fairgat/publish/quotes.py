@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fairgat.errors import DataError
-from fairgat.files import read_json, write_text
+from fairgat.files import read_json, read_text, write_text
 from fairgat.publish import against
 from fairgat.report.escape import markdown
 from fairgat.report.model import Block, Table, from_json, row
@@ -61,7 +61,6 @@ def with_quotes(page: str, published: Path, link: str) -> str:
     """The text of a page with every part between marks rendered from a published run.
 
     Args:
-        page: Markdown.
         published: the folder of the run.
         link: where it lies as seen from the page.
 
@@ -122,7 +121,8 @@ def summary(published: Path, link: str) -> str:
         f"claim]({link}/audit/claims.md), [every cell against GAT]({link}/audit/paired.md), [what it "
         f"cost]({link}/costs/costs.md), [versions and seed]({link}/provenance.json)."
     )
-    parts = [_headline(published), READING.format(rule=rule), quoted(against.of_run(published))]
+    headline = read_text(published / "audit/headline.txt").strip()
+    parts = [headline, READING.format(rule=rule), quoted(against.of_run(published))]
     explained = f"{markdown(claims.explanation)} {CHANCE}"
     return "\n\n".join([*figures[:1], *parts, explained, quoted(_verdicts(claims, rule)), links])
 
@@ -139,14 +139,6 @@ def _verdicts(claims: Table, rule: str) -> Table:
     ]
     panel = replace(overview, header=header, blocks=[Block(overview.blocks[0].title, rows)], align="l" * len(header))
     return replace(claims, panels=[panel], notes=[])
-
-
-def _headline(published: Path) -> str:
-    path = published / "audit/headline.txt"
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except FileNotFoundError:
-        raise DataError(f"the published run is not whole: {path} does not exist") from None
 
 
 def _table(published: Path, name: str) -> Table:

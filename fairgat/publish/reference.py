@@ -3,7 +3,6 @@
 import shutil
 import tempfile
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -32,7 +31,9 @@ def publish(results: Path) -> Path:
         DataError: the run is not finished, or a file is too large to be kept under version control.
     """
     folder, provenance = results / "reference", read_json(results / "provenance.json")
-    copies = {results / name: Path(name) for name in [*_listed(results, provenance), "provenance.json"]}
+    if "files" not in provenance:
+        raise DataError(f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again.")
+    copies = {results / name: Path(name) for name in [*provenance["files"], "provenance.json"]}
     for root in [results, *(place.parent for place in sorted(results.glob("*/studies")) if place.parent != folder)]:
         copies |= {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
         if root != results:
@@ -64,12 +65,6 @@ def publish(results: Path) -> Path:
         write_text(fresh / "README.md", own_page(fresh))
         _replace(folder, fresh, aside=Path(temporary) / "before")
     return folder
-
-
-def _listed(results: Path, provenance: dict[str, Any]) -> list[str]:
-    if "files" not in provenance:
-        raise DataError(f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again.")
-    return provenance["files"]
 
 
 def audited(results: Path) -> bool:

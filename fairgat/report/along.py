@@ -1,10 +1,10 @@
 """What a study's differences depend on: drawn against counts of the graphs, beside the theory's terms."""
 
 from collections.abc import Mapping
+from itertools import product
 from typing import Any
 
 import pandas as pd
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat.config.shown import StudySettings
@@ -28,7 +28,6 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
     """Draw a row of panels for each quantity that the study varies, against that quantity as measured.
 
     Args:
-        settings: of the study.
         frame: its comparison, as `fairgat.report.study.compare` gives it.
         stats: of its data sets.
         terms: the theory's measures, as `fairgat.report.tables.theory.read` gives them; None where there are none.
@@ -52,7 +51,11 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
             for method, lines in varied[varied["metric"] == metric].groupby("method", sort=False):
                 gaps = 100 * lines.set_index("dataset").loc[:, ["difference", "low", "high"]].reindex(places.index)
                 style.curve(ax, places, gaps.to_numpy().T, looks[method])
-        _theory(last, places, stats, first, looks)
+        for group, (line, _) in _SHARES.items():
+            last.plot(places, [stats[name]["counts"]["r_chi"][group] for name in places.index], line, color=style.GREY)
+        for method, (term, (line, _)) in product((name for name in looks if name in first.index), _TERMS.items()):
+            values, look = first.loc[method, term].reindex(places.index), looks[method]
+            last.plot(places, values, line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
         for ax in (*panels, last):
             ax.set_xlabel(QUANTITIES[quantity])
     for ax, title in zip(axes[0], [*map(style.label, metrics), "first layer: shares, factor"], strict=True):
@@ -61,12 +64,3 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
     lines = [style.sign(text, linestyle=line) for line, text in {**_SHARES, **_TERMS}.values()]
     style.legend(drawn, looks.values(), below=lines)
     return drawn
-
-
-def _theory(ax: Axes, places: pd.Series, stats: Stats, first: pd.DataFrame, looks: Mapping[str, style.Look]) -> None:
-    for group, (line, _) in _SHARES.items():
-        ax.plot(places, [stats[name]["counts"]["r_chi"][group] for name in places.index], line, color=style.GREY)
-    for method in [name for name in looks if name in first.index]:
-        for term, (line, _) in _TERMS.items():
-            values, look = first.loc[method, term].reindex(places.index), looks[method]
-            ax.plot(places, values, line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 from fairgat.config.shown import StudySettings
 from fairgat.report import percent, style
 from fairgat.report.study import by_rule
-from fairgat.scores.paired import differences
+from fairgat.scores.paired import against
 from fairgat.tasks import measures
 
 GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positive_rate"}
@@ -29,7 +29,6 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     """Every method's gaps over all groups and, where these combine several attributes, over each of them.
 
     Args:
-        settings: of the study.
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
         frame: the comparison, as `fairgat.report.study.compare` gives it; its cells are shown.
         stats: the content of .stats.json, by data set.
@@ -42,20 +41,14 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     cells = frame[["run_on", "method", "of", "cell"]].dropna(subset="cell").drop_duplicates()
     scored = by_rule(settings, runs).merge(cells).rename(columns={"run_on": "dataset"})
     scored = scored[scored["epochs"] == "accuracy"]
-    parts = []
-    for gap in GAPS:
-        mine = scored[(scored["metric"] == gap) | scored["metric"].str.startswith(f"{gap}_")]
-        over = mine["metric"].str.removeprefix(gap).str.removeprefix("_").replace("", COMBINED)
-        parts.append(mine.assign(measure=gap, over=over))
-    gaps_of_splits = pd.concat(parts)
-    summary = gaps_of_splits.groupby([*_KEYS, "cell"], sort=False)["value"].agg(
-        n_splits="count", mean="mean", std="std"
-    )
-    base = gaps_of_splits.rename(columns={"value": "base"}).drop(columns="of").rename(columns={"method": "of"})
-    pairs = gaps_of_splits[gaps_of_splits["method"] != gaps_of_splits["of"]].merge(
-        base[["dataset", "of", "measure", "over", "split", "base"]]
-    )
-    paired = differences(pairs.dropna(subset=["value", "base"]), _KEYS).drop(columns=["n_splits", "spread"])
+    measured = scored["metric"].str.extract(rf"^(?P<measure>{'|'.join(GAPS)})(?:_(?P<over>.+))?$")
+    found = scored.join(measured).dropna(subset="measure").fillna({"over": COMBINED})
+    found = found.sort_values("measure", key=lambda names: names.map([*GAPS].index), kind="stable")
+    summary = found.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
+    base = found.drop(columns="of").rename(columns={"method": "of"})
+    varied = found[found["method"] != found["of"]]
+    paired = against(varied, base, ["dataset", "of", "measure", "over", "split"], _KEYS)
+    paired = paired.drop(columns=["n_splits", "spread"])
     rows = summary.reset_index().merge(paired, how="left", on=_KEYS)
     ends = [_ends(scored, row, stats) for row in rows.itertuples()]
     return rows.assign(lowest=[low for low, _ in ends], highest=[high for _, high in ends])[list(COLUMNS)]

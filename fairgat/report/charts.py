@@ -60,8 +60,6 @@ def scatter(settings: FigureSettings, task: Task, shown: pd.DataFrame, lines: pd
     """Draw every cell of every method, and the learning curves of those that are tapped.
 
     Args:
-        settings: what is shown.
-        task: the task.
         shown, lines: as `fairgat.report.explorer.points` and `curves` give them.
     """
     datasets = [title for title in settings.titles_of(task).values() if title in set(shown["dataset"])]

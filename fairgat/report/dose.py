@@ -14,7 +14,7 @@ from fairgat.report import style
 from fairgat.report.figures.account import COLOURS
 from fairgat.report.study import by_rule, compared_with
 from fairgat.report.tables.account import PARTS
-from fairgat.scores.paired import differences
+from fairgat.scores.paired import against
 from fairgat.scores.shares import least_gap
 from fairgat.tasks import measures
 
@@ -30,7 +30,6 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
     """Every cell of the study's methods, and of what they are compared with, at its share of attention.
 
     Args:
-        settings: of the study.
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
         accounts: the rows of account.csv files.
 
@@ -46,9 +45,8 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
     scored = by_rule(settings, runs).rename(columns={"run_on": "dataset"})
     scored = scored[(scored["epochs"] == "accuracy") & scored["metric"].isin(METRICS)]
     bases = scored.merge(variants[["dataset", "of"]].drop_duplicates().rename(columns={"of": "method"}))
-    base = bases.rename(columns={"value": "base", "method": "of"})[["dataset", "of", "split", "metric", "base"]]
-    mine = scored.merge(variants)
-    gaps = differences(mine.merge(base), [*_CELL, "metric"]).set_index([*_CELL, "metric"])
+    mine, base = scored.merge(variants), bases.rename(columns={"method": "of"})
+    gaps = against(mine, base, ["dataset", "of", "split", "metric"], [*_CELL, "metric"]).set_index([*_CELL, "metric"])
     both = pd.concat([bases, mine]).drop_duplicates([*_CELL, "split", "metric"])
     points = both.groupby([*_CELL, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
     for name in ("difference", "low", "high"):
@@ -89,21 +87,17 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
         for over, measure in zip(OVER, METRICS[1:], strict=True):
             mine = logits[(logits["dataset"] == first.dataset) & (logits["over"] == over)]
             two = mine[(mine["method"] == first.of) | ((mine["method"] == first.method) & (mine["cell"] == equal))]
-            shares = [least_gap(lines)[0] for _, lines in two.groupby("split") if len(lines) == 2]
+            shares = pd.Series(
+                [least_gap(lines)[0] for _, lines in two.groupby("split") if len(lines) == 2], dtype=float
+            )
             name = over.replace(" ", "_")
             relative = (cells_of[f"{name}_gap"] / cells_of[f"{name}_spread"]).abs()
             rows.append(
-                {
-                    "dataset": first.dataset,
-                    "over": over,
-                    "n_splits": len(shares),
-                    "predicted": np.mean(shares) if shares else np.nan,
-                    "predicted_std": np.std(shares, ddof=1) if len(shares) > 1 else np.nan,
-                    "least_gap": cells_of.loc[relative.idxmin(), "share"],
-                    "measure": measure,
-                    "least_measure": cells_of.loc[cells_of[measure].idxmin(), "share"],
-                }
-            )
+                {"dataset": first.dataset, "over": over, "n_splits": len(shares),
+                 "predicted": shares.mean(), "predicted_std": shares.std(),
+                 "least_gap": cells_of.loc[relative.idxmin(), "share"],
+                 "measure": measure, "least_measure": cells_of.loc[cells_of[measure].idxmin(), "share"]}
+            )  # fmt: skip
     return pd.DataFrame(rows)
 
 

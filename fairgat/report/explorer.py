@@ -42,8 +42,6 @@ def points(settings: FigureSettings, task: Task, cells: pd.DataFrame, winners: p
     every split has no row.
 
     Args:
-        settings: what is shown.
-        task: the task.
         cells, winners: as `fairgat.scores.runs.read` gives them.
     """
     cells = under(cells, *settings.protocols)
@@ -63,10 +61,11 @@ def points(settings: FigureSettings, task: Task, cells: pd.DataFrame, winners: p
         for each in (each for each in utilities if each in shown):
             against |= _numbers(each.name, row["mean", each.name], row["std", each.name], each)
         for measure in [each for each in shown if each not in utilities]:
+            better = f", {measure.better} is better" if measure.better else ""
             paper = {each: published.get((dataset, method, each.name)) for each in (utilities[0], measure)}
             rows.append(
                 {"dataset": titles[dataset], "method": methods[method], "cell": in_words(cell),
-                 "part": part, "measure": _directed(measure), **against,
+                 "part": part, "measure": f"{labels.metric(measure.name)}{better}", **against,
                  **_numbers("value", row["mean", measure.name], row["std", measure.name], measure),
                  "splits": int(row["n_splits", measure.name]),
                  "paper": ", ".join(_text(*value, each.unit) for each, value in paper.items() if value) or "–",
@@ -114,8 +113,7 @@ def verdicts(settings: FigureSettings, numbers: pd.DataFrame) -> pd.DataFrame:
          "paper": [_text(m / 100, s / 100) for m, s in zip(shown["paper_mean"], shown["paper_std"], strict=True)],
          "reproduced": [_text(m / 100, s / 100) for m, s in zip(shown["mean"], shown["std"], strict=True)],
          "interval": [
-             "–" if percent.missing(a) else f"{a:+.2f} to {b:+.2f}"
-             for a, b in zip(shown["ci_low"], shown["ci_high"], strict=True)
+             str(percent.formatted("{:+.2f} to {:+.2f}", *ends)) for ends in shown[["ci_low", "ci_high"]].to_numpy()
          ],
          "p_holm": shown["p_holm"].round(4)}
     )  # fmt: skip
@@ -125,7 +123,6 @@ def page(settings: FigureSettings, files: Files) -> str:
     """Make explore.html.
 
     Args:
-        settings: what is shown.
         files: of the kinds `cells`, `winners`, `histories` and `audit`.
     """
     cells, winners, views = read(*files["cells"]), read(*files["winners"]), {}
@@ -165,8 +162,3 @@ def _numbers(name: str, mean: float, std: float, measure: Measure) -> dict[str, 
 
 def _text(mean: float, std: float, unit: Unit = PERCENT) -> str:
     return plain(percent.score(mean, std, unit))
-
-
-def _directed(measure: Measure) -> str:
-    """The label of a measure and which way is better."""
-    return f"{labels.metric(measure.name)}{f', {measure.better} is better' if measure.better else ''}"

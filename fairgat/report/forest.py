@@ -20,7 +20,7 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     have their number.
 
     Args:
-        settings, frame: as for `compare`, and as it gives it.
+        settings, frame: as for `fairgat.report.study.compare`, and as it gives it.
         task: whose data sets are drawn.
     """
     mine = with_variants(frame[frame["task"] == task])

@@ -8,6 +8,7 @@ from typing import Literal
 from pydantic import TypeAdapter, ValidationError
 
 from fairgat.errors import DataError
+from fairgat.files import read_text
 
 
 @dataclass(frozen=True)
@@ -118,9 +119,7 @@ def from_json(path: str | Path) -> Table:
         DataError: the file is missing or damaged.
     """
     try:
-        return _JSON.validate_json(Path(path).read_bytes())
-    except OSError as error:
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        return _JSON.validate_json(read_text(path))
     except ValidationError as error:
         raise DataError(f"{path} holds no table ({error.errors()[0]['msg']}). Delete it and run again.") from None
 

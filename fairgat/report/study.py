@@ -21,7 +21,7 @@ from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores import bootstrap
-from fairgat.scores.paired import corrected, differences, for_other_people, leave_out_0, splits_needed
+from fairgat.scores.paired import against, corrected, for_other_people, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
@@ -43,7 +43,6 @@ def compare(
     """Compare the scores of every variant with those of the method as it is.
 
     Args:
-        settings: of the study.
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
         selections: selection.json of each method and data set; the cell that it chooses is compared.
         decisions: decisions.npz of those of them that have one.
@@ -77,8 +76,8 @@ def compare(
         n_splits="size", mean=fmean, std=lambda values: deviation(values, settings.ddof)
     )
     bases = ["dataset", "of", "of_epochs", "metric"]
-    base = scored.loc[scored["changes"] == "", [*bases, "split", "value"]].rename(columns={"value": "base"})
-    gaps = differences(scored[scored["changes"] != ""].merge(base), keys).drop(columns="n_splits")
+    as_it_is = scored["changes"] == ""
+    gaps = against(scored[~as_it_is], scored[as_it_is], [*bases, "split"], keys).drop(columns="n_splits")
     paper = pd.concat(map(means, TASKS)).assign(epochs="accuracy").rename(columns={"dataset": "run_on"})
     compared = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
     compared = compared.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])

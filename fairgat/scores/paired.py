@@ -63,6 +63,12 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
     return means.drop(columns="half").reset_index()
 
 
+def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
+    """`differences` of scores to those of `base` with the same values in `on`; what is missing is left out."""
+    base = base.dropna(subset="value").rename(columns={"value": "base"})[[*on, "base"]]
+    return differences(scores.dropna(subset="value").merge(base, on=list(on)), keys)
+
+
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
     """The differences with `low` and `high` for other people: half of `people` wide, or `corrected` without it."""
     half = frame["people"].fillna(frame["corrected"])
@@ -107,10 +113,8 @@ def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, prot
     identity = ["dataset", "method", "cell"]
     chosen = winners.loc[winners["rule"] == rule, identity].drop_duplicates()
     test = under(runs, *protocols).query("part == 'test'")[[*identity, "split", "metric", "value"]].dropna()
-    base = test.merge(chosen[chosen["method"] == REFERENCE])[["dataset", "split", "metric", "value"]]
-    pairs = test[test["method"] != REFERENCE].merge(
-        base.rename(columns={"value": "base"}), on=["dataset", "split", "metric"]
-    )
-    gaps = differences(pairs, [*identity, "metric"])
+    base = test.merge(chosen[chosen["method"] == REFERENCE])
+    others = test[test["method"] != REFERENCE]
+    gaps = against(others, base, ["dataset", "split", "metric"], [*identity, "metric"])
     gaps = gaps.merge(chosen.assign(selected=True), how="left", on=identity)
     return gaps.assign(selected=gaps["selected"].notna())[list(COLUMNS)]

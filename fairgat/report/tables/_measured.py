@@ -22,12 +22,9 @@ def panel(
     """Make a panel in which a method without measures keeps a line of dashes, with a note that says why.
 
     Args:
-        settings: of the table.
-        notes: receives the notes.
         measured: a row for each measure, with `dataset` and `method`.
         header: of the columns after those of the data set and the method.
         lines: makes one method's lines of its rows of `measured`.
-        title, text: of the panel.
         left: how many columns, from the first, are aligned left.
     """
     blocks = []

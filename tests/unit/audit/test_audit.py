@@ -11,7 +11,7 @@ import pytest
 from scipy import stats
 
 from fairgat import audit, config
-from fairgat.audit import agreement, chance, claims, leads, pages
+from fairgat.audit import agreement, claims, pages, support
 from fairgat.config.protocol import Margins
 from fairgat.config.shown import audit_settings
 from fairgat.errors import DataError
@@ -193,20 +193,20 @@ def test_the_chance_of_a_claim_is_that_of_its_normal_splits():
     # Claim 4: three independent differences of means, each at least -1 as printed.
     rows = [(-0.70, 0.15, 0.20), (0.31, 1.09, 0.43), (0.03, 0.56, 0.95)]
     each = [stats.norm.sf(-1.005, gap, math.hypot(a, b) / math.sqrt(5)) for gap, a, b in rows]
-    assert chance.of_support(claims.CLAIMS[4]) == pytest.approx(math.prod(each), abs=0.015)
-    alone = chance.of_support(claims.CLAIMS[4], splits=20, datasets={"pokec-z"})
+    assert support.chance(claims.CLAIMS[4]) == pytest.approx(math.prod(each), abs=0.015)
+    alone = support.chance(claims.CLAIMS[4], splits=20, datasets={"pokec-z"})
     assert alone == pytest.approx(stats.norm.sf(-1.005, 0.03, math.hypot(0.56, 0.95) / math.sqrt(20)), abs=0.015)
 
 
 def test_a_claim_that_rests_on_luck_and_one_that_does_not():
-    found = chance.table({"recidivism"}, [20, 1])
+    found = support.chances({"recidivism"}, [20, 1])
     assert list(found.columns) == ["its data sets and splits", "data sets run here, 20 splits"]
     assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
     assert found.loc[[6, 8]].isna().all(axis=None) and found["data sets run here, 20 splits"].isna()[7]
 
 
 def test_the_papers_own_differences_are_tested():
-    found = leads.published().set_index(["claim", "dataset", "method", "metric"])
+    found = support.differences().set_index(["claim", "dataset", "method", "metric"])
     assert found.groupby("claim").size().to_dict() == {1: 5, 2: 9, 4: 3, 5: 27, 7: 21}
     line = found.loc[1, "recidivism", "gat", "equal_opportunity"]
     test = stats.ttest_ind_from_stats(1.02, 0.05, 5, 2.09, 1.05, 5, equal_var=False)
@@ -233,7 +233,7 @@ def test_runtime_claim_takes_our_seconds():
 
 def test_claims_page_shows_every_rule_and_the_oddities():
     found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
-    text = render(pages.claims(found, leads.published(), chance.table((), ())), "md")
+    text = render(pages.claims(found, support.differences(), support.chances((), ())), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
     assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))

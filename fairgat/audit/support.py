@@ -1,4 +1,4 @@
-"""The chance that new splits like the paper's would support its claims if its tables were exactly right.
+"""How far the paper's own numbers carry its claims: its differences, and the chance of support if it were right.
 
 A claim that compares means can fail by luck, even where it is true of the means over all splits. Splits are drawn from
 normal distributions with the printed means and deviations, of each method by itself, and the claim's own rule is
@@ -12,18 +12,39 @@ from collections.abc import Container, Iterable
 import numpy as np
 import pandas as pd
 
-from fairgat.audit.claims import CLAIMS, NOT_RUN, NOT_SUPPORTED, Claim
+from fairgat.audit.agreement import holm, welch
+from fairgat.audit.claims import CLAIMS, NOT_RUN, NOT_SUPPORTED, Claim, papers
 from fairgat.paper import results
 
 DRAWS = 2000
 """Repetitions: they leave ± 0.02 to a probability."""
+COLUMNS = ("claim", "dataset", "method", "metric", "difference", "low", "high", "p", "p_holm")
 
 
-def of_support(claim: Claim, splits: int | None = None, datasets: Container[str] | None = None) -> float | None:
+def differences() -> pd.DataFrame:
+    """Test each difference of means that a claim rests on.
+
+    Returns:
+        The columns COLUMNS: FairGAT's published mean less the `method`'s in percentage points, with its 95 % interval,
+        p, and p after Holm's correction for the claim's differences.
+    """
+    printed = results().set_index(["table", "dataset", "method", "metric"])[["mean", "sample", "splits"]]
+    rows = []
+    for number, claim in CLAIMS.items():
+        for dataset, method, metric in (key for check in claim.judge(papers(claim.table))[1] for key in check.means):
+            ours, theirs = (printed.loc[claim.table, dataset, name, metric] for name in ("fairgat", method))
+            p, half = welch(*ours, *theirs)
+            gap = ours["mean"] - theirs["mean"]
+            rows.append((number, dataset, method, metric, gap, gap - half, gap + half, p))
+    frame = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
+    frame["p_holm"] = frame.groupby("claim")["p"].transform(holm)
+    return frame
+
+
+def chance(claim: Claim, splits: int | None = None, datasets: Container[str] | None = None) -> float | None:
     """Simulate how often splits would support a claim if the paper were exactly right.
 
     Args:
-        claim: one of `fairgat.audit.claims.CLAIMS`.
         splits: how many are drawn; as many as the paper has where absent.
         datasets: only these; checks on others count as not made.
 
@@ -43,7 +64,7 @@ def of_support(claim: Claim, splits: int | None = None, datasets: Container[str]
     return sum(status != NOT_SUPPORTED for status in statuses) / DRAWS
 
 
-def table(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
+def chances(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
     """Give the chance of each claim, by its number: with the paper's data sets and splits, then with ours.
 
     Args:
@@ -52,5 +73,5 @@ def table(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
     """
     kinds: dict[str, tuple[int | None, Container[str] | None]] = {"its data sets and splits": (None, None)}
     kinds |= {f"data sets run here, {count} splits": (count, datasets) for count in counts if count > 1}
-    chances = {heading: [of_support(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
-    return pd.DataFrame(chances, index=pd.Index(CLAIMS, name="claim"), dtype=float)
+    found = {heading: [chance(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
+    return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)
