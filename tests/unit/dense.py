@@ -43,10 +43,18 @@ def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE
     return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
 
 
+def write_graph(folder: Path, graph: Graph, task="node_classification", count: int = 1) -> tuple[Path, list[Path]]:
+    """Write graph.npz and split-{k}.npz as the workflow does; their paths."""
+    graph.save(folder / "graph.npz")
+    paths = [folder / f"split-{k}.npz" for k in range(count)]
+    for k, path in enumerate(paths):
+        splits.save(path, splits.make(graph, task, Splits(), 0, "test", k))
+    return folder / "graph.npz", paths
+
+
 def run_job(folder: Path, name: str, module: str = "gat", protocol=NODE, *, graph: Graph, settings=(), **changes):
     """Train a method on split 0 of a graph, from files to files in folder/name; what metrics.json holds."""
-    graph.save(folder / "graph.npz")
-    splits.save(folder / "split.npz", splits.make(graph, protocol.task, Splits(), 0, "test", 0))
+    file, (split,) = write_graph(folder, graph, protocol.task)
     arguments = {
         "job": Run(protocol.task, "test", module, "default", 0),
         "module": module,
@@ -54,8 +62,8 @@ def run_job(folder: Path, name: str, module: str = "gat", protocol=NODE, *, grap
         "training": protocol.model_dump(),
         "threads": 1,
         "seed": 0,
-        "graph": folder / "graph.npz",
-        "split": folder / "split.npz",
+        "graph": file,
+        "split": split,
         "directory": folder / name,
     }
     return training.run(**arguments | changes)

@@ -2,6 +2,8 @@
 
 import pytest
 
+from fairgat.cli import main as cli
+
 CONFIG = """
 datasets:
   demo-social: {task: node_classification, options: {nodes: 300}}
@@ -29,6 +31,17 @@ def project(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "config.yaml").write_text(CONFIG)
     return tmp_path
+
+
+@pytest.fixture
+def refused(capsys):
+    """Run a command that ends with an error, and give what it says."""
+
+    def run(*command, status=1):
+        assert cli.main([*map(str, command)]) == status
+        return capsys.readouterr().err
+
+    return run
 
 
 @pytest.fixture

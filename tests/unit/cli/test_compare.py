@@ -138,18 +138,17 @@ def test_the_terminal_shows_the_largest_and_the_file_all(compare):
         ("../../provenance.json", "[]", "b/provenance.json is damaged"),
     ],
 )
-def test_bad_input_is_explained(compare, capsys, name, text, words):
+def test_bad_input_is_explained(compare, refused, name, text, words):
     write(Path("b"), RUNS)
     path = Path("b/summary/node_classification", name)
     path.unlink() if text is None else path.write_text(text)
-    assert cli.main(["compare", "a", "b"]) == 2
-    assert words in capsys.readouterr().err
+    assert words in refused("compare", "a", "b", status=2)
 
 
-def test_runs_with_nothing_in_common_cannot_be_compared(compare, capsys):
+def test_runs_with_nothing_in_common_cannot_be_compared(compare, refused):
     write(Path("b"), {("pokec", "gat", "default", 0): 0.5})
-    assert cli.main(["compare", "a", "b"]) == 2
-    assert "no run (a cell of a method on a split of a data set) is both in a and in b" in capsys.readouterr().err
+    said = refused("compare", "a", "b", status=2)
+    assert "no run (a cell of a method on a split of a data set) is both in a and in b" in said
 
 
 def test_a_chosen_cell_counts_only_where_both_ran_the_same(compare):

@@ -19,6 +19,11 @@ def graph():
     return synthetic.load("demo-citation", None, synthetic.Options(), 0)
 
 
+def bare(nodes, edges):
+    """A graph with edges and nothing else."""
+    return Graph(np.ones((nodes, 1)), np.zeros(nodes, int), np.zeros(nodes, int), symmetrise(edges, nodes))
+
+
 def codes(edges):
     return {(int(min(u, v)), int(max(u, v))) for u, v in edges.T}
 
@@ -42,8 +47,7 @@ def test_splits_differ_by_seed_data_set_and_number_and_by_nothing_else():
 def test_splits_stay_as_they_are():
     """Another NumPy, or an edit here, must not quietly change every result."""
     assert splits.node_split(20, SHARES, 0, "recidivism", 0)["train"].tolist() == [0, 2, 8, 9, 11, 12, 16, 17]
-    edges = np.array([[u, (u + step) % 12] for u in range(12) for step in (1, 2)]).T
-    ring = Graph(np.ones((12, 1)), np.zeros(12, int), np.zeros(12, int), symmetrise(edges, 12))
+    ring = bare(12, np.array([[u, (u + step) % 12] for u in range(12) for step in (1, 2)]).T)
     assert splits.edge_split(ring, SHARES, 0, "cora", 0)["test_edges"].tolist() == [[0, 0, 9, 3], [10, 11, 11, 4]]
 
 
@@ -74,21 +78,19 @@ def test_non_edges_are_none_of_the_whole_graph_and_all_different(graph):
 
 def test_non_edges_are_drawn_evenly():
     """Of a path of five nodes, each of the six non-edges is equally likely."""
-    path = np.array([[0, 1, 2, 3], [1, 2, 3, 4]])
-    graph = Graph(np.ones((5, 1)), np.zeros(5, int), np.zeros(5, int), symmetrise(path, 5))
+    graph = bare(5, np.array([[0, 1, 2, 3], [1, 2, 3, 4]]))
     shares = Splits(edge_validation=0.25, edge_test=0.25)
     first = [splits.edge_split(graph, shares, seed, "x", 0)["validation_non_edges"] for seed in range(1200)]
     _, counts = np.unique(np.hstack(first), axis=1, return_counts=True)
     assert len(counts) == 6 and (np.abs(counts - 200) < 60).all()
 
 
-def test_too_little_to_divide_is_said(graph):
+def test_too_little_to_divide_is_said():
     with pytest.raises(DataError, match="x: 2 nodes are too few"):
         splits.node_split(2, SHARES, 0, "x", 0)
     with pytest.raises(DataError, match="x: 3 edges are too few"):
-        splits.edge_split(graph.with_edges(symmetrise(np.array([[0, 1, 2], [1, 2, 3]]), 400)), SHARES, 0, "x", 0)
-    full = np.array([[u, v] for u in range(6) for v in range(u)]).T
-    clique = Graph(np.ones((6, 1)), np.zeros(6, int), np.zeros(6, int), symmetrise(full, 6))
+        splits.edge_split(bare(4, np.array([[0, 1, 2], [1, 2, 3]])), SHARES, 0, "x", 0)
+    clique = bare(6, np.array([[u, v] for u in range(6) for v in range(u)]).T)
     with pytest.raises(DataError, match="x: the graph is too dense to sample 4 pairs"):
         splits.edge_split(clique, SHARES, 0, "x", 0)
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from dense import NODE, assert_train_alike, make, run_job, small_graph
+from dense import NODE, assert_train_alike, make, run_job, small_graph, step
 from scipy.stats import wasserstein_distance
 from torch import nn
 
@@ -72,28 +72,23 @@ class Dense:
         read = self.critic(hops)[self.train].squeeze(1)
         return -(read[self.group].mean() - read[~self.group].mean())
 
-    def step(self, optimizer, loss):
-        optimizer.zero_grad()
-        loss.backward()
-        optimizer.step()
-
     def round(self, number):
         settings = self.settings
         rate = settings.learning_rate if number <= settings.late_after else settings.late_learning_rate
         for optimizer in (*self.optimizers, self.structure):
             optimizer.param_groups[0]["lr"] = rate
         change = (self.x @ torch.diag(self.s) - self.x).norm(2)
-        self.step(self.optimizers[0], settings.feature_weight * change + self.adversarial_loss())
+        step(self.optimizers[0], settings.feature_weight * change + self.adversarial_loss())
         with torch.no_grad():
             self.s.copy_(shrunk(self.s, settings.feature_l1 * settings.learning_rate))
         frobenius = ((self.estimate - self.a) ** 2).sum()
-        self.step(self.structure, frobenius + settings.structure_weight * self.adversarial_loss())
+        step(self.structure, frobenius + settings.structure_weight * self.adversarial_loss())
         with torch.no_grad():
             estimate = shrunk(self.estimate, settings.structure_l1 * settings.learning_rate).clamp(0, 1)
             self.estimate.copy_((estimate + estimate.t()) / 2)
             self.s.clamp_(0, 1)
         for _ in range(settings.critic_steps):
-            self.step(self.optimizers[1], -self.adversarial_loss())
+            step(self.optimizers[1], -self.adversarial_loss())
             with torch.no_grad():
                 for p in self.critic.parameters():
                     p.clamp_(-settings.critic_clip, settings.critic_clip)

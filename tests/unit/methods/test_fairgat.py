@@ -168,14 +168,6 @@ def test_without_its_cap_the_share_is_as_given():
     assert given.model.conv1.alpha_chi == given.model.conv2.alpha_chi == 0.9
 
 
-def test_rows_of_inter_edges_alone_get_alpha_chi():
-    """Two nodes of different groups, without self-loops."""
-    conv = fairgat_variants.OneSidedShare(2, 3, alpha_chi=0.3, eta=None, add_self_loops=False)
-    x, edges = torch.randn(2, 2), torch.tensor([[0, 1], [1, 0]])
-    _, (_, alpha) = conv(x, edges, torch.tensor([0, 1]), return_attention_weights=True)
-    torch.testing.assert_close(alpha, torch.full((2, 1), 0.3))
-
-
 @pytest.mark.parametrize("changed", [{"deviation": "constant"}, {"scores": "unscaled"}, {"logit": "unscaled"}, {}])
 def test_step_two_counts_where_step_three_is_read_otherwise(double, changed):
     """After ten epochs; as the paper is read here, the two methods are one."""

@@ -4,7 +4,7 @@ import copy
 
 import pytest
 import torch
-from dense import adam, adjacency, bce, layer, make, neighbours, small_graph, three_groups
+from dense import adam, adjacency, bce, layer, make, neighbours, small_graph, step, three_groups
 from torch.nn.functional import normalize, one_hot
 
 from fairgat.methods.nifty import attend_rows, distance, occurrences, rows_of
@@ -99,8 +99,7 @@ def test_an_epoch(double, monkeypatch, accumulate):
     first = adam(originals(*convolutions, dense.projector, dense.predictor))
     second = adam(originals(dense.model))
     similarity = dense.similarity()
-    similarity.backward()
-    first.step()
+    step(first, similarity)
     if not accumulate:
         second.zero_grad()
     classification = dense.classification()

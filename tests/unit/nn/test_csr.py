@@ -30,17 +30,6 @@ def test_edges_by_target_intra_edges_first(self_loops, groups):
         assert (sensitive[graph.source[mid:hi].long()] != sensitive[i]).all()
 
 
-def test_edges_by_source(edge_index, sensitive):
-    graph = CSRGraph.from_edge_index(edge_index, 30, sensitive)
-    tptr, ttarget, tedge, position = graph.transposed()
-    assert torch.equal(graph.target[tedge.long()], ttarget.long())
-    assert torch.equal(tedge[position.long()], torch.arange(graph.num_edges, dtype=torch.int32))
-    for j in range(30):
-        assert (graph.source[tedge[tptr[j] : tptr[j + 1]].long()] == j).all()
-    assert tptr[-1] == graph.num_edges
-    assert graph.transposed() is graph.transposed()
-
-
 @pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.uint8])
 def test_integers_of_any_width(dtype, edge_index, sensitive):
     wide, narrow = (CSRGraph.from_edge_index(each, 30, sensitive) for each in (edge_index, edge_index.to(dtype)))

@@ -7,6 +7,7 @@ import torch
 from graphs import features, random_graph
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, csr
+from fairgat.nn import linear as products
 
 N = 30
 
@@ -130,6 +131,8 @@ def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
     """Constant features that are mostly zeros give what dense ones give, and what is kept follows writes to them."""
     torch.manual_seed(0)
     x = features(60).detach() * (torch.rand(N, 60) < 0.1)
+    x[7] = 0
+    assert products._nonzeros(x) is not None and products._nonzeros(torch.ones(N, 60)) is None
     layer = FairGATConv(60, 16)
     for _ in range(2):
         results = []

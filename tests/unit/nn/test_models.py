@@ -38,11 +38,8 @@ def test_the_link_encoder_and_its_decoder(edge_index):
 
 
 @pytest.mark.parametrize("edges", [torch.zeros(3, 2).long(), torch.zeros(2, 2), torch.zeros(2).long()])
-def test_links_of_another_form_are_refused(edges):
+def test_links_of_another_form_or_outside_the_graph_are_refused(edges):
     with pytest.raises(ValueError, match=r"shape \(2, m\)"):
         LinkEncoder.decode(torch.zeros(4, 3), edges)
-
-
-def test_links_outside_the_graph_are_refused():
     with pytest.raises(IndexError):
         LinkEncoder.decode(torch.zeros(4, 3), torch.tensor([[0], [4]]))

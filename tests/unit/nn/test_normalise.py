@@ -2,10 +2,7 @@
 
 import pytest
 import torch
-from torch.nn.functional import linear
 
-from fairgat.nn import linear as module
-from fairgat.nn.linear import features_linear
 from fairgat.nn.normalise import Features, covariance, leading_vectors, moments, spectrally_normalised, standardise
 
 
@@ -95,19 +92,3 @@ def test_what_is_done_to_factors_is_done_to_the_product(double, kind):
     if kind != "of each head":
         expected = standardise(whole, 0.75, center=True)
         torch.testing.assert_close(features.centred(0.75).values, expected)
-
-
-def test_products_with_bags_of_words():
-    generator = torch.Generator().manual_seed(0)
-    x = torch.rand(300, 80, generator=generator) * (torch.rand(300, 80, generator=generator) < 0.1)
-    x[7] = 0
-    weight, grad = torch.randn(20, 80, generator=generator), torch.randn(300, 20, generator=generator)
-    results = []
-    for given, function in ((x, features_linear), (x.double(), linear)):
-        w = weight.to(given.dtype, copy=True).requires_grad_()
-        out = function(given, w)
-        out.backward(grad.to(given.dtype))
-        results.append([out, w.grad])
-    for ours, exact in zip(*results, strict=True):
-        torch.testing.assert_close(ours.double(), exact, rtol=1e-4, atol=1e-5)
-    assert module._nonzeros(x) is not None and module._nonzeros(torch.ones(300, 80)) is None

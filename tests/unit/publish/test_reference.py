@@ -76,6 +76,14 @@ def run(tmp_path):
     return paths, folder, lambda: reference.publish(results)
 
 
+@pytest.fixture
+def published(run):
+    """The folder of a run that was published."""
+    _, folder, publish = run
+    publish()
+    return folder
+
+
 def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     paths, folder, publish = run
     (folder / "tables").mkdir(parents=True)
@@ -173,46 +181,40 @@ def test_it_says_what_code_it_comes_from(run, change, words):
     assert words in (folder / "README.md").read_text()
 
 
-def test_pages_quote_the_published_run(run):
-    _, folder, publish = run
-    publish()
+def test_pages_quote_the_published_run(published):
     table = "<!-- table: tables/comparison.md -->"
     stale = f"{quotes.BEGIN}\nstale words\n{quotes.END}"
     page = f"before\n{stale}\nbetween `{table}` and\n{table}\n{quotes.END}\nafter\n"
-    new = quotes.with_quotes(page, folder, "../results")
+    new = quotes.with_quotes(page, published, "../results")
     assert "stale" not in new and "3 agree" in new and "](../results/audit/claims.md)" in new
     quote = new[new.index(f"\n{table}\n") : new.index("after")]
     assert (
         "**Grid**" in quote and "| Cora" in quote and "[tables/comparison.md](../results/tables/comparison.md)" in quote
     )
     assert new.startswith("before\n") and new.endswith(f"{quotes.END}\nafter\n")
-    assert quotes.with_quotes(new, folder, "../results") == new
+    assert quotes.with_quotes(new, published, "../results") == new
     with pytest.raises(DataError, match="needs a line"):
-        quotes.with_quotes(f"{table}\n| A |\n", folder, ".")
+        quotes.with_quotes(f"{table}\n| A |\n", published, ".")
     with pytest.raises(DataError, match=r"nothing\.json cannot be read: No such file"):
-        quotes.with_quotes(page.replace("comparison", "nothing"), folder, ".")
-    (folder / "tables/comparison.json").write_text("{}")
+        quotes.with_quotes(page.replace("comparison", "nothing"), published, ".")
+    (published / "tables/comparison.json").write_text("{}")
     with pytest.raises(DataError, match=r"comparison\.json holds no table"):
-        quotes.with_quotes(page, folder, ".")
+        quotes.with_quotes(page, published, ".")
 
 
-def test_the_figure_that_leads_is_the_first_that_was_made(run):
-    _, folder, publish = run
-    publish()
+def test_the_figure_that_leads_is_the_first_that_was_made(published):
     for name in ("published", "account"):
-        write_text(folder / f"figures/{name}.svg", "<svg/>")
-        assert f"](./figures/{name}.svg)" in quotes.summary(folder, ".")
+        write_text(published / f"figures/{name}.svg", "<svg/>")
+        assert f"](./figures/{name}.svg)" in quotes.summary(published, ".")
 
 
-def test_pages_quote_rows_of_a_study(run):
-    _, folder, publish = run
-    publish()
-    write_text(folder / "studies/power/differences.csv", STUDY)
+def test_pages_quote_rows_of_a_study(published):
+    write_text(published / "studies/power/differences.csv", STUDY)
 
     def rows(**wanted):
         said = " ".join(f"{name}={value}" for name, value in wanted.items())
         mark = f"<!-- table: studies/power/differences.csv {said}".rstrip()
-        text = quotes.with_quotes(f"{mark} -->\n{quotes.END}\n", folder, ".")
+        text = quotes.with_quotes(f"{mark} -->\n{quotes.END}\n", published, ".")
         return [[cell.strip() for cell in line.split("|")[2:-1]] for line in text.splitlines() if "±" in line]
 
     assert rows() == rows(datasets="social") == [["GAT", "91.00 ± 2.00"], ["MLP", "**-19.00** ± 1.00"]]
@@ -223,10 +225,10 @@ def test_pages_quote_rows_of_a_study(run):
         with pytest.raises(DataError, match=rf"differences\.csv has no {next(iter(wrong))}"):
             rows(**wrong)
     other = f"<!-- table: studies/other/differences.csv -->\n\n| MLP | 1.00 ± 1.00 |\n\n{quotes.END}\n"
-    assert quotes.with_quotes(other, folder, ".") == other  # the run has no such study
+    assert quotes.with_quotes(other, published, ".") == other  # the run has no such study
     with pytest.raises(DataError, match=r"paired\.csv does not exist"):
-        quotes.with_quotes(other.replace("other/differences", "power/paired"), folder, ".")
-    summary = quotes.summary(folder, ".")
+        quotes.with_quotes(other.replace("other/differences", "power/paired"), published, ".")
+    summary = quotes.summary(published, ".")
     assert "91.00 ± 2.00" in summary and "**-19.00** ± 1.00" in summary and "Accuracy (%), 20 splits" in summary
 
 

@@ -125,13 +125,12 @@ def contents(failed=("fairgnn-covariance-10", 3)):
 
 def compared(folder, contents, settings=SETTINGS):
     """What the study makes of these metrics.json files."""
+    contents = list(contents)
+    tasks = {content["dataset"]: content["task"] for content in contents}
     scored = runs.collect(write(folder, contents))
-    link = {row.dataset for block in settings.blocks if block.task == LINK for row in block.rows}
-    shards = [shard for _, shard in scored.groupby(["dataset", "method"], sort=False)]
-    tasks = [LINK if shard["dataset"].iloc[0] in link else NODE for shard in shards]
     chosen = [
-        selection.select(shard, task, "validation", "fair", 0.01, None)
-        for shard, task in zip(shards, tasks, strict=True)
+        selection.select(shard, tasks[dataset], "validation", "fair", 0.01, None)
+        for (dataset, _), shard in scored.groupby(["dataset", "method"], sort=False)
     ]
     return study.compare(settings, scored, chosen)
 

@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pandas as pd
 import pytest
+from dense import write_graph
 
-from fairgat.config import Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.files import write_json
@@ -102,10 +102,7 @@ def pooled(tmp_path):
     random, n = np.random.default_rng(6), 50
     labels = np.where(np.arange(n) < 5, -1, random.integers(2, size=n))  # five have no label
     graph = Graph(np.zeros((n, 2), np.float32), labels, random.integers(2, size=n), np.array([[0, 1], [1, 0]]))
-    graph.save(tmp_path / "graph.npz")
-    files = [tmp_path / f"split-{k}.npz" for k in range(2)]
-    for k, path in enumerate(files):
-        splits.save(path, splits.make(graph, "node_classification", Splits(), 0, "toy", k))
+    _, files = write_graph(tmp_path, graph, count=2)
 
     def write(method, logits, cell="alpha_chi_max~0.5/eta~1.0"):
         folder, rows, paths = tmp_path / method, [], []

@@ -1,5 +1,7 @@
 """The account of a gap: its parts by their definition, node by node, and what they add up to."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,7 +9,6 @@ from dense import NODE, make, small_graph
 from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
-from fairgat.data.graph import Graph
 from fairgat.nn import GATConv
 from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, parts
 from fairgat.theory.network import account
@@ -112,8 +113,7 @@ def test_rows_that_a_group_lacks_have_no_account():
     ],
 )
 def test_the_parts_of_a_trained_network_add_up_to_the_gap_of_its_logits(double, module, settings, groups):
-    graph = small_graph(nodes=90, edges=300)
-    graph = Graph(graph.features, graph.labels, np.arange(90) % groups, graph.edge_index)
+    graph = replace(small_graph(nodes=90, edges=300), sensitive=np.arange(90) % groups)
     method = make(module, graph, NODE, **settings)
     fit(method)
     found = account(method)

@@ -24,6 +24,13 @@ def layer(h, attention, sensitive, weight=None, **options):
     )
 
 
+def terms_of(conv, x, edges, sensitive):
+    """The terms of a layer whose graph is cut by group where its attention is fair."""
+    groups = sensitive if isinstance(conv, FairGATConv) else None
+    graph = CSRGraph.from_edge_index(edges, len(x), groups, conv.add_self_loops)
+    return theory.attention_layer("conv", conv, x, graph, sensitive)
+
+
 def uniform(conv):
     """The layer with scores of zero, W = I and no bias: attention is uniform within each segment."""
     with torch.no_grad():
@@ -52,8 +59,7 @@ def test_a2_is_needed_and_gat_lacks_it():
     sensitive = torch.tensor([1, 0, 0, 0])
     x = 1 + sensitive[:, None].double()
     conv = uniform(GATConv(1, 1))
-    graph = CSRGraph.from_edge_index(undirected((0, 1), (0, 2), (0, 3)), 4)
-    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
+    terms = terms_of(conv, x, undirected((0, 1), (0, 2), (0, 3)), sensitive)
     assert terms.alpha_chi == pytest.approx((3 / 4 + 3 * 1 / 2) / 4)
     assert terms.delta_c == terms.delta_z == 0
     assert terms.delta_out == pytest.approx(0.25)
@@ -64,9 +70,8 @@ def test_a2_is_needed_and_gat_lacks_it():
 def test_a2_for_every_node_would_leave_no_inter_attention():
     """A2 says "every node", but a node without inter-edges gives them nothing; the proof uses S^chi alone."""
     sensitive = torch.tensor([0, 0, 1])
-    conv = FairGATConv(1, 1, alpha_chi=0.5, eta=None, spectral_norm=False).double()
-    graph = CSRGraph.from_edge_index(undirected((0, 1), (1, 2)), 3, sensitive)
-    _, (edges, alpha) = conv(torch.rand(3, 1).double(), graph, return_attention_weights=True)
+    conv, edges = FairGATConv(1, 1, alpha_chi=0.5, eta=None).double(), undirected((0, 1), (1, 2))
+    _, (edges, alpha) = conv(torch.rand(3, 1).double(), edges, sensitive, return_attention_weights=True)
     inter = (sensitive[edges[0]] != sensitive[edges[1]]).double()
     given = torch.zeros(3).double().index_add(0, edges[1], alpha[:, 0].detach() * inter)
     assert given.tolist() == pytest.approx([0, 0.5, 0.5])
@@ -87,11 +92,9 @@ def test_fair_attention_as_printed_does_not_sum_to_1():
     out = np.array(printed) @ h
     assert theory.disparity(h, np.array(sensitive)) == 0
     assert theory.disparity(out, np.array(sensitive)) > 1
-    conv = uniform(FairGATConv(2, 2, alpha_chi=share, eta=None, spectral_norm=False))
-    graph = CSRGraph.from_edge_index(
-        undirected((0, 1), (0, 2), (1, 3), (2, 3)), 4, torch.tensor(sensitive), add_self_loops=False
-    )
-    terms = theory.attention_layer("conv", conv, torch.from_numpy(h), graph, torch.tensor(sensitive))
+    conv = uniform(FairGATConv(2, 2, alpha_chi=share, eta=None, spectral_norm=False, add_self_loops=False))
+    edges = undirected((0, 1), (0, 2), (1, 3), (2, 3))
+    terms = terms_of(conv, torch.from_numpy(h), edges, torch.tensor(sensitive))
     assert terms.delta_out == pytest.approx(terms.bound, abs=1e-12) == 0  # our layer gives a lone segment all
 
 
@@ -100,13 +103,12 @@ def test_isolated_nodes_need_self_loops():
     sensitive = torch.tensor([0, 0, 1])
     x = torch.ones(3, 1).double()
     edges = undirected((0, 1))
-    conv = uniform(GATConv(1, 1))
-    with_loops, without = (CSRGraph.from_edge_index(edges, 3, add_self_loops=loops) for loops in (True, False))
-    terms = theory.attention_layer("conv", conv, x, with_loops, sensitive)
+    with_loops, without = (uniform(GATConv(1, 1, add_self_loops=loops)) for loops in (True, False))
+    terms = terms_of(with_loops, x, edges, sensitive)
     assert terms.delta_out == terms.bound_printed == 0
-    assert theory.disparity(conv(x, without).detach().numpy(), sensitive.numpy()) == 1
+    assert theory.disparity(without(x, edges).detach().numpy(), sensitive.numpy()) == 1
     with pytest.raises(NotDefined, match="isolated nodes"):
-        theory.attention_layer("conv", conv, x, without, sensitive)
+        terms_of(without, x, edges, sensitive)
 
 
 def test_normalisation_undoes_spectral_normalisation():
@@ -115,8 +117,7 @@ def test_normalisation_undoes_spectral_normalisation():
     sensitive = torch.tensor([0, 0, 1, 1])
     x = 1 + 1e-3 * sensitive[:, None].double()
     conv = uniform(FairGATConv(1, 1, alpha_chi=0.25, eta=1.0, spectral_norm=False))
-    graph = CSRGraph.from_edge_index(undirected((0, 2), (1, 3)), 4, sensitive)
-    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
+    terms = terms_of(conv, x, undirected((0, 2), (1, 3)), sensitive)
     assert terms.sigma_max == pytest.approx(1)
     assert terms.bound_printed < 1e-3  # A2 holds, and nobody deviates from the group's mean
     assert terms.delta_out == pytest.approx(2, rel=1e-3)
@@ -134,9 +135,8 @@ def test_with_s3_no_training_makes_the_bound_small(seed, eta):
     edges = torch.from_numpy(symmetrise(rng.integers(20, size=(2, 50)), 20))
     x = torch.from_numpy(rng.normal(size=(20, 6)) + rng.normal() * sensitive.numpy()[:, None])
     conv = FairGATConv(6, 4, alpha_chi=0.4, eta=eta).double().eval()
-    graph = CSRGraph.from_edge_index(edges, 20, sensitive)
-    terms = theory.attention_layer("conv", conv, x, graph, sensitive)
-    aggregated = theory.disparity(conv(x, graph).detach().numpy(), sensitive.numpy())
+    terms = terms_of(conv, x, edges, sensitive)
+    aggregated = theory.disparity(conv(x, edges, sensitive).detach().numpy(), sensitive.numpy())
     assert terms.bound**2 + aggregated**2 >= 4 * 4 * eta**2 * (1 - 1e-6)
 
 
@@ -161,11 +161,10 @@ def test_learned_attention_changes_with_eta():
     sensitive = torch.arange(12) % 2
     edges = torch.from_numpy(symmetrise(np.random.default_rng(0).integers(12, size=(2, 40)), 12))
     x = torch.randn(12, 3).double()
-    graph = CSRGraph.from_edge_index(edges, 12, sensitive)
     conv = FairGATConv(3, 3, alpha_chi=0.4, eta=1.0).double().eval()
-    one = theory.attention_layer("conv", conv, x, graph, sensitive)
+    one = terms_of(conv, x, edges, sensitive)
     conv.eta = 0.25
-    other = theory.attention_layer("conv", conv, x, graph, sensitive)
+    other = terms_of(conv, x, edges, sensitive)
     assert other.delta_c == pytest.approx(0.25 * one.delta_c)
     assert other.delta_z != pytest.approx(0.25 * one.delta_z, rel=0.01)
 
@@ -208,7 +207,7 @@ def test_the_best_factor_can_make_a_disparity_from_none():
     found = {}
     for value in (0.0, share):
         conv = uniform(FairGATConv(1, 1, alpha_chi=value, eta=None, spectral_norm=False))
-        found[value] = theory.attention_layer("conv", conv, x, CSRGraph.from_edge_index(edges, 3, sensitive), sensitive)
+        found[value] = terms_of(conv, x, edges, sensitive)
     assert found[share].tau == pytest.approx(0)
     assert found[0.0].tau == 1
     assert found[0.0].delta_out == 0

@@ -1,11 +1,10 @@
 """The measurement of every method's epoch."""
 
 import pytest
-from dense import small_graph
+from dense import small_graph, write_graph
 
 from fairgat import config
-from fairgat.config import NodeTraining, Runtime, Splits
-from fairgat.data import splits
+from fairgat.config import NodeTraining, Runtime
 from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods import gat
 from fairgat.training import timing
@@ -16,10 +15,7 @@ TOO_DENSE = "threshold~0.1: too dense"
 @pytest.fixture
 def measured(tmp_path, monkeypatch):
     """GAT under three names: as it is, with a first cell that is called off, and with no other."""
-    graph = small_graph(nodes=60, edges=200)
-    graph.save(tmp_path / "graph.npz")
-    split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
-    splits.save(tmp_path / "split.npz", split)
+    graph, (split,) = write_graph(tmp_path, small_graph(nodes=60, edges=200))
 
     class Settings(gat.Settings):
         threshold: float = 0.0
@@ -41,8 +37,7 @@ def measured(tmp_path, monkeypatch):
         "fairgnn": {"module": "gat", "cells": {"default": {"threshold": 0.2}}},
     }
     protocol = NodeTraining(epochs=1, hidden=8).model_dump()
-    files = tmp_path / "graph.npz", tmp_path / "split.npz"
-    return timing.measure("recidivism", *files, entries, protocol, Runtime(warmup=1, epochs=2, threads=1), 0)
+    return timing.measure("recidivism", graph, split, entries, protocol, Runtime(warmup=1, epochs=2, threads=1), 0)
 
 
 def test_the_first_cell_that_trains_is_timed(measured):
