@@ -77,7 +77,7 @@ class File:
         try:
             return _SHA256 + (folder / f"{self.basename}.sha256").read_text(encoding="ascii").split()[0]
         except (FileNotFoundError, IndexError, UnicodeDecodeError):
-            return f"{_SHA256}that was noted beside it, and nothing is"
+            return f"the checksum in {self.basename}.sha256, which is missing or damaged"
 
     def state(self, folder: Path) -> Literal["missing", "altered", "here"]:
         """Compare the file in `folder` with what it should be."""
