@@ -195,7 +195,7 @@ def test_pages_quote_the_published_run(published):
     assert quotes.with_quotes(new, published, "../results") == new
     with pytest.raises(DataError, match="needs a line"):
         quotes.with_quotes(f"{table}\n| A |\n", published, ".")
-    with pytest.raises(DataError, match=r"nothing\.json cannot be read: No such file"):
+    with pytest.raises(DataError, match=r"nothing\.json does not exist"):
         quotes.with_quotes(page.replace("comparison", "nothing"), published, ".")
     (published / "tables/comparison.json").write_text("{}")
     with pytest.raises(DataError, match=r"comparison\.json holds no table"):
