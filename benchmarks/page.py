@@ -62,7 +62,7 @@ def line(first: str, cells: list[str]) -> str:
 
 
 def shown(row: str) -> bool:
-    """Whether a row stands in the table of every setting: a peer's with freed memory kept only counts as its fastest."""
+    """Whether a row stands in the table of settings: a peer's with freed memory kept counts only as its fastest."""
     return not (row.startswith(PEERS) and row.endswith(KEPT))
 
 
