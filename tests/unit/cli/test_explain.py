@@ -1,11 +1,15 @@
-"""`fairgat explain`: numbers that add up for every kind of run, and errors in words."""
+"""`fairgat explain`: numbers that add up for every kind of run, errors in words, and one number followed to its end."""
 
 import json
 import re
+from pathlib import Path
+from statistics import fmean, stdev
 
 import pytest
 
 from fairgat.cli import main as cli
+from fairgat.files import read_json
+from fairgat.scores import runs
 
 
 @pytest.fixture
@@ -71,3 +75,34 @@ def test_what_cannot_be_explained_is_said(explained, refused):
     metrics.write_text(json.dumps(content))
     (metrics.parent / "model.npz").unlink()
     assert "model.npz does not exist" in refused("explain", metrics.parent)
+
+
+FOLDER = Path(__file__).resolve().parents[3] / "docs/example-run"
+SHARD = FOLDER / "runs/node_classification/demo-social/fairgat"
+
+
+def accuracies(frame):
+    """The test accuracy on each split, of the rows of FairGAT's cell."""
+    return (
+        frame.query("part == 'test' and metric == 'accuracy' and protocol == ''").set_index("split")["value"].to_dict()
+    )
+
+
+def test_a_number_can_be_followed_to_its_end(capsys):
+    cell = read_json(SHARD / "selection.json")["winner"]
+    summary = FOLDER / "summary/node_classification"
+    (winner,) = (
+        runs.read(summary / "winners.csv")
+        .query("method == 'fairgat' and rule == 'fair' and metric == 'accuracy'")
+        .itertuples()
+    )
+    (shown,) = (line for line in (FOLDER / "tables/comparison.md").read_text().splitlines() if "| FairGAT " in line)
+    assert f"{100 * winner.mean:.2f}" in shown and f"{100 * winner.std:.2f}" in shown
+    values = accuracies(runs.read(summary / "runs.csv").query("method == 'fairgat' and cell == @cell"))
+    assert (fmean(values.values()), stdev(values.values())) == pytest.approx((winner.mean, winner.std))
+    assert accuracies(runs.read(SHARD / "runs.csv").query("cell == @cell")) == values
+    for split, value in values.items():
+        folder = SHARD / cell / f"split-{split}"
+        assert cli.main(["evaluate", str(folder)]) == 0
+        assert f"{value:.4f}" in capsys.readouterr().out
+        assert cli.main(["explain", str(folder)]) == 0  # its weights are those of this version's networks

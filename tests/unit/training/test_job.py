@@ -1,4 +1,4 @@
-"""The epoch loop and the training job."""
+"""The epoch loop, the training job, and the time of an epoch."""
 
 import json
 from dataclasses import replace
@@ -7,13 +7,17 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, make, run_job, small_graph
+from dense import LINK, NODE, make, run_job, small_graph, write_graph
 from scipy.special import expit
 
-from fairgat.config import LinkTraining, Splits
+from fairgat import config
+from fairgat.config import LinkTraining, NodeTraining, Runtime, Splits
 from fairgat.data import splits
+from fairgat.errors import CellCalledOff, NotDefined
+from fairgat.methods import gat
 from fairgat.tasks.base import Score, best
 from fairgat.tasks.link_prediction import LinkTask
+from fairgat.training import timing
 from fairgat.training.loop import Diverged, Fit, fit
 
 NODE_METHODS = ["gat", "fairgat", "fairgnn", "nifty"]
@@ -176,3 +180,49 @@ def test_links_whose_scores_are_nan_have_diverged(graph):
     method.update = lambda output: {}
     with pytest.raises(Diverged, match="validation score"):
         fit(method)
+
+
+TOO_DENSE = "threshold~0.1: too dense"
+
+
+@pytest.fixture
+def measured(tmp_path, monkeypatch):
+    """GAT under three names: as it is, with a first cell that is called off, and with no other."""
+    graph, (split,) = write_graph(tmp_path, small_graph(nodes=60, edges=200))
+
+    class Settings(gat.Settings):
+        threshold: float = 0.0
+
+    def prepare(graph, settings, debiased):
+        if settings.threshold == 0.1:
+            raise CellCalledOff(TOO_DENSE)
+        if settings.threshold == 0.2:
+            raise NotDefined("three groups")
+        return graph
+
+    monkeypatch.setattr(gat, "Settings", Settings)
+    monkeypatch.setattr(gat.NodeClassification, "prepare", prepare)
+    cells = {"threshold~0.1": {"threshold": 0.1}, "threshold~0.3": {"threshold": 0.3}}
+    entries = {
+        "gat": {"module": "gat", "cells": {"default": {}}},
+        "edits": {"module": "gat", "cells": cells},
+        "nifty": {"module": "gat", "cells": {"threshold~0.1": {"threshold": 0.1}}},
+        "fairgnn": {"module": "gat", "cells": {"default": {"threshold": 0.2}}},
+    }
+    protocol = NodeTraining(epochs=1, hidden=8).model_dump()
+    return timing.measure("recidivism", graph, split, entries, protocol, Runtime(warmup=1, epochs=2, threads=1), 0)
+
+
+def test_the_first_cell_that_trains_is_timed(measured):
+    assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
+    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE, "fairgnn": "three groups"}
+    assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
+
+
+def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():
+    settings = config.load_files("config.yaml")
+    assert next(iter(settings.cells_to_time("edits", "pokec-n")["cells"])) == "threshold~0.05"
+    assert list(settings.cells_to_time("edits", "pokec-n-structural")["cells"]) == [
+        f"threshold~{value}" for value in (0.001, 0.01, 0.05, 0.3)
+    ]
+    assert list(settings.cells_to_time("nifty", "pokec-n")["cells"]) == ["similarity_weight~0.5"]
