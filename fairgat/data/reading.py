@@ -39,7 +39,7 @@ csv.field_size_limit(2**31 - 1)  # as pandas, which has none
 class Column(NamedTuple):
     """One column: row r holds `texts[codes[r]]`; every text occurs. Where all differ, texts[r] is that of row r."""
 
-    codes: np.ndarray  # (R,) integers
+    codes: np.ndarray  # (R,) int32
     texts: np.ndarray  # (K,) different texts in the order of the rows, without the white space around them
 
     @classmethod
@@ -49,7 +49,7 @@ class Column(NamedTuple):
 
         numbers, stripped = pd.factorize(np.array([text.strip() for text in texts], dtype=object))
         codes, occurring = pd.factorize(numbers[codes])
-        return cls(codes, stripped[occurring])
+        return cls(codes.astype(np.int32), stripped[occurring])  # for memory
 
     def rows(self) -> np.ndarray:
         """Give the text of each row, (R,)."""
@@ -188,11 +188,7 @@ def read(path: Path, written: FileOptions, options: Form) -> Table:
     separator, encoding, comment = (
         getattr(options if getattr(written, key) is None else written, key) for key in Form.model_fields
     )
-    raw, packed = _unpacked(path, where)
-    text, encoding = _decoded(raw, where, encoding)
-    text, comment, comments = _without_comments(text, where, comment, separator)
-    content = text.encode()
-    del raw, text
+    content, packed, encoding, comment, comments = _content(path, where, encoding, comment, separator)
     separator = separator or _separator(content, where)
     try:
         frame = pd.read_csv(
@@ -214,12 +210,25 @@ def read(path: Path, written: FileOptions, options: Form) -> Table:
     if "" in columns[-1].texts:  # so does pandas fill up a row that is cut off
         _check_widths(content, where, separator)
 
+    (first, _), content = next(_rows(content, separator)), b""  # `place` reads it again, for memory
+
     def place(row: int) -> str:
-        return f"{where}, line {next(islice(_rows(content, separator), row, None))[0]}"
+        again = _content(path, where, encoding, comment, separator)[0]
+        return f"{where}, line {next(islice(_rows(again, separator), row, None))[0]}"
 
     read_as = f"{packed}{encoding.removesuffix('-sig')}, separator {separator!r}"
     read_as += f", {comments} lines that begin with {comment!r} left out" if comments else ""
-    return Table(place(0), [str(number) for number in range(len(columns))], columns, place, read_as)
+    return Table(f"{where}, line {first}", [str(number) for number in range(len(columns))], columns, place, read_as)
+
+
+def _content(
+    path: Path, where: str, encoding: str | None, comment: str | None, separator: str | None
+) -> tuple[bytes, str, str, str, int]:
+    """Read a file as UTF-8 without lines of comment; and say what packed it, its encoding, and the comments."""
+    raw, packed = _unpacked(path, where)
+    text, encoding = _decoded(raw, where, encoding)
+    text, comment, comments = _without_comments(text, where, comment, separator)
+    return text.encode(), packed, encoding, comment, comments
 
 
 def _unpacked(path: Path, where: str) -> tuple[bytes, str]:
