@@ -36,8 +36,8 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
             m.name: [printed.get((dataset.name, m.name, each.name)) for each in columns] for m in settings.methods
         }
         best = [
-            _best([entry[0].text for entry in column if entry], measure)
-            for measure, column in zip(columns, zip(*scores.values(), strict=True), strict=True)
+            _best([entries[place][0].text for entries in scores.values() if entries[place]], measure)
+            for place, measure in enumerate(columns)
         ]
         for method in settings.methods:
             selection = selections.get((dataset.name, method.name))

@@ -100,6 +100,14 @@ def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
 
 
+def test_a_table_may_have_no_methods(tmp_path):
+    plan = small(tmp_path, {"gat": {}})
+    finish(plan, [metrics("recidivism", "gat", "default", 0, scores(NODE, 0.9, 0.1))])
+    table = build(replanned(plan, tables={"comparison": []}), "comparison")
+    assert [block.rows for block in table.panels[0].blocks] == [[]]
+    assert all(render.render(table, form) for form in render.FORMATS)
+
+
 def test_a_number_can_be_followed_to_its_runs(plan, built):
     text = render.render(built["comparison"], "md")
     row = next(line for line in text.splitlines() if line.startswith("| FairGAT"))
