@@ -167,6 +167,6 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         text += (
             f"; the median interval of such a difference is ± {half:.2g} percentage points; for {wide} of the "
             f"{len(unsure)} it is wider than the margin, so that they could not have agreed; "
-            f"{agreement.significant_alone(unsure)} would count as different if each were tested alone"
+            f"{agreement.significant_alone(unsure)} would count as different if each were the only one tested"
         )
     return "\n\n".join([*paragraphs, f"{text}.\n"])

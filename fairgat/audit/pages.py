@@ -51,7 +51,7 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
             f"selection rule (significant: below {agreement.ALPHA:g}). The interval is for the means of random splits "
             f"of one data set, ours and the paper's. {agreement.in_words(settings.margins)}; in "
-            "parentheses where the result would count as better or worse if it were tested alone, without correction. "
+            "parentheses where the result would count as better or worse if it were the only one tested. "
             "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
             f"Shown in full: {labels.RULES[settings.rule]} (selection.rule: {settings.rule})."
         ),
