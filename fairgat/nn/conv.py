@@ -19,21 +19,20 @@ class GATConv(nn.Module):
         h'_i = \sum_{j \in N(i) \cup \{i\}} \alpha_{ij} W h_j, \qquad
         \alpha_{ij} = \operatorname{softmax}_j \operatorname{LeakyReLU}(a_{src}^T W h_j + a_{dst}^T W h_i)
 
-    A pass takes three steps, each a method that a class derived from this one may override: `scores` of the features C
-    = X W^T, `attend`, and `normalise`, which is applied to C and to the sums Z. They are handed `Features`, which may
-    not be multiplied out yet: where `in_channels` is smaller than `out_channels`, features are summed before they are
-    transformed. Under autocast the layer keeps the precision of its parameters.
+    A pass takes three steps, each a method that a subclass may override: `scores` of the features C = X W^T, `attend`,
+    and `normalise`, which is applied to C and to the sums Z. They take `Features`, which are not multiplied out yet
+    where `in_channels` is smaller than `out_channels`. Under autocast the layer keeps the precision of its parameters.
 
     Args:
-        in_channels: F_in. Bipartite graphs (a pair) are not supported.
+        in_channels: F_in, one number.
         out_channels: C, per head.
         heads: H.
         concat: concatenate the heads, or average them.
         negative_slope: of the LeakyReLU.
         dropout: probability with which a normalised attention coefficient is dropped in training.
         add_self_loops: give every node exactly one self-loop.
-        edge_dim: must be None; edge features are not supported.
-        fill_value: not read; it stands for PyTorch Geometric's features of self-loops.
+        edge_dim: must be None.
+        fill_value: not read.
         bias: add a learned bias.
         residual: add a learned linear map of the input.
 
@@ -106,9 +105,9 @@ class GATConv(nn.Module):
 
         Args:
             x: (N, F_in) node features.
-            edge_index: (2, E), sources above targets, in any order; a sparse (N, N) matrix with a row for each target;
-                or a `CSRGraph`. The CSR form is kept for as long as the same tensor is passed.
-            edge_attr: must be None; it stands for PyTorch Geometric's edge features.
+            edge_index: as for `CSRGraph.from_edge_index`, whose result is kept for as long as the same tensor is
+                passed; or a `CSRGraph`.
+            edge_attr: must be None.
             size: None or (N, N).
             return_attention_weights: also return (edge_index with self-loops, alpha (E', H)).
             keep: (E',) bool, False drops an edge; in the order of the CSR graph's edges (`CSRGraph.reorder_edges`).
@@ -217,19 +216,17 @@ class FairGATConv(GATConv):
 
     S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
     and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group
-    a mass of its own (`fairgat.nn.balanced_shares`). S2: the weight matrix is divided by its spectral norm; this is not
-    computed where S3 follows, which undoes any factor of the weight: outputs and training are the same. S3: every
-    feature of C = X W^T and of Z = alpha C is brought to unit variance over the nodes and scaled by `eta`; attention
-    scores are those of the scaled C.
+    a mass of its own. S2: the weight matrix is divided by its spectral norm, unless S3, which undoes any factor,
+    follows. S3: every feature of C = X W^T and of Z = alpha C is scaled to a standard deviation of `eta` over the
+    nodes; attention scores are those of the scaled C.
 
     Args:
-        alpha_chi: attention for the inter-edges of a node that has both kinds, with any number of groups; or the
-            `Shares` of each group; None leaves S1 out.
+        alpha_chi: S1's share, in [0, 1], or `Shares`; None leaves S1 out.
         spectral_norm: S2.
         eta: S3's factor; None leaves S3 out.
         center: subtract the mean in S3, too.
 
-    The other arguments, and the three steps, are those of `GATConv`: `attend` is S1, `normalise` S3.
+    The others are those of `GATConv`. Of its steps, `attend` is S1 and `normalise` S3.
 
     Raises:
         ValueError: alpha_chi lies outside [0, 1], eta is not positive, or `sensitive` is missing where S1 needs it.
@@ -282,9 +279,9 @@ class FairGATConv(GATConv):
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node: integers, bool or strings.
 
-        With a number for `alpha_chi`, more than two groups are allowed: equal values make an intra-edge, different ones
-        an inter-edge. `sensitive` is not read without S1; with S1 it must not be given where `edge_index` is a
-        `CSRGraph`, which is made with it, and with the layer's shares if it has any.
+        There may be more than two groups: equal values make an intra-edge, different ones an inter-edge. `sensitive` is
+        not read without S1; with S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with it, and
+        with the layer's shares if it has any.
         """
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):

@@ -25,12 +25,12 @@ KEPT = 8  # graphs of one edge_index: with and without self-loops, of other grou
 class CSRGraph:
     """A directed graph by target node, whose rows are cut into segments; an attention is a softmax within each.
 
-    Without `sensitive` a row is one segment: that is GAT. With it, a row has two, intra-edges and inter-edges. With
-    `shares` too, it has one for each of K groups, beginning with the node's own: segment k of a node of group a holds
-    its neighbours of group (a + k) mod K. Segments may be empty.
+    Without `sensitive` a row is one segment (GAT); with it, two, intra-edges and inter-edges; with `shares`, too, one
+    for each of K groups: segment k of a node of group a holds its neighbours of group (a + k) mod K. Segments may be
+    empty.
 
     Attributes:
-        num_nodes: N, the number of sources; the rows of a part of a graph may be fewer.
+        num_nodes: N, the number of sources; a part of a graph has fewer rows.
         segments: S, the number of segments in a row.
         rowptr: (N + 1,) int64; the edges into node i are rowptr[i] .. rowptr[i+1].
         segptr: (N S + 1,) int64; segment k of row i is segptr[i S + k] .. segptr[i S + k + 1].
@@ -64,8 +64,7 @@ class CSRGraph:
 
         Args:
             edge_index: (2, E) integers, sources above targets, in any order; duplicates stay separate edges. Or a
-                sparse (N, N) matrix with a row for each target (PyTorch Geometric's `adj_t`), whose values are
-                not read.
+                sparse (N, N) matrix with a row for each target (`adj_t`), whose values are not read.
             num_nodes: N.
             sensitive: (N,) group of each node: integers, bool or strings.
             add_self_loops: replace the self-loops there are by exactly one per node.
@@ -297,7 +296,7 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     """(N,) int64 reverse Cuthill-McKee order of a symmetric graph: node `order[k]` becomes node k.
 
     Neighbours then share cache lines, which saves a tenth of the epoch or more on Recidivism. Hubs come last, and the
-    others are ordered without them: through a hub half of the graph is one step away.
+    others are ordered without them.
     """
     hub = np.bincount(edge_index[1], minlength=num_nodes) > HUB * edge_index.shape[1] / max(num_nodes, 1)
     source, target = edge_index[:, ~hub[edge_index].any(axis=0)]

@@ -19,7 +19,7 @@ class NodeClassifier(nn.Module):
         layer: makes an attention layer from its input and output width, for instance `GATConv`.
         in_channels: F.
         hidden: width of both attention layers.
-        spectral_norm: S2 on the linear layer, which is not computed where S3 follows and undoes it.
+        spectral_norm: S2 on the linear layer, unless S3 follows.
         eta: S3 on the linear layer's output Z; None leaves it out.
         center: subtract Z's mean, too.
     """
@@ -70,10 +70,7 @@ class SpectralLinear(nn.Linear):
 class LinkEncoder(nn.Module):
     """Two attention layers, ReLU between them; a link's logit is the dot product of its ends (FairDrop's notebook).
 
-    Args:
-        layer: makes an attention layer from its input and output width.
-        in_channels: F.
-        hidden: width of both attention layers.
+    `layer`, `in_channels` and `hidden` are those of `NodeClassifier`.
     """
 
     def __init__(self, layer: Layer, in_channels: int, hidden: int) -> None:

@@ -23,9 +23,9 @@ _SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
 class Shares:
     """The masses that nodes of each kind give to each of K groups.
 
-    `Shares(groups, target)` has a mass for each pair of groups: where all groups are among the neighbours, a node of
-    group a gives `target[a, b]` to group b; where some are missing, the others' masses are scaled to a sum of 1.
-    `balanced_shares` lists R kinds with masses of their own besides.
+    With `Shares(groups, target)`, a node of group a gives `target[a, b]` to group b; where some groups are not among
+    its neighbours, the others' masses are scaled to a sum of 1. `balanced_shares` lists R kinds with masses of their
+    own besides.
 
     Attributes:
         groups: (K,) values of the groups, in ascending order.
@@ -121,16 +121,15 @@ def balanced_shares(
     .. math::
         B = \varphi I + (1 - \varphi) 1 \pi^T
 
-    whose tau is abs(phi): 1 mixes nothing, 0 removes the difference, below 0 it changes its sign. Among the masses that
-    come as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares
-    of neighbours (least squares, weighted by the nodes). A node with only its own group around it keeps everything, so
-    phi can be out of reach: see `reached` and `tau` of the result.
+    whose tau is abs(phi): 1 keeps the difference, 0 removes it, below 0 it changes its sign. Among the masses that come
+    as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares of
+    neighbours (least squares, weighted by the nodes). A node with only its own group around it mixes nothing, so phi
+    can be out of reach: see `reached` and `tau` of the result.
 
     Args:
         sensitive: (N,) group of each node, integers, bool or strings.
         edge_index: (2, E), sources above targets.
-        retention: phi in [-1, 1]. For two groups of one size in which everyone has neighbours of both kinds, the
-            paper's alpha_chi is (1 - phi) / 2.
+        retention: phi in [-1, 1].
         add_self_loops: whether the layer adds self-loops; a node is then its own neighbour.
 
     Raises:
