@@ -2,12 +2,17 @@
 
 import re
 
-from pylatexenc.latexencode import RULE_DICT, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
+from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
 
 # LaTeX's old font encoding prints a dash for |; the other two need a package or are unknown to pylatexenc.
 _OWN = {ord("|"): r"\textbar{}", ord("✓"): r"\ensuremath{\surd}", ord("✗"): r"\ensuremath{\times}"}
+_QUOTES = [(re.compile(r'(?<![^\s(])"'), "``"), (re.compile('"'), "''")]
 _ENCODER = UnicodeToLatexEncoder(
-    conversion_rules=[UnicodeToLatexConversionRule(RULE_DICT, _OWN), "defaults"],
+    conversion_rules=[
+        UnicodeToLatexConversionRule(RULE_DICT, _OWN),
+        UnicodeToLatexConversionRule(RULE_REGEX, _QUOTES),
+        "defaults",
+    ],
     replacement_latex_protection="braces-after-macro",
     unknown_char_policy=lambda character: f"U+{ord(character):04X}",
     unknown_char_warning=False,
