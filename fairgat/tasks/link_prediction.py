@@ -58,9 +58,13 @@ class LinkTask(Task):
         return link_loss(output, self.edge_index, self.sample_non_edges())
 
     def validate(self, output: Tensor) -> Score:
-        """Measure embeddings (N, hidden) on the validation edges: the area under the ROC curve."""
+        """Measure embeddings (N, hidden) on the validation edges: the area under the ROC curve, of probabilities.
+
+        In float32 these tie at 1 above a logit of 17, where no cut-off can tell pairs apart. Ranked by logits, FairGAT
+        on Pubmed was best in epochs 2 to 4, with 60 % accuracy at the best cut-off in place of 72 %.
+        """
         logits = nn.LinkEncoder.decode(output, self._edges["validation"]).numpy()
-        return self.score({"auc": area_under_roc(logits, self._labels["validation"])})
+        return self.score({"auc": area_under_roc(_probabilities(logits), self._labels["validation"])})
 
     def score(self, metrics: dict[str, float]) -> Score:
         """Rank by the area under the ROC curve."""
