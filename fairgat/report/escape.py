@@ -6,7 +6,7 @@ from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversi
 
 # LaTeX's old font encoding prints a dash for |; the other two need a package or are unknown to pylatexenc.
 _OWN = {ord("|"): r"\textbar{}", ord("✓"): r"\ensuremath{\surd}", ord("✗"): r"\ensuremath{\times}"}
-_QUOTES = [(re.compile(r'(?<![^\s(])"'), "``"), (re.compile('"'), "''")]
+_QUOTES = [(re.compile(r'(?<![^\s([])"'), "``"), (re.compile('"'), "''")]
 _ENCODER = UnicodeToLatexEncoder(
     conversion_rules=[
         UnicodeToLatexConversionRule(RULE_DICT, _OWN),

@@ -243,6 +243,7 @@ def test_escaping():
     assert escape.tex("Žižek ± δ\n中") == r"\v{Z}i\v{z}ek \ensuremath{\pm} \ensuremath{\delta} U+4E2D"
     assert escape.tex("Straße, Łódź ✓") == r"Stra\ss{}e, \L{}\'od\'z \ensuremath{\surd}"
     assert escape.tex('("a b", "c"), d"') == "(``a b'', ``c''), d''"
+    assert escape.tex('a ["d"]') == "a [``d'']"
     assert [escape.tex(text) for text in ("[a] b", "*a", "a [b]")] == ["{}[a] b", "{}*a", "a [b]"]
     assert escape.markdown("a|b *c* `d` x~1/y~2 $5 a_b _e_ <i> R&D") == (
         r"a\|b \*c\* \`d\` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
