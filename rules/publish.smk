@@ -1,9 +1,12 @@
 # Where the results come from.
 
+import re
 import shlex
 
-# In the environment and not in params: the same results from another command are still the same results.
-os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *sys.argv[1:]]))
+# In the environment and not in params: the same results from another command are still the same results. Without the
+# mirror's folder: it decides nothing, and provenance is published.
+TYPED = [re.sub(r"data_mirror=.*", "data_mirror=FOLDER", word) for word in sys.argv[1:]]
+os.environ.setdefault("FAIRGAT_COMMAND", shlex.join([Path(sys.argv[0]).name, *TYPED]))
 
 
 # Last, so that the other rules' costs are known.

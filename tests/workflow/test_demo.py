@@ -149,6 +149,13 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
             assert results[f"{RESULTS}/tables/{table}.{form}"]["caption"]
 
 
+def test_provenance_keeps_the_mirrors_folder_to_itself(finished, tmp_path):
+    run = finished.snakemake("--config", f"data_mirror={tmp_path}", "--force", "--", f"{RESULTS}/provenance.json")
+    assert run.returncode == 0, run.stdout[-5000:]
+    command = json.loads((finished.results / "provenance.json").read_text())["command"]
+    assert "--config data_mirror=FOLDER" in command and str(tmp_path) not in command
+
+
 def test_a_run_can_be_published(finished):
     assert finished.fairgat("publish", "--results-dir", RESULTS).returncode == 0
     folder = finished.results / "reference"
