@@ -45,8 +45,10 @@ def finished(directory: Path) -> dict:
         DataError: this is not the folder of a run of this version.
         FairGATError: the run failed.
     """
-    if not directory.is_dir():
-        raise DataError(f"{directory} is not a folder; give the run's folder, the one with metrics.json")
+    if not (directory / "metrics.json").exists():
+        example = next(directory.rglob("metrics.json"), None)
+        run = f"such as {example.parent}" if example else "the one with metrics.json"
+        raise DataError(f"{directory} is not the folder of one run: give such a folder, {run}")
     records.collect([directory / "metrics.json"])  # says what is wrong with another file
     written = files.read_json(directory / "metrics.json")
     if "failure" in written:

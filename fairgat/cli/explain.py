@@ -42,7 +42,8 @@ def run(arguments: argparse.Namespace) -> None:
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
     title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
-    group, lines = predictions(logits[split["test"]] > 0, graph.labels[split["test"]], graph.sensitive[split["test"]])
+    tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
+    group, lines = predictions(*tested, graph.group_names)
     print(f"{title}\n1. {next(lines)}\n2. {next(lines)}")
     module, training = written["module"], NodeTraining(**written["training"])
     settings, model = methods.settings(module, written["settings"]), directory / "model.npz"
@@ -58,22 +59,26 @@ def run(arguments: argparse.Namespace) -> None:
         return
     if abs(accounts["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01:
         print("Of the network's logits, before its method changes them for decisions:")
-    for place, line in enumerate(attention(accounts), start=3):
+    for place, line in enumerate(attention(accounts, graph.num_groups), start=3):
         print(f"{place}. {line}")
 
 
-def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> tuple[int, Iterator[str]]:
+def predictions(
+    predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, names: list[str]
+) -> tuple[int, Iterator[str]]:
     """Choose the group to compare with all others, the one that differs most, and say in two sentences how it does.
 
     Args:
         predicted, labels, sensitive: (n,) of the test nodes.
+        names: what each group is called.
     """
     gaps = {group: float(contrast(sensitive, group) @ predicted) for group in compared(sensitive)}
     group = max(gaps, key=lambda key: abs(gaps[key]))
 
     def rates(values: np.ndarray) -> str:
         mine, others = (values[(labels >= 0) & side].mean() for side in (sensitive == group, sensitive != group))
-        return f"{100 * mine:.1f} % of group {group} and {100 * others:.1f} % of {_others(sensitive)}"
+        rest = f"those with {names[1 - group]}" if len(names) == 2 else "all others"
+        return f"{100 * mine:.1f} % of those with {names[group]} and {100 * others:.1f} % of {rest}"
 
     def lines() -> Iterator[str]:
         true = contrast(sensitive, group, labels == 1) @ predicted
@@ -94,15 +99,22 @@ def predictions(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
     return group, lines()
 
 
-def attention(accounts: dict[str, Account]) -> Iterator[str]:
+def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     """Say in three sentences what the logits' accounts, by the rows they are over, show: parts, optimum, beyond it."""
     whole, positive = accounts["all"], accounts["label 1"]
     among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
     yield f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md)."
+    stays = f"if nothing else changed, {_signed(whole.gap - whole.mixing)} of the gap would stay."
+    if groups > 2:
+        yield (
+            "Fair attention sets mixing only. Balanced shares with a retention of 0 make it 0 where everyone has "
+            f"neighbours in every group; {stays}"
+        )
+        return
     if np.isnan(whole.reach):
         yield (
-            "Fair attention sets mixing only; for more than two groups, or where a node's attention does not sum to 1, "
-            "no single share says what mixing becomes."
+            "Fair attention sets mixing only, and where a node's attention does not sum to 1, no share says what mixing "
+            "becomes."
         )
         return
     without, optimum = whole.gap - whole.mixing, 1 / whole.reach if whole.reach else np.inf
@@ -110,7 +122,7 @@ def attention(accounts: dict[str, Account]) -> Iterator[str]:
     if optimum <= 1:
         yield (
             f"Fair attention sets mixing only. A share of {optimum:.2f} on neighbours in the other group{given} makes "
-            f"it 0; if nothing else changed, {_signed(without)} of the gap would stay."
+            f"it 0; {stays}"
         )
     else:
         least = 1 - whole.reach
@@ -134,8 +146,3 @@ def _sum(each: Account) -> str:
 
 def _signed(value: float) -> str:
     return f"{round(value, 2) + 0:+.2f}"  # + 0: no -0.00
-
-
-def _others(sensitive: np.ndarray) -> str:
-    known = np.unique(sensitive)
-    return f"group {known[0]}" if len(known) == 2 else "all others"

@@ -60,7 +60,9 @@ def test_thresholds_are_told_from_the_logits(explained):
 def test_three_groups(explained, write_tables):
     write_tables([f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
     lines, _ = explained("mine", "gat")
-    assert len(lines) == 5 and "all others" in lines[1]
+    assert len(lines) == 5 and re.search(r"those with gender=[abc] and .* of all others", lines[1])
+    whole, mixing, *_ = numbers(lines[3][2:])
+    assert numbers(lines[4][2:]) == [pytest.approx(whole - mixing, abs=0.011)]
 
 
 def test_what_cannot_be_explained_is_said(explained, refused):

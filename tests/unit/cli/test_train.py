@@ -63,7 +63,8 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     (metrics,) = project.rglob("metrics.json")
 
     said = partial(refused, "evaluate")
-    assert "metrics.json is not a folder; give the run's folder" in said(metrics)
+    assert "is not the folder of one run: give such a folder, the one with metrics.json" in said(metrics)
+    assert f"give such a folder, such as {metrics.parent}" in said(project)
     copy = shutil.copytree(metrics.parent, project / "copy")
     assert "data/graphs/demo-social.npz, is in no folder above" in said(copy)
     shutil.copytree(project / "by-hand/data", project / "data")
