@@ -69,15 +69,15 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
 
 
 def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: AuditSettings) -> pd.DataFrame:
-    """Add to each difference half its interval for other people; that for other splits it has.
+    """Add to each difference what its interval for other people is made of; that for other splits it has.
 
     Args:
         paired: as `fairgat.scores.paired.against_reference` gives it.
         decisions: decisions.npz of every method on every data set.
 
     Returns:
-        `paired` with `people`, by the bootstrap, of selected cells where decisions are kept, and `corrected`, by Nadeau
-        and Bengio's interval.
+        `paired` with `people`, half the bootstrap's interval with models as they are, of selected cells where decisions
+        are kept, and `corrected`, half of Nadeau and Bengio's.
     """
     rows = [
         ((row.dataset, row.method), (row.dataset, REFERENCE), row.metric) if row.selected else None

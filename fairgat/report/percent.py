@@ -8,9 +8,10 @@ from fairgat.tasks.measures import PERCENT, Unit
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is a bootstrap over nodes where decisions "
-    "are kept, with the trained models as they are: it leaves out what training on other people would change. "
-    "Elsewhere it is Nadeau and Bengio's corrected interval, as splits of one data set share its people."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, what other people change while models stay as "
+    "they are, by a bootstrap over nodes, is added to it (as independent errors are: the root of the sum of squares). "
+    "Where no decisions are kept it is Nadeau and Bengio's corrected interval, as splits of one data set share its "
+    "people."
 )
 """What the intervals of paired differences are about."""
 NOT_CORRECTED = (

@@ -52,8 +52,8 @@ def compare(
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
-        `people` and `corrected` are half the intervals for other people: by the bootstrap, where decisions are given,
-        and by Nadeau and Bengio.
+        `people` is half the interval for other people with models as they are, by the bootstrap, where decisions are
+        given; `corrected` half of Nadeau and Bengio's.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """

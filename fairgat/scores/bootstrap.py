@@ -1,8 +1,9 @@
 """How far a difference between methods would move with other people like these: a bootstrap over nodes.
 
-Splits of one data set share its people, so that the spread between splits says little about others. Here the trained
-models stay as they are, and nodes are drawn with replacement, each with all its decisions: every split's scores are
-computed again with the drawn nodes of its test set, and averaged over the splits.
+Splits of one data set share its people, so that the spread between splits says little about others. Here nodes are
+drawn with replacement, each with all its decisions: every split's scores are computed again with the drawn nodes of its
+test set, and averaged over the splits. The trained models stay as they are: what training changes is in the spread
+between splits, which `paired.for_other_people` adds.
 """
 
 import math
@@ -36,7 +37,7 @@ def read(paths: Iterable[str | Path]) -> dict[tuple[str, str], Pooled]:
 
 
 def between(mine: Pooled | None, theirs: Pooled | None) -> dict[str, float]:
-    """Half the interval of the difference between two methods' selected cells, for other people, by measure.
+    """Half the interval of the difference between two methods' selected cells as trained, by measure.
 
     Measures of node classification that are computed from counts; none where a method has no decisions or the two
     were not tested on the same people.
@@ -55,7 +56,7 @@ Row = tuple[tuple[str, str], tuple[str, str], str]
 
 
 def of_rows(rows: Iterable[Row | None], pooled: Mapping[tuple[str, str], Pooled]) -> list[float]:
-    """Half the interval of each difference, for other people; NaN for None and for what has none.
+    """Half the interval of each difference as trained; NaN for None and for what has none.
 
     Args:
         rows: as a table of differences has them; None where the selected cells are not what it compares.
@@ -73,7 +74,7 @@ def half_widths(
     statistics: Mapping[str, Statistic],
     draws: int = DRAWS,
 ) -> dict[str, float]:
-    """Half the 95 % interval of a difference between two methods, for other people like these.
+    """Half the 95 % interval of a difference between two methods as they are trained, for other people like these.
 
     It is the normal interval with the bootstrap's standard deviation. The same people are drawn for both methods, and
     for all pairs of methods on a data set.

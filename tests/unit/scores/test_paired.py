@@ -82,3 +82,10 @@ def test_for_other_people_the_interval_of_random_splits_is_wider():
             covered[name] += abs(tests.mean()) < half
     assert covered["corrected"] >= 0.95 * 300 and covered["splits"] < 0.6 * 300
     assert paired.corrected(pd.DataFrame({"spread": [1.0], "n_splits": [1]}), 0.75).isna().all()
+
+
+def test_for_other_people_both_intervals_count():
+    frame = pd.DataFrame({"difference": 0.1, "low": 0.07, "high": 0.13, "people": [0.04, np.nan], "corrected": 0.2})
+    known, without = paired.for_other_people(frame).itertuples()
+    assert (known.low, known.high) == pytest.approx((0.05, 0.15))
+    assert (without.low, without.high) == pytest.approx((-0.1, 0.3))
