@@ -113,8 +113,8 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
         return
     if np.isnan(whole.reach):
         yield (
-            "Fair attention sets mixing only, and where a node's attention does not sum to 1, no share says what mixing "
-            "becomes."
+            "Fair attention sets mixing only, and where a node's attention does not sum to 1, no share says what "
+            "mixing becomes."
         )
         return
     without, optimum = whole.gap - whole.mixing, 1 / whole.reach if whole.reach else np.inf
