@@ -63,16 +63,9 @@ def study_runs():
     return list(dict.fromkeys(rows))
 
 
-def study_files(name, runs=None):
-    """A file, such as the scores, of rows of the study: of every row where `runs` does not say which."""
-    runs = study_runs() if runs is None else runs
-    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in runs]
-
-
-def study_decisions():
-    """The test decisions of every row of the study, where it compares test scores."""
-    asked = study_runs() if STUDY.part == "test" else []
-    return study_files("decisions.npz", [run for run in asked if "decisions" in TASKS[run[0]].measured])
+def study_files(name):
+    """A file, such as the scores, of every row of the study."""
+    return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in study_runs()]
 
 
 def study_stats():

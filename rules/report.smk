@@ -119,7 +119,6 @@ rule audit:
         winners=PLAN.files("winners"),
         runs=PLAN.files("runs"),
         runtime=PLAN.files("runtime"),
-        decisions=PLAN.files("decisions"),
         more_splits=[CONFIG.audit.more_splits] if CONFIG.audit.more_splits else [],
         code=code("audit"),
     output:

@@ -29,34 +29,6 @@ rule collect:
         "../workflow_scripts/collect.py"
 
 
-# For intervals that are about other people.
-rule decisions:
-    input:
-        graph=results("data/graphs/{dataset}.npz"),
-        splits=lambda w: PLAN.splits(task_of(w), w.dataset),
-        runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
-        selection=results("runs/{task}/{dataset}/{method}/selection.json"),
-        predictions=lambda w: PLAN.outputs("predictions.npz", w.task, w.dataset, w.method),
-        code=code("decisions"),
-    output:
-        results("runs/{task}/{dataset}/{method}/decisions.npz"),
-    log:
-        results("logs/decisions/{task}/{dataset}/{method}.log"),
-    benchmark:
-        results("benchmarks/decisions/{task}/{dataset}/{method}.tsv")
-    conda:
-        ENV
-    resources:
-        mem_mb=growing(1000),
-        runtime=growing(10),
-    params:
-        runs=method_runs,
-    message:
-        "Collect the decisions of {wildcards.method} on {wildcards.dataset}"
-    script:
-        "../workflow_scripts/decisions.py"
-
-
 rule aggregate:
     input:
         runs=lambda w: PLAN.shards(w.task),

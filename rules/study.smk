@@ -5,7 +5,6 @@ rule study:
     input:
         runs=lambda w: study_files("runs.csv"),
         selections=lambda w: study_files("selection.json"),
-        decisions=lambda w: study_decisions(),
         stats=study_stats() if STUDY.along or STUDY.attributes else [],
         theory=PLAN.files("theory") if STUDY.along else [],
         account=PLAN.files("account") if STUDY.dose else [],

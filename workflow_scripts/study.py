@@ -15,7 +15,7 @@ with logged(snakemake):
 
     settings, output = StudySettings.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
-    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections), snakemake.input.decisions)
+    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
     frames.write(output.differences, frame[list(study.COLUMNS)])
     frames.write(output.scores, study.scores(settings, shards, frame))
     table = study.table(settings, frame)

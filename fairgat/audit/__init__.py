@@ -16,7 +16,6 @@ from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
-from fairgat.scores import bootstrap
 from fairgat.scores.paired import REFERENCE, against_reference, corrected
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
@@ -29,7 +28,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """Write the text of each of the audit's files, by its name.
 
     Args:
-        files: of the kinds `winners`, `runs`, `runtime` and `decisions`, and `more_splits`, a study's differences.csv
+        files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's differences.csv
             or none.
     """
     rule, shown = settings.rule, settings.protocols
@@ -48,7 +47,9 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = support.differences()
     chances = support.chances({key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
-    paired = with_intervals(against_reference(runs, winners, rule, shown), files.get("decisions", ()), settings)
+    paired = against_reference(runs, winners, rule, shown)
+    ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
+    paired = paired.assign(corrected=corrected(paired, paired["dataset"].map(ratios)))
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(beside, own, chances),
@@ -66,26 +67,6 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         },
         **{f"{name}.{form}": render(page, form) for name, page in written.items() for form in ("md", "html", "json")},
     }
-
-
-def with_intervals(paired: pd.DataFrame, decisions: Iterable[str | Path], settings: AuditSettings) -> pd.DataFrame:
-    """Add to each difference what its interval for other people is made of; that for other splits it has.
-
-    Args:
-        paired: as `fairgat.scores.paired.against_reference` gives it.
-        decisions: decisions.npz of every method on every data set.
-
-    Returns:
-        `paired` with `people`, half the bootstrap's interval with models as they are, of selected cells where decisions
-        are kept, and `corrected`, half of Nadeau and Bengio's.
-    """
-    rows = [
-        ((row.dataset, row.method), (row.dataset, REFERENCE), row.metric) if row.selected else None
-        for row in paired.itertuples()
-    ]
-    ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
-    people = bootstrap.of_rows(rows, bootstrap.read(decisions))
-    return paired.assign(people=people, corrected=corrected(paired, paired["dataset"].map(ratios)))
 
 
 def _splits(frame: pd.DataFrame) -> int:

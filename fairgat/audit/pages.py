@@ -229,7 +229,7 @@ def _worth(own: pd.DataFrame) -> str:
 
 
 def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
-    """The differences to GAT, as `fairgat.audit.with_intervals` gives them, with two panels per task.
+    """The differences to GAT with `corrected`, in two panels per task.
 
     One has all cells, with intervals for other splits, one the selected cells, with intervals for other people.
     """
@@ -258,7 +258,7 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
             "The cell that was selected has a bold name; the others say what other choices would have given, and chose "
             "nothing."
         ),
-        source="From summary/(task)/runs.csv and runs/(task)/(data set)/(method)/decisions.npz.",
+        source="From summary/(task)/runs.csv.",
     )
 
 

@@ -61,15 +61,10 @@ def _again(results: Path, configuration: list[str]) -> None:
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
     plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime", "decisions")}
-    for kind in ("runtime", "decisions"):  # which are not published, or of a later version only
-        files[kind] = [path for path in files[kind] if Path(path).exists()]
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions
     files["more_splits"] = [settings.audit.more_splits] if settings.audit.more_splits else []
     texts = audit.make(audit_settings(settings), files)
-    paired = results / "audit/paired.csv"
-    if not files["decisions"] and paired.exists() and frames.read(paired).filter(["people"]).notna().any(axis=None):
-        # Its intervals for other people cannot be made again.
-        texts = {name: text for name, text in texts.items() if not name.startswith("paired.")}
     for name, text in texts.items():
         if (results / "audit" / name).exists() or not name.endswith(".html"):  # .md shows the same
             write_text(results / "audit" / name, text)

@@ -11,8 +11,7 @@ from fairgat.config import TASKS, Task
 from fairgat.errors import ConfigError, nearest
 
 KINDS = (
-    "runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "decisions",
-    "audit",
+    "runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit",
 )  # fmt: skip
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"

@@ -96,9 +96,8 @@ class Plan:
                 return [f"data/graphs/{dataset}.stats.json" for dataset in datasets]
             case "runtime":
                 return [f"runtime/{dataset}.json" for dataset in datasets if self.timed(dataset)]
-            case "selection" | "decisions":
-                name = {"selection": "selection.json", "decisions": "decisions.npz"}[kind]
-                return [f"runs/{task}/{dataset}/{method}/{name}" for dataset, method in pairs]
+            case "selection":
+                return [f"runs/{task}/{dataset}/{method}/selection.json" for dataset, method in pairs]
             case "theory" | "account":
                 rows = self.config.tables.get(kind, [])
                 return [f"{kind}/{dataset}/{method}.csv" for dataset, method in pairs if method in rows]

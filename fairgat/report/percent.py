@@ -8,15 +8,13 @@ from fairgat.tasks.measures import PERCENT, Unit
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, what other people change while models stay as "
-    "they are, by a bootstrap over nodes, is added to it (as independent errors are: the root of the sum of squares). "
-    "Where no decisions are kept it is Nadeau and Bengio's corrected interval, as splits of one data set share its "
-    "people."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and Bengio's, which is wider, as "
+    "splits of one data set share its people: those who are tested, and those who are trained on."
 )
 """What the intervals of paired differences are about."""
 NOT_CORRECTED = (
-    "Nothing is corrected for the number of comparisons: where there is no true difference, one interval in twenty "
-    "leaves out 0."
+    "Nothing is corrected for the number of comparisons: where there is no true difference, one interval in twenty by "
+    "the paired t leaves out 0."
 )
 
 

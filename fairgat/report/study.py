@@ -7,7 +7,6 @@ differences in one of test scores.
 
 from collections.abc import Iterable, Mapping
 from itertools import product
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -20,14 +19,13 @@ from fairgat.paper import means
 from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
-from fairgat.scores import bootstrap
 from fairgat.scores.paired import against, corrected, for_other_people, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
 ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "people", "corrected",
+    *ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected",
     "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 
@@ -38,22 +36,19 @@ def compare(
     settings: StudySettings,
     runs: pd.DataFrame,
     selections: Iterable[Mapping[str, Any]],
-    decisions: Iterable[str | Path] = (),
 ) -> pd.DataFrame:
     """Compare the scores of every variant with those of the method as it is.
 
     Args:
         runs: shards of scores, as `fairgat.scores.runs.read` gives them.
         selections: selection.json of each method and data set; the cell that it chooses is compared.
-        decisions: decisions.npz of those of them that have one.
 
     Returns:
         One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
-        `people` is half the interval for other people with models as they are, by the bootstrap, where decisions are
-        given; `corrected` half of Nadeau and Bengio's.
+        `corrected` is half the interval for other people.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """
@@ -91,16 +86,8 @@ def compare(
         for line in compared.itertuples()
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
-    compared["people"] = bootstrap.of_rows(map(_compared, compared.itertuples()), bootstrap.read(decisions))
     compared["corrected"] = corrected(compared, compared["task"].map(settings.ratios))
     return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
-
-
-def _compared(line: Any) -> bootstrap.Row | None:
-    """What a line compares, where the decisions of selected cells are those: at the epochs that all results have."""
-    if not line.changes or line.epochs != "accuracy" or line.of_epochs != "accuracy":
-        return None
-    return (line.run_on, line.method), (line.dataset, line.of), line.metric
 
 
 def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:

@@ -70,14 +70,8 @@ def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: S
 
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """The differences with `low` and `high` for other people.
-
-    What other splits change (half of `low` to `high`) and what other people change while models stay as they are
-    (`people`) add up as independent errors do. The sum leans wide, as who is in a test set counts in both. Without
-    `people` it is `corrected`.
-    """
-    half = np.hypot((frame["high"] - frame["low"]) / 2, frame["people"]).fillna(frame["corrected"])
-    return frame.assign(low=frame["difference"] - half, high=frame["difference"] + half)
+    """The differences with `low` and `high` for other people, from `corrected`."""
+    return frame.assign(low=frame["difference"] - frame["corrected"], high=frame["difference"] + frame["corrected"])
 
 
 def leave_out_0(frame: pd.DataFrame) -> str:

@@ -54,8 +54,6 @@ class Measure:
         label, tex: in text and in LaTeX, without the unit. "{which}" stands for the group's number or the attribute.
         of: computes it from decisions; NaN where it is missing. With `by`, an array with a value for each group, or a
             mapping with one for each attribute.
-        of_counts: computes it from (groups, 2, 2, ...) counts of nodes by group, label and decision, over the trailing
-            axes; needed to bootstrap intervals for other people.
         better: the better direction; None where neither is.
         roles: what it is used for.
         by: whether there is one for each group (`{name}_0`, `{name}_1`, ...) or, where groups are combinations of
@@ -72,7 +70,6 @@ class Measure:
     unit: Unit = PERCENT
     by: Literal["group", "attribute"] | None = None
     which: str = ""
-    of_counts: Callable[[np.ndarray], np.ndarray] | None = None
 
     def of_one(self, which: str) -> "Measure":
         """The measure of one group or attribute."""
@@ -83,13 +80,8 @@ def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> M
     return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored"))
 
 
-def _node_gap(name: str, label: str, tex: str, rates: Callable[..., np.ndarray]) -> Measure:
-    return replace(_gap(name, label, tex, metrics.gap_of(rates)), of_counts=lambda counts: metrics.gap(rates(counts)))
-
-
 ACCURACY = Measure(
     "accuracy", "Accuracy", "Accuracy", metrics.accuracy, "higher", ("utility", "audited", "shown", "explored"),
-    of_counts=metrics.accuracy_of_counts,
 )  # fmt: skip
 AUC = Measure(
     "auc", "AUC", "AUC", lambda d: metrics.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
@@ -98,8 +90,8 @@ AUC = Measure(
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
         ACCURACY,
-        _node_gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.positive_rates),
-        _node_gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.true_positive_rates),
+        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(metrics.positive_rates)),
+        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(metrics.true_positive_rates)),
         Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", parity.of_labels),
         Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", parity.of_errors),
         Measure("f1", "F1", "F1", metrics.f1, "higher"),

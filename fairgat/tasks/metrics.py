@@ -103,13 +103,6 @@ def gap(rates: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     return np.where(known.sum(axis=0) > 1, largest - smallest, nobody)
 
 
-def accuracy_of_counts(counts: np.ndarray) -> np.ndarray:
-    """Share of right decisions of (groups, 2, 2, ...) counts, over the trailing axes; NaN without any."""
-    total = counts.sum(axis=(0, 1, 2))
-    missing = np.full(np.shape(total), math.nan)
-    return np.divide((counts[:, 0, 0] + counts[:, 1, 1]).sum(axis=0), total, out=missing, where=total > 0)
-
-
 def accuracy(decisions: Decisions) -> float:
     """Share of right decisions; NaN without any."""
     right = decisions.positive == decisions.labels

@@ -23,7 +23,7 @@ HIGHEST = {
     "methods": ["bias"],
     "training": ["debias", "runtime"],
     "theory": ["account", "theory", "train"],
-    "scores": ["aggregate", "collect", "decisions"],
+    "scores": ["aggregate", "collect"],
     "report": ["all_tables", "costs", "explorer", "figure", "study", "table"],
     "audit": ["audit"],
     "publish": ["provenance"],

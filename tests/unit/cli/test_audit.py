@@ -52,7 +52,7 @@ def test_results_without_an_audit_are_named(tmp_path, refused, place, expected):
 
 def test_a_run_is_judged_again_from_what_is_published(plan, tmp_path, capsys):
     folder, settings = tmp_path / "published", tmp_path / "config.yaml"
-    for path in map(Path, [*plan.files("winners"), *plan.files("runs")]):  # no runtime, no decisions
+    for path in map(Path, [*plan.files("winners"), *plan.files("runs")]):  # no runtime
         copy = folder / path.relative_to(plan.config.results_dir)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)

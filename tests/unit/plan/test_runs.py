@@ -52,8 +52,6 @@ def test_files_are_those_of_what_is_run():
     assert made.files("runtime") == ["out/runtime/social.json"]
     assert made.files("theory") == ["out/theory/social/gat.csv"]
     assert made.files("theory", "link_prediction") == []
-    assert "out/runs/node_classification/social/fairgat/decisions.npz" in made.files("decisions")
-    assert made.files("decisions", "link_prediction") == []
     assert made.files("account") == ["out/account/social/fairgat.csv"]
     assert made.files("stats") == ["out/data/graphs/social.stats.json", "out/data/graphs/papers.stats.json"]
     assert all(made.files(kind) for kind in KINDS)

@@ -84,8 +84,26 @@ def test_for_other_people_the_interval_of_random_splits_is_wider():
     assert paired.corrected(pd.DataFrame({"spread": [1.0], "n_splits": [1]}), 0.75).isna().all()
 
 
-def test_for_other_people_both_intervals_count():
-    frame = pd.DataFrame({"difference": 0.1, "low": 0.07, "high": 0.13, "people": [0.04, np.nan], "corrected": 0.2})
-    known, without = paired.for_other_people(frame).itertuples()
-    assert (known.low, known.high) == pytest.approx((0.05, 0.15))
-    assert (without.low, without.high) == pytest.approx((-0.1, 0.3))
+def test_the_interval_for_other_people_covers_what_training_on_them_changes():
+    """Two fits, with the group and without, whose gaps differ by who is trained on as well as by who is tested."""
+    random, n, splits = np.random.default_rng(1), 300, 10
+
+    def gap_of(features, labels, groups, train, test):
+        weights = np.linalg.lstsq(features[train], labels[train])[0]
+        positive = features[test] @ weights > 0
+        return positive[groups[test] == 1].mean() - positive[groups[test] == 0].mean()
+
+    def differences():
+        groups = random.integers(2, size=n)
+        plain = np.column_stack([np.ones(n), random.normal(size=(n, 3)) + 0.3 * groups[:, None]])
+        labels = np.sign(plain[:, 1:].sum(1) + random.normal(scale=2, size=n))
+        for _ in range(splits):
+            train, test, _ = np.split(random.permutation(n), [int(0.4 * n), int(0.7 * n)])
+            whole, without = np.column_stack([plain, groups]), plain
+            yield gap_of(whole, labels, groups, train, test) - gap_of(without, labels, groups, train, test)
+
+    drawn = np.array([[*differences()] for _ in range(200)])
+    frame = pd.DataFrame({"spread": drawn.std(axis=1, ddof=1), "n_splits": splits})
+    off = abs(drawn.mean(axis=1) - drawn.mean())
+    assert (off < paired.corrected(frame, 0.3 / 0.4)).mean() >= 0.93
+    assert (off < [paired.half_width(each) for each in drawn]).mean() < 0.75
