@@ -84,11 +84,14 @@ class Splits(Model):
         names = {"nodes": ("train", "validation"), "edges": ("edge_validation", "edge_test")}
         return {name: getattr(self, name) for name in names[divides]}
 
+    def tested(self, divides: "Divides") -> float:
+        """Give the share of the examples that are tested."""
+        return 1 - self.train - self.validation if divides == "nodes" else self.edge_test
+
     def test_ratio(self, divides: "Divides") -> float:
         """Give the number of test examples for each one that is trained on."""
-        if divides == "nodes":
-            return (1 - self.train - self.validation) / self.train
-        return self.edge_test / (1 - self.edge_validation - self.edge_test)
+        trained = self.train if divides == "nodes" else 1 - self.edge_validation - self.edge_test
+        return self.tested(divides) / trained
 
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":

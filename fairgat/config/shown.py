@@ -59,6 +59,8 @@ class ScoreSettings(Model):
     """How deviations are computed."""
     ratios: dict[Task, float]
     """Test examples for each one that is trained on."""
+    tested: dict[Task, float]
+    """The share of the examples that are tested."""
 
 
 class FigureSettings(ScoreSettings):
@@ -309,7 +311,10 @@ def _shown(config: Config, task: Task | None, methods: Iterable[str]) -> FigureS
 
 def _scores(config: Config) -> dict[str, Any]:
     ratios = {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
-    return {"protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios}
+    tested = {task: config.splits.tested(training.divides) for task, training in TASKS.items()}
+    return {
+        "protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios, "tested": tested,
+    }  # fmt: skip
 
 
 def _method(config: Config, name: str, task: Task | None) -> ShownMethod:

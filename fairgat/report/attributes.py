@@ -3,6 +3,7 @@
 A method that is fair to either attribute may still treat a combination of them, a smaller group, unlike all others.
 """
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat.config import NodeTraining
 from fairgat.config.shown import StudySettings
 from fairgat.report import percent, style
 from fairgat.report.study import by_rule
@@ -20,9 +22,10 @@ GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positi
 """The gaps, and the rates of single groups that they are the largest differences of."""
 COMBINED = "all groups"
 _KEYS = ["dataset", "method", "measure", "over"]
-COLUMNS = (*_KEYS, "cell", "n_splits", "mean", "std", "difference", "low", "high", "lowest", "highest")
+COLUMNS = (*_KEYS, "cell", "n_splits", "mean", "std", "chance", "difference", "low", "high", "lowest", "highest")
 _LOOKS = (("#0072B2", "o"), ("#E69F00", "^"), ("#009E73", "D"), ("#CC79A7", "v"))  # of attributes
 _ALL = ("#000000", "s")
+DRAWS = 10_000
 
 
 def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats: Mapping[str, Any]) -> pd.DataFrame:
@@ -34,9 +37,10 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
         stats: the content of .stats.json, by data set.
 
     Returns:
-        A row per data set, method, gap and what it is over, with COLUMNS; fractions. `difference` is that to the
-        method compared with, with the 95 % interval of the paired t. `lowest` and `highest` name the groups with the
-        smallest and largest mean rate, for gaps over all groups.
+        A row per data set, method, gap and what it is over, with COLUMNS; fractions. `chance` is the gap to expect in a
+        test set where all groups have the same rate: the more groups, and the smaller, the larger. `difference` is that
+        to the method compared with, with the 95 % interval of the paired t. `lowest` and `highest` name the groups with
+        the smallest and largest mean rate, for gaps over all groups.
     """
     cells = frame[["run_on", "method", "of", "cell"]].dropna(subset="cell").drop_duplicates()
     scored = by_rule(settings, runs).merge(cells).rename(columns={"run_on": "dataset"})
@@ -50,25 +54,49 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     paired = against(varied, base, ["dataset", "of", "measure", "over", "split"], _KEYS)
     paired = paired.drop(columns=["n_splits", "spread"])
     rows = summary.reset_index().merge(paired, how="left", on=_KEYS)
-    ends = [_ends(scored, row, stats) for row in rows.itertuples()]
-    return rows.assign(lowest=[low for low, _ in ends], highest=[high for _, high in ends])[list(COLUMNS)]
+    groups = [(row.over, _groups(scored, row, stats)) for row in rows.itertuples()]
+    ends = [_ends(each) if over == COMBINED else ("", "") for over, each in groups]
+    return rows.assign(
+        chance=[_chance(each, over, settings.tested[NodeTraining.task]) for over, each in groups],
+        lowest=[low for low, _ in ends],
+        highest=[high for _, high in ends],
+    )[list(COLUMNS)]
 
 
-def _ends(scored: pd.DataFrame, row: Any, stats: Mapping[str, Any]) -> tuple[str, str]:
-    """The names of the groups whose mean rates are the smallest and the largest."""
-    if row.over != COMBINED:
-        return "", ""
+def _groups(scored: pd.DataFrame, row: Any, stats: Mapping[str, Any]) -> pd.DataFrame:
+    """Each group's mean `rate` and its number of `nodes` that have one, by its name; not those without a rate."""
     mine = scored[(scored["dataset"] == row.dataset) & (scored["method"] == row.method)]
-    names = list(stats[row.dataset]["counts"]["by_group"])
-    metrics = {f"{GAPS[row.measure]}_{group}": name for group, name in enumerate(names)}
-    rates = mine[mine["metric"].isin(metrics)].groupby("metric")["value"].mean().dropna()
-    return (metrics[rates.idxmin()], metrics[rates.idxmax()]) if np.ptp(rates) > 0 else ("", "")
+    means, groups = mine.groupby("metric")["value"].mean(), stats[row.dataset]["counts"]["by_group"]
+    counted = "labelled" if row.measure == "statistical_parity" else "label_1"
+    rates = [means.get(f"{GAPS[row.measure]}_{group}", np.nan) for group in range(len(groups))]
+    nodes = [each[counted] for each in groups.values()]
+    return pd.DataFrame({"rate": rates, "nodes": nodes}, index=list(groups)).dropna()
+
+
+def _ends(groups: pd.DataFrame) -> tuple[str, str]:
+    """The names of the groups whose mean rates are the smallest and the largest."""
+    rates = groups["rate"]
+    return (str(rates.idxmin()), str(rates.idxmax())) if np.ptp(rates) > 0 else ("", "")
+
+
+def _chance(groups: pd.DataFrame, over: str, tested: float) -> float:
+    """Simulate the mean gap in a test set between groups that all have the same rate; NaN for fewer than two groups."""
+    nodes = groups["nodes"]
+    if over != COMBINED:  # groups are named "race=1, sex=0"
+        nodes = nodes.groupby(lambda name: dict(each.split("=", 1) for each in name.split(", "))[over]).sum()
+    sizes = (tested * nodes).round().astype(int)
+    sizes = sizes[sizes > 0].to_numpy()
+    if len(sizes) < 2:
+        return math.nan
+    rate = np.average(groups["rate"], weights=groups["nodes"])
+    rates = np.random.default_rng(0).binomial(sizes, rate, (DRAWS, len(sizes))) / sizes
+    return float(np.ptp(rates, axis=1).mean())
 
 
 def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
     """Draw each data set with several attributes: a line per method, its gaps over all groups and over each attribute.
 
-    Means over the splits and their standard deviations, in points.
+    Means over the splits and their standard deviations, in points; a bar where equal rates would put the gap.
     """
     several = [block for block in settings.blocks if _attributes(rows, block.name)]
     blocks = several or settings.blocks
@@ -88,6 +116,8 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
                     factor * lines["mean"], places, xerr=spread, fmt=marker, color=colour, markersize=4,
                     elinewidth=0.8, label=style.plain(over),
                 )  # fmt: skip
+                chance = ax.scatter(factor * lines["chance"], places, marker="|", s=30, color=colour, linewidths=0.8)
+            chance.set_label("if rates were equal")
             ax.set_xlabel(style.label(gap))
             style.rows(ax, list(methods.values()))
         row[0].set_title(style.plain(block.title), loc="left", fontweight="bold")

@@ -173,6 +173,7 @@ def test_the_figure_along_a_quantity_shows_what_was_measured():
 
 
 NAMES = ["race=0, sex=0", "race=0, sex=1", "race=1, sex=0", "race=1, sex=1"]
+SIZES = (400, 200, 40, 100)
 RATES = {  # of the four groups: race alone and sex alone hide what all of them show
     "gat": [[0.2, 0.6, 0.6, 0.2], [0.3, 0.6, 0.6, 0.3]],
     "fair": [[0.4, 0.5, 0.5, 0.4], [0.4, 0.4, 0.4, 0.5]],
@@ -203,9 +204,11 @@ def study():
     block = StudyBlock(name="people", title="People", task="node_classification", rows=compared)
     settings = StudySettings(
         name="people", title="People", part="test", metrics=None, figure_metrics=None, along={}, dose=None,
-        attributes=True, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75}, blocks=[block],
+        attributes=True, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75},
+        tested={"node_classification": 0.3}, blocks=[block],
     )  # fmt: skip
-    stats = {"people": {"counts": {"by_group": dict.fromkeys(NAMES)}}}
+    counts = {name: {"labelled": nodes, "label_1": nodes // 2} for name, nodes in zip(NAMES, SIZES, strict=True)}
+    stats = {"people": {"counts": {"by_group": counts}}}
     return settings, attributes.gaps(settings, pd.DataFrame(rows), frame, stats)
 
 
@@ -222,10 +225,22 @@ def test_gaps_of_each_attribute(study):
     assert found.loc[("gat", "equal_opportunity", "all groups"), "highest"] == NAMES[2]
 
 
+def test_the_gap_of_equal_rates_grows_with_the_number_of_groups_and_with_small_ones(study):
+    _, rows = study
+    chance = rows.set_index(["method", "measure", "over"])["chance"].xs("gat").unstack(level="over")
+    rate = np.average(np.mean(RATES["gat"], axis=0), weights=SIZES)
+    for over, sizes in {"race": (180, 42), "sex": (132, 90)}.items():  # in the test set, of 0.3
+        spread = np.sqrt(rate * (1 - rate) * sum(1 / size for size in sizes))
+        assert chance.loc["statistical_parity", over] == pytest.approx(np.sqrt(2 / np.pi) * spread, rel=0.03)
+    assert (chance["all groups"] > chance[["race", "sex"]].max(axis=1)).all()
+    assert (chance.loc["equal_opportunity"] > chance.loc["statistical_parity"]).all()  # half of the people
+
+
 def test_a_line_for_every_method_with_all_gaps(study):
     settings, rows = study
     (parity, opportunity) = attributes.figure(settings, rows).axes
     assert [label.get_text() for label in parity.get_yticklabels()] == ["gat", "fair"]
-    assert [text.get_text() for text in opportunity.get_legend().get_texts()] == ["all groups", "race", "sex"]
+    names = [text.get_text() for text in opportunity.get_legend().get_texts()]
+    assert names == ["if rates were equal", "all groups", "race", "sex"]
     places = [container.lines[0].get_xdata().tolist() for container in parity.containers]
     np.testing.assert_allclose(places, [[35, 10], [0, 2.5], [0, 2.5]], atol=1e-9)
