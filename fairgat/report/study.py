@@ -25,11 +25,12 @@ from fairgat.tasks import measures
 
 ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected",
+    *ROW, "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected", "constant",
     "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 
 COLUMNS_OF_A_PAGE = 7  # of scores, in LaTeX's smallest type
+ALIKE = 0.99  # of every group: with one answer for so many, a narrow gap says nothing
 
 
 def compare(
@@ -48,7 +49,8 @@ def compare(
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
-        `corrected` is half the interval for other people.
+        `corrected` is half the interval for other people, `constant` the number of splits on which a method says the
+        same of nearly everyone.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
     """
@@ -87,6 +89,7 @@ def compare(
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
     compared["corrected"] = corrected(compared, compared["task"].map(settings.ratios))
+    compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
     return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 
 
@@ -104,6 +107,14 @@ def by_rule(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
         (runs["part"] == settings.part) & runs["value"].notna(),
         ["run_on", "method", "cell", "epochs", "split", "metric", "value"],
     ]
+
+
+def constant(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
+    """Count the splits on which a cell gives nearly everyone in each group the same answer: `constant`."""
+    scores, cell = by_rule(settings, runs), ["run_on", "method", "cell", "epochs"]
+    rates = scores[scores["metric"].str.fullmatch(r"positive_rate_\d+")].groupby([*cell, "split"])["value"]
+    same = (rates.max() <= 1 - ALIKE) | (rates.min() >= ALIKE)
+    return same.groupby(cell).sum().rename("constant").reset_index()
 
 
 def metrics_of(settings: StudySettings, task: str) -> tuple[str, ...]:
@@ -254,6 +265,9 @@ def _unit(line: pd.Series) -> measures.Unit:
 
 def _name(row: pd.Series, notes: Notes) -> Cell:
     why = f"Not compared ({row['failure']})." if pd.notna(row["failure"]) else ""
+    if row["constant"] > 0:
+        splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
+        why = f"The same answer for {100 * ALIKE:.0f} % of every group on {splits}."
     if row["changes"]:
         return Cell(_title(row), mark=notes.mark(f"{row['changes']} {why}".strip()))
     return Cell(_title(row), mark=notes.mark(f"{row['title']}: {why}") if why else "")

@@ -188,6 +188,27 @@ def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
     assert row["failure"].startswith("what it is compared with: no cell finished on every split; ")
 
 
+def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one(tmp_path):
+    content = {
+        "datasets": {"recidivism": {"task": NODE, "title": "Recidivism"}},
+        "methods": {name: {"tasks": [NODE]} for name in ("gat", "nifty")},
+        "study": {
+            "name": "fair", "title": "Fair", "part": "test", "metrics": ["statistical_parity"],
+            "rows": [{"method": "nifty", "of": "gat", "title": "NIFTY", "changes": "Another method."}],
+        },
+    }  # fmt: skip
+    given, made = shown.study_settings(config.load(content)), []
+    for method, rates in {"gat": [(0.5, 0.5), (0, 0.1), (1, 1)], "nifty": [(1, 0.995), (0.01, 0), (0, 1)]}.items():
+        for k, (one, other) in enumerate(rates):
+            judged = scores(NODE, 0.8, other - one) | {"positive_rate_0": one, "positive_rate_1": other}
+            made.append(metrics("recidivism", method, "default", k, judged))
+    frame = compared(tmp_path, made, given)
+    assert frame["constant"].tolist() == [1, 2]
+    text = render(study.table(given, frame), "md")
+    assert "gat: The same answer for 99 % of every group on 1 of 3 splits." in text
+    assert "Another method. The same answer for 99 % of every group on 2 of 3 splits." in text
+
+
 def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
     """On test scores: the variant by a rule of its own, and by the one that its method has, too."""
     row = {"method": "fairgat", "of": "gat", "title": "FairGAT", "changes": "Fair attention."}
