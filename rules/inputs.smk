@@ -73,6 +73,26 @@ def study_stats():
     return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.files("stats", task)]
 
 
+def study_regrouped():
+    """What it takes to measure the runs on a data set by the groups of another: `fairgat.scores.regrouped`."""
+    asked = []
+    for block in (block for block in STUDY.blocks if block.name in STUDY.measured_by):
+        methods, by = dict.fromkeys(row.method for row in block.rows), STUDY.measured_by[block.name]
+        runs = [run for method in methods for run in PLAN.runs(block.task, block.name, method)]
+        asked.append(
+            {
+                "dataset": block.name,
+                "by": by,
+                "graphs": [results(f"data/graphs/{name}.npz") for name in (block.name, by)],
+                "splits": PLAN.splits(block.task, block.name),
+                "predictions": [
+                    (run.method, run.cell, run.split, results(f"{run.folder}/predictions.npz")) for run in runs
+                ],
+            }
+        )
+    return asked
+
+
 def study_figures():
     """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
     asked = [name for name in ("along", "dose") if getattr(STUDY, name)]

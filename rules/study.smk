@@ -6,6 +6,10 @@ rule study:
         runs=lambda w: study_files("runs.csv"),
         selections=lambda w: study_files("selection.json"),
         stats=study_stats() if STUDY.along or STUDY.attributes else [],
+        regrouped=[
+            [*each["graphs"], *each["splits"], *(path for *_, path in each["predictions"])]
+            for each in study_regrouped()
+        ],
         theory=PLAN.files("theory") if STUDY.along else [],
         account=PLAN.files("account") if STUDY.dose else [],
         code=code("study"),
@@ -26,6 +30,7 @@ rule study:
     params:
         shards=shards((dataset, method) for _, dataset, method in study_runs()),
         settings=plain(STUDY),
+        regrouped=study_regrouped(),
     message:
         "Compare the variants of the study"
     script:

@@ -12,6 +12,7 @@ with logged(snakemake):
     from fairgat.report.render import render
     from fairgat.report.tables import theory
     from fairgat.scores import runs
+    from fairgat.scores.regrouped import regrouped
 
     settings, output = StudySettings.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
@@ -34,7 +35,16 @@ with logged(snakemake):
         figures["dose"] = dose.figure(settings, curve, predicted)
     figures = figures or {task: forest.figure(settings, frame, task) for task in study.tasks(frame)}
     if settings.attributes:
-        rows = attributes.gaps(settings, shards, frame, inputs.by_dataset(snakemake.input.stats))
+        stats = inputs.by_dataset(snakemake.input.stats)
+        for asked in snakemake.params.regrouped:
+            winners = {
+                entry["method"]: entry["winner"]
+                for entry in map(read_json, snakemake.input.selections)
+                if entry["dataset"] == asked["dataset"]
+            }
+            more = regrouped(shards, winners, **asked)
+            settings, shards, frame = attributes.with_others(settings, shards, frame, more, asked["dataset"], stats)
+        rows = attributes.gaps(settings, shards, frame, stats)
         frames.write(output.attributes[0], rows)
         figures["attributes"] = attributes.figure(settings, rows)
     for name, drawn in figures.items():

@@ -150,6 +150,9 @@ class Study(Model):
     attributes: bool = False
     """Whether to say, beside the forest plot, how each attribute's own gap compares with that over all groups where
     these combine several attributes: attributes.csv and a figure of that name."""
+    measured_by: dict[Name, Name] = {}
+    """With `attributes`: data sets, and another one with the same people by whose groups their methods are measured,
+    too. It says what fairness for one attribute does to the combinations."""
 
     @model_validator(mode="after")
     def _drawn_is_compared(self) -> "Study":
@@ -213,6 +216,10 @@ class Config(Model):
             ("study.rows.dataset", [row.dataset for row in rows], datasets),
             ("study.rows.methods", [name for row in rows for name in row.methods], methods),
             *((f"study.along.{key}", names, datasets) for key, names in along.items()),
+            *(
+                ("study.measured_by", names, datasets)
+                for names in (self.study.measured_by.items() if self.study else [])
+            ),
         ]
         for name, entry in methods.items():
             named += [

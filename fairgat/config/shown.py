@@ -157,6 +157,7 @@ class StudySettings(ScoreSettings):
     along: dict[str, list[str]]
     dose: str | None
     attributes: bool
+    measured_by: dict[str, str]
     blocks: list[StudyBlock]
 
     @property
@@ -246,6 +247,7 @@ def study_settings(config: Config) -> StudySettings:
     return StudySettings(
         **asked,
         along={key: names for key, names in along.items() if names},
+        measured_by={name: by for name, by in study.measured_by.items() if study.attributes and {name, by} <= drawn},
         **_scores(config),
         blocks=blocks,
     )

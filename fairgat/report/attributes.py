@@ -28,6 +28,39 @@ _ALL = ("#000000", "s")
 DRAWS = 10_000
 
 
+def with_others(
+    settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, more: pd.DataFrame, dataset: str, stats: Mapping
+) -> tuple[StudySettings, pd.DataFrame, pd.DataFrame]:
+    """Add methods that were trained for one attribute to those of a data set that has several.
+
+    Args:
+        settings, runs, frame, stats: as for `gaps`.
+        more: their scores there, as `fairgat.scores.regrouped` gives them.
+        dataset: on which they were trained.
+    """
+    by, (attribute, *_) = settings.measured_by[dataset], next(iter(stats[dataset]["counts"]["by_group"])).split("=")
+    mine = frame[frame["run_on"] == dataset]
+    renamed = {key: mine[key] + f"@{dataset}" for key in ("method", "of")}
+    blocks = []
+    for block in settings.blocks:
+        own = next(each.rows for each in settings.blocks if each.name == dataset) if block.name == by else []
+        added = [
+            row.model_copy(
+                update={
+                    "dataset": by, "method": f"{row.method}@{dataset}", "of": f"{row.of}@{dataset}",
+                    "title": f"{row.title}, for {attribute}",
+                }
+            )
+            for row in own
+        ]  # fmt: skip
+        blocks.append(block.model_copy(update={"rows": [*block.rows, *added]}))
+    return (
+        settings.model_copy(update={"blocks": blocks}),
+        pd.concat([runs, more]),
+        pd.concat([frame, mine.assign(run_on=by, **renamed)]),
+    )
+
+
 def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats: Mapping[str, Any]) -> pd.DataFrame:
     """Every method's gaps over all groups and, where these combine several attributes, over each of them.
 

@@ -204,7 +204,7 @@ def study():
     block = StudyBlock(name="people", title="People", task="node_classification", rows=compared)
     settings = StudySettings(
         name="people", title="People", part="test", metrics=None, figure_metrics=None, along={}, dose=None,
-        attributes=True, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75},
+        attributes=True, measured_by={}, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75},
         tested={"node_classification": 0.3}, blocks=[block],
     )  # fmt: skip
     counts = {name: {"labelled": nodes, "label_1": nodes // 2} for name, nodes in zip(NAMES, SIZES, strict=True)}
@@ -223,6 +223,20 @@ def test_gaps_of_each_attribute(study):
     assert tuple(parity.loc[("gat", "all groups"), ["lowest", "highest"]]) == (NAMES[0], NAMES[1])
     # nobody of the second group has label 1: it makes no gap of true positives
     assert found.loc[("gat", "equal_opportunity", "all groups"), "highest"] == NAMES[2]
+
+
+def test_methods_trained_for_one_attribute_stand_below_those_trained_for_all(study):
+    settings, _ = study
+    frame = pd.DataFrame({"run_on": ["people", "race"], "method": "gat", "of": "gat", "cell": "default"})
+    other = settings.blocks[0].model_copy(update={"name": "race"})
+    settings = settings.model_copy(update={"blocks": [*settings.blocks, other], "measured_by": {"race": "people"}})
+    more = pd.DataFrame({"dataset": ["people"], "method": "gat@race", "metric": "accuracy", "value": 0.5})
+    stats = {"race": {"counts": {"by_group": {"race=0": {}, "race=1": {}}}}}
+    joined, scores, frame = attributes.with_others(settings, more.iloc[:0], frame, more, "race", stats)
+    assert [row.title for row in joined.blocks[0].rows] == ["gat", "fair", "gat, for race", "fair, for race"]
+    assert [row.title for row in joined.blocks[1].rows] == ["gat", "fair"]
+    assert frame[["run_on", "method", "of"]].iloc[-1].tolist() == ["people", "gat@race", "gat@race"]
+    assert scores["method"].tolist() == ["gat@race"]
 
 
 def test_the_gap_of_equal_rates_grows_with_the_number_of_groups_and_with_small_ones(study):

@@ -1,0 +1,56 @@
+"""Scores of finished runs by other groups than those that they were trained for."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from fairgat.config import NodeTraining
+from fairgat.data import splits as split_files
+from fairgat.data.graph import Graph
+from fairgat.errors import DataError
+from fairgat.scores.runs import COLUMNS, under
+from fairgat.tasks.base import reported_logits
+from fairgat.tasks.node_classification import NodeTask
+
+
+def regrouped(
+    runs: pd.DataFrame,
+    winners: Mapping[str, str | None],
+    dataset: str,
+    by: str,
+    graphs: Sequence[str | Path],
+    splits: Iterable[str | Path],
+    predictions: Iterable[tuple[str, str, int, str | Path]],
+) -> pd.DataFrame:
+    """Measure the selected cells of a data set's methods by the groups of another data set with the same people.
+
+    Args:
+        runs: shards of scores, which say at which epoch each run is reported.
+        winners: the selected cell of each method on `dataset`.
+        dataset, by: the data sets' names.
+        graphs: their graphs.
+        splits: of `dataset`, in their order.
+        predictions: method, cell, split and predictions.npz of every run on `dataset`.
+
+    Returns:
+        Test scores, as `fairgat.scores.runs.read` gives them, of `METHOD@DATASET` on `by`.
+
+    Raises:
+        DataError: the graphs have other people, or predictions cannot be read.
+    """
+    own, other = map(Graph.load, graphs)
+    if not np.array_equal(own.labels, other.labels):
+        raise DataError(f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}")
+    tasks = [NodeTask(other, split_files.load(path), NodeTraining()) for path in splits]
+    reported = under(runs[(runs["dataset"] == dataset) & (runs["metric"] == "epoch")])
+    epochs = reported.set_index(["method", "cell", "split"])["value"]
+    rows = []
+    for method, cell, split, path in predictions:
+        if winners.get(method) == cell:
+            logits = reported_logits(path, epochs.get((method, cell, split)))
+            scores = tasks[split].judge({"logits": logits}, "")["test"]
+            run = (by, f"{method}@{dataset}", cell, split, "test", "")
+            rows += [(*run, metric, value, "") for metric, value in scores.items()]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
