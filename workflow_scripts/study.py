@@ -16,7 +16,8 @@ with logged(snakemake):
 
     settings, output = StudySettings.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
-    frame = study.compare(settings, shards, map(read_json, snakemake.input.selections))
+    selections = [read_json(path) for path in snakemake.input.selections]
+    frame = study.compare(settings, shards, selections)
     frames.write(output.differences, frame[list(study.COLUMNS)])
     frames.write(output.scores, study.scores(settings, shards, frame))
     table = study.table(settings, frame)
@@ -37,11 +38,7 @@ with logged(snakemake):
     if settings.attributes:
         stats = inputs.by_dataset(snakemake.input.stats)
         for asked in snakemake.params.regrouped:
-            winners = {
-                entry["method"]: entry["winner"]
-                for entry in map(read_json, snakemake.input.selections)
-                if entry["dataset"] == asked["dataset"]
-            }
+            winners = {each["method"]: each["winner"] for each in selections if each["dataset"] == asked["dataset"]}
             more = regrouped(shards, winners, **asked)
             settings, shards, frame = attributes.with_others(settings, shards, frame, more, asked["dataset"], stats)
         rows = attributes.gaps(settings, shards, frame, stats)

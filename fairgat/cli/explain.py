@@ -100,11 +100,12 @@ def predictions(
 
 
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
-    """Say in three sentences what the logits' accounts, by the rows they are over, show: parts, optimum, beyond it."""
+    """Say what the logits' accounts, by the rows they are over, show: their parts, the optimum, and beyond it."""
     whole, positive = accounts["all"], accounts["label 1"]
     among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
     yield f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md)."
-    stays = f"if nothing else changed, {_signed(whole.gap - whole.mixing)} of the gap would stay."
+    without = whole.gap - whole.mixing
+    stays = f"if nothing else changed, {_signed(without)} of the gap would stay."
     if groups > 2:
         yield (
             "Fair attention sets mixing only. Balanced shares with a retention of 0 make it 0 where everyone has "
@@ -117,7 +118,7 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
             "mixing becomes."
         )
         return
-    without, optimum = whole.gap - whole.mixing, 1 / whole.reach if whole.reach else np.inf
+    optimum = 1 / whole.reach if whole.reach else np.inf
     given = f" (here they get {(1 - whole.factor) / whole.reach:.2f})" if whole.reach else ""
     if optimum <= 1:
         yield (

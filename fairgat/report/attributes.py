@@ -4,7 +4,8 @@ A method that is fair to either attribute may still treat a combination of them,
 """
 
 import math
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -38,22 +39,23 @@ def with_others(
         more: their scores there, as `fairgat.scores.regrouped` gives them.
         dataset: on which they were trained.
     """
-    by, (attribute, *_) = settings.measured_by[dataset], next(iter(stats[dataset]["counts"]["by_group"])).split("=")
+    by, attribute = settings.measured_by[dataset], next(iter(stats[dataset]["counts"]["by_group"])).partition("=")[0]
+    own = next(block.rows for block in settings.blocks if block.name == dataset)
     mine = frame[frame["run_on"] == dataset]
     renamed = {key: mine[key] + f"@{dataset}" for key in ("method", "of")}
-    blocks = []
-    for block in settings.blocks:
-        own = next(each.rows for each in settings.blocks if each.name == dataset) if block.name == by else []
-        added = [
-            row.model_copy(
-                update={
-                    "dataset": by, "method": f"{row.method}@{dataset}", "of": f"{row.of}@{dataset}",
-                    "title": f"{row.title}, for {attribute}",
-                }
-            )
-            for row in own
-        ]  # fmt: skip
-        blocks.append(block.model_copy(update={"rows": [*block.rows, *added]}))
+    added = [
+        row.model_copy(
+            update={
+                "dataset": by, "method": f"{row.method}@{dataset}", "of": f"{row.of}@{dataset}",
+                "title": f"{row.title}, for {attribute}",
+            }
+        )
+        for row in own
+    ]  # fmt: skip
+    blocks = [
+        block.model_copy(update={"rows": [*block.rows, *added]}) if block.name == by else block
+        for block in settings.blocks
+    ]
     return (
         settings.model_copy(update={"blocks": blocks}),
         pd.concat([runs, more]),
@@ -87,10 +89,11 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     paired = against(varied, base, ["dataset", "of", "measure", "over", "split"], _KEYS)
     paired = paired.drop(columns=["n_splits", "spread"])
     rows = summary.reset_index().merge(paired, how="left", on=_KEYS)
-    groups = [(row.over, _groups(scored, row, stats)) for row in rows.itertuples()]
-    ends = [_ends(each) if over == COMBINED else ("", "") for over, each in groups]
+    groups = [(row, _groups(scored, row, stats)) for row in rows.itertuples()]
+    ends = [_ends(each) if row.over == COMBINED else ("", "") for row, each in groups]
+    attributes, tested = {name: _attributes(rows, name) for name in stats}, settings.tested[NodeTraining.task]
     return rows.assign(
-        chance=[_chance(each, over, settings.tested[NodeTraining.task]) for over, each in groups],
+        chance=[_chance(each, row.over, attributes[row.dataset], tested) for row, each in groups],
         lowest=[low for low, _ in ends],
         highest=[high for _, high in ends],
     )[list(COLUMNS)]
@@ -112,11 +115,13 @@ def _ends(groups: pd.DataFrame) -> tuple[str, str]:
     return (str(rates.idxmin()), str(rates.idxmax())) if np.ptp(rates) > 0 else ("", "")
 
 
-def _chance(groups: pd.DataFrame, over: str, tested: float) -> float:
+def _chance(groups: pd.DataFrame, over: str, attributes: Sequence[str], tested: float) -> float:
     """Simulate the mean gap in a test set between groups that all have the same rate; NaN for fewer than two groups."""
     nodes = groups["nodes"]
-    if over != COMBINED:  # groups are named "race=1, sex=0"
-        nodes = nodes.groupby(lambda name: dict(each.split("=", 1) for each in name.split(", "))[over]).sum()
+    if over != COMBINED:  # groups are named "race=1, sex=0", and a value may have a comma
+        following = "|".join(map(re.escape, attributes))
+        values = nodes.index.str.extract(rf"(?:^|, ){re.escape(over)}=(.*?)(?=, (?:{following})=|$)", expand=False)
+        nodes = nodes.groupby(values.to_numpy()).sum()
     sizes = (tested * nodes).round().astype(int)
     sizes = sizes[sizes > 0].to_numpy()
     if len(sizes) < 2:

@@ -172,7 +172,7 @@ def test_the_figure_along_a_quantity_shows_what_was_measured():
     np.testing.assert_allclose(theory, [[0.9, 0.5], [1, 0.6], [np.nan, 0.5], [np.nan, 0.1]])
 
 
-NAMES = ["race=0, sex=0", "race=0, sex=1", "race=1, sex=0", "race=1, sex=1"]
+NAMES = ["race=a, b, sex=0", "race=a, b, sex=1", "race=c, sex=0", "race=c, sex=1"]
 SIZES = (400, 200, 40, 100)
 RATES = {  # of the four groups: race alone and sex alone hide what all of them show
     "gat": [[0.2, 0.6, 0.6, 0.2], [0.3, 0.6, 0.6, 0.3]],
