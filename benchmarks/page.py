@@ -30,7 +30,7 @@ def measured(folder: Path) -> str:
         "",
         "## The fastest setting of each library",
         "",
-        *header("times as long as ours"),
+        *header("times as long as our GAT"),
         *(line(library, [fastest(each, n, names) for each, n in columns(rows)]) for library, names in peers(rows[0])),
         "",
         "## Settings",

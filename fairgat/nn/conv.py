@@ -224,7 +224,7 @@ class FairGATConv(GATConv):
         alpha_chi: S1's share, in [0, 1], or `Shares`; None leaves S1 out.
         spectral_norm: S2.
         eta: S3's factor; None leaves S3 out.
-        center: subtract the mean in S3, too.
+        center: also subtract the mean in S3.
 
     The others are those of `GATConv`. Of its steps, `attend` is S1 and `normalise` S3.
 

@@ -25,7 +25,7 @@ KEPT = 8  # graphs of one edge_index: with and without self-loops, of other grou
 class CSRGraph:
     """A directed graph by target node, whose rows are cut into segments; an attention is a softmax within each.
 
-    Without `sensitive` a row is one segment (GAT); with it, two, intra-edges and inter-edges; with `shares`, too, one
+    Without `sensitive` a row is one segment (GAT); with it, two, intra-edges and inter-edges; with `shares` as well, one
     for each of K groups: segment k of a node of group a holds its neighbours of group (a + k) mod K. Segments may be
     empty.
 

@@ -21,7 +21,7 @@ class NodeClassifier(nn.Module):
         hidden: width of both attention layers.
         spectral_norm: S2 on the linear layer, unless S3 follows.
         eta: S3 on the linear layer's output Z; None leaves it out.
-        center: subtract Z's mean, too.
+        center: also subtract Z's mean.
     """
 
     def __init__(

@@ -125,7 +125,7 @@ def balanced_shares(
     as near to each group's row of B as its neighbourhoods allow, they are those nearest to each kind's mean shares of
     neighbours (least squares, weighted by the nodes). A node with only its own group around it mixes nothing, and a
     group cannot give itself less than nothing, which phi < 0 asks of groups with pi_b < -phi / (1 - phi): phi can be
-    out of reach, see `reached` and `tau` of the result.
+    out of reach: see `reached` and `tau` of the result.
 
     Args:
         sensitive: (N,) group of each node, integers, bool or strings.
