@@ -25,9 +25,9 @@ KEPT = 8  # graphs of one edge_index: with and without self-loops, of other grou
 class CSRGraph:
     """A directed graph by target node, whose rows are cut into segments; an attention is a softmax within each.
 
-    Without `sensitive` a row is one segment (GAT); with it, two, intra-edges and inter-edges; with `shares` as well, one
-    for each of K groups: segment k of a node of group a holds its neighbours of group (a + k) mod K. Segments may be
-    empty.
+    Without `sensitive` a row is one segment (GAT); with it, two, intra-edges and inter-edges; with `shares` as well,
+    one for each of K groups: segment k of a node of group a holds its neighbours of group (a + k) mod K. Segments may
+    be empty.
 
     Attributes:
         num_nodes: N, the number of sources; a part of a graph has fewer rows.
