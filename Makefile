@@ -41,7 +41,7 @@ paper: env ## Run the paper's whole experiment
 
 # The studies, each with the overlays that it is laid over.
 # Epochs before power, of which it is a part: the audit and the provenance that stay are those of the whole.
-STUDIES := reference+power+epochs reference+power more-methods+when extended+more-methods+more-data
+STUDIES := reference+power+epochs reference+power more-methods+when $(addprefix extended+more-methods+,more-data groups dose dose+placebo)
 
 evidence: env ## Run the studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
 	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
