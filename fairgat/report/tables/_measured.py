@@ -1,6 +1,6 @@
 """Panels of what was measured on trained models: a block for each data set, lines for each method."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,6 +12,7 @@ from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Text, ti
 def panel(
     settings: Settings,
     notes: Notes,
+    asked: Container[tuple[str, str]],
     measured: pd.DataFrame,
     header: Sequence[Text],
     lines: Callable[[pd.DataFrame], Iterable[list[Cell | Text]]],
@@ -22,6 +23,7 @@ def panel(
     """Make a panel in which a method without measures keeps a line of dashes, with a note that says why.
 
     Args:
+        asked: the data sets and methods that the run was asked for; others have no line.
         measured: a row for each measure, with `dataset` and `method`.
         header: of the columns after those of the data set and the method.
         lines: makes one method's lines of its rows of `measured`.
@@ -31,6 +33,8 @@ def panel(
     for dataset in settings.datasets:
         rows = []
         for number, method in enumerate([] if dataset.reason else settings.methods):
+            if (dataset.name, method.name) not in asked and not method.reason:
+                continue
             mine, mark = measured[(measured["dataset"] == dataset.name) & (measured["method"] == method.name)], ""
             if mine.empty:
                 why = method.reason or "no cell was selected, or its network is not two attention layers"

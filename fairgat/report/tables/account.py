@@ -37,7 +37,7 @@ def read(files: Files, settings: Settings) -> pd.DataFrame:
 
 def build(settings: Settings, files: Files) -> Table:
     """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
-    accounts, notes = read(files, settings), Notes()
+    accounts, asked, notes = read(files, settings), inputs.selections(files, settings), Notes()
 
     def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
         known = mine.set_index("metric")[["mean", "std"]]
@@ -56,7 +56,7 @@ def build(settings: Settings, files: Files) -> Table:
     def accounted(layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str) -> Panel:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
         header = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
-        return panel(settings, notes, lines, header, parts, title, text, left=3)
+        return panel(settings, notes, asked, lines, header, parts, title, text, left=3)
 
     return Table(
         name="account",
@@ -72,7 +72,7 @@ def build(settings: Settings, files: Files) -> Table:
         ),
         panels=[
             panel(
-                settings, notes, inputs.winners(files, settings), [*map(labels.metric, DECISIONS)], decisions,
+                settings, notes, asked, inputs.winners(files, settings), [*map(labels.metric, DECISIONS)], decisions,
                 "The decisions",
                 "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
                 "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",

@@ -7,12 +7,12 @@ import numpy as np
 import pandas as pd
 
 from fairgat import frames
-from fairgat.report import labels
+from fairgat.report import inputs, labels
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import DASH, Cell, Math, Notes, Table, Text
 from fairgat.report.tables._measured import number, panel, spread
 
-READS = ("theory",)
+READS = ("theory", "selection")
 TASK = "node_classification"
 
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2", "logit": "logit", "probability": "probability"}
@@ -50,6 +50,7 @@ def read(paths: Sequence[str | Path]) -> pd.DataFrame:
 def build(settings: Settings, files: Files) -> Table:
     """One panel of terms per layer, one of composed bounds per network; means over the splits."""
     measures, notes, ddof = read(files["theory"]), Notes(), settings.ddof
+    asked = inputs.selections(files, settings)
 
     def layers(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
         for layer, name in LAYERS.items():
@@ -86,9 +87,9 @@ def build(settings: Settings, files: Files) -> Table:
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
-            panel(settings, notes, measures, _LAYER_HEADER, layers, "Layer by layer", left=3),
+            panel(settings, notes, asked, measures, _LAYER_HEADER, layers, "Layer by layer", left=3),
             panel(
-                settings, notes, measures, _NETWORK_HEADER, network,
+                settings, notes, asked, measures, _NETWORK_HEADER, network,
                 "The whole network: bounds composed from the features on",
                 "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the decisions, over all nodes.",
             ),

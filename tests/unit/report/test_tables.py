@@ -302,6 +302,14 @@ def test_latex_compiles_with_every_character(latex, first):
     latex(render.render(Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"))
 
 
+def test_measures_leave_out_what_a_run_was_not_asked_for(plan):
+    nifty = plan.config.methods["nifty"].model_copy(update={"without": ["recidivism"]})
+    asked = replanned(plan, methods=plan.config.methods | {"nifty": nifty})
+    for table in (build(asked, "account"), build(asked, "theory")):
+        assert all("GAT" in rows and "NIFTY" not in rows for rows in entries(table, "Recidivism"))
+        assert not any("NIFTY on Recidivism" in text for _, text in table.notes)
+
+
 def test_the_account_is_that_of_the_selected_cell(plan, built):
     decisions, logits, layers = (panel.blocks for panel in built["account"].panels)
     (rows,) = [block.rows for block in decisions if block.title == "Recidivism"]
