@@ -213,7 +213,7 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
-    """Give the attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. sol).
+    """Give the attention on inter-edges that minimises the bias term: min(alpha_chi_max, 1 / (R_0 + R_1)) (Eq. 9).
 
     Raises:
         NotDefined: there are not exactly two groups, for which the paper derives it.

@@ -23,11 +23,11 @@ class Settings(Model):
     keeps the same part of the difference between any two groups. Where absent, balanced in node classification with
     more than two groups, for which the paper has no alpha_chi, and otherwise the paper's."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """The most attention that inter-edges may get (Eq. optim). In link prediction, and with more than two groups, what
+    """The most attention that inter-edges may get (Eq. 8). In link prediction, and with more than two groups, what
     they get."""
     cap: bool = True
     """Node classification with two groups: whether the share is at most 1 / (R_0 + R_1), which makes Theorem 1's factor
-    0 (Eq. sol). Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
+    0 (Eq. 9). Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
     retention: Annotated[float, Field(ge=-1, le=1)] | None = None
     """Balanced shares: the part of a difference that mixing keeps. Where absent it follows from `alpha_chi_max`, as it
     would if all K groups were as large and everyone had neighbours of each: 1 - alpha_chi_max K / (K - 1)."""
@@ -103,7 +103,7 @@ class _FairGAT(Method):
 
 class NodeClassification(_FairGAT, NodeMethod):
     def alpha_chi(self) -> float:
-        """Solve equation sol: the share that minimises the bias term, from R^chi of the graph without self-loops.
+        """Solve equation 9: the share that minimises the bias term, from R^chi of the graph without self-loops.
 
         It is for two groups; of more, and without the cap, it is `alpha_chi_max`.
         """

@@ -214,7 +214,7 @@ class GATConv(nn.Module):
 class FairGATConv(GATConv):
     r"""The fair attention layer of FairGAT: steps S1, S2 and S3, each of which can be left out (Algorithm 1).
 
-    S1 (equation fairatt): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
+    S1 (equation 10): a node with neighbours in both groups gives `alpha_chi` of its attention to inter-edges
     and the rest to intra-edges, self-loop included; the softmax is taken within each. With `Shares` it gives each group
     a mass of its own. S2: the weight matrix is divided by its spectral norm, unless S3, which undoes any factor,
     follows. S3: every feature of C = X W^T and of Z = alpha C is scaled to a standard deviation of `eta` over the

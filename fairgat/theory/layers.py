@@ -280,7 +280,7 @@ def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
 
 def _pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
     """The norm over the features of two groups' means, added up, for each pair of groups; of absolute deviations it is
-    what Eq. before_norm has."""
+    what Eq. 18 has."""
     for first, second in combinations(_means(values, sensitive), 2):
         yield float(np.linalg.norm(first + second))
 

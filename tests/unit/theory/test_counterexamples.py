@@ -80,7 +80,7 @@ def test_a2_for_every_node_would_leave_no_inter_attention():
 
 
 def test_fair_attention_as_printed_does_not_sum_to_1():
-    """Eq. fairatt without self-loops gives a node whose neighbours are all in the other group alpha_chi in all, and
+    """Eq. 10 without self-loops gives a node whose neighbours are all in the other group alpha_chi in all, and
     one whose neighbours are all in its own alpha_omega: groups that start alike end apart. The proof gives both 1."""
     sensitive = [0, 0, 0, 1]
     h = np.full((4, 2), 3.0)
