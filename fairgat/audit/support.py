@@ -1,10 +1,10 @@
 """How far the paper's own numbers carry its claims: its differences, and the chance of support if it were right.
 
-A claim that compares means can fail by luck, even where it is true of the means over all splits. Splits are drawn from
-normal distributions with the printed means and deviations, of each method by itself, and the claim's own rule is
-applied to their means and deviations. (Gamma distributions, which keep gaps above 0, change a chance by 0.05 at most.)
-The paper does not print how its methods vary together on the same splits; where they do, differences are steadier than
-here.
+A claim that compares means can fail by luck, even where it is true of the means over all splits, and pass by luck, even
+where no method differs from another. Splits are drawn from normal distributions with the printed means and deviations,
+of each method by itself, and the claim's own rule is applied to their means and deviations. (Gamma distributions, which
+keep gaps above 0, change a chance by 0.05 at most.) The paper does not print how its methods vary together on the same
+splits; where they do, differences are steadier than here.
 """
 
 from collections.abc import Container, Iterable
@@ -18,6 +18,7 @@ from fairgat.paper import results
 
 DRAWS = 2000
 """Repetitions: they leave ± 0.02 to a probability."""
+EQUAL = "data sets run here, methods alike"
 COLUMNS = ("claim", "dataset", "method", "metric", "difference", "low", "high", "p", "p_holm")
 
 
@@ -41,19 +42,27 @@ def differences() -> pd.DataFrame:
     return frame
 
 
-def chance(claim: Claim, splits: int | None = None, datasets: Container[str] | None = None) -> float | None:
+def chance(
+    claim: Claim, splits: int | None = None, datasets: Container[str] | None = None, equal: bool = False
+) -> float | None:
     """Simulate how often splits would support a claim if the paper were exactly right.
 
     Args:
         splits: how many are drawn; as many as the paper has where absent.
         datasets: only these; checks on others count as not made.
+        equal: instead, every method has the table's mean over the methods, and their root mean square deviation.
 
     Returns:
         A probability; None for a claim about seconds, which are printed without a deviation, and for one without a
         check on these data sets.
     """
     random, drawn = np.random.default_rng(0), {}
-    for row in results()[results()["table"] == claim.table].itertuples():
+    printed = results()[results()["table"] == claim.table]
+    if equal:
+        squares = printed.assign(sample=printed["sample"] ** 2)
+        pooled = squares.groupby(["dataset", "metric"])[["mean", "sample"]].transform("mean")
+        printed = printed.assign(mean=pooled["mean"], sample=pooled["sample"] ** 0.5)
+    for row in printed.itertuples():
         values = random.normal(row.mean, row.sample, (DRAWS, splits or row.splits))  # also of data sets left out
         if datasets is None or row.dataset in datasets:
             each = zip(values.mean(1).tolist(), values.std(1, ddof=row.ddof).tolist(), strict=True)
@@ -65,13 +74,14 @@ def chance(claim: Claim, splits: int | None = None, datasets: Container[str] | N
 
 
 def chances(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
-    """Give the chance of each claim, by its number: with the paper's data sets and splits, then with ours.
+    """Give the chance of each claim, by its number: with the paper's data sets and splits, with ours, and by luck only.
 
     Args:
         datasets: those that were run.
         counts: numbers of splits that they were run with; one of less than 2 is left out.
     """
-    kinds: dict[str, tuple[int | None, Container[str] | None]] = {"its data sets and splits": (None, None)}
-    kinds |= {f"data sets run here, {count} splits": (count, datasets) for count in counts if count > 1}
+    kinds: dict[str, tuple[int | None, Container[str] | None, bool]] = {"its data sets and splits": (None, None, False)}
+    kinds |= {f"data sets run here, {count} splits": (count, datasets, False) for count in counts if count > 1}
+    kinds[EQUAL] = (None, datasets, True)
     found = {heading: [chance(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
     return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)

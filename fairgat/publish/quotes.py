@@ -41,7 +41,10 @@ lower is fairer. GAT's rows are means ± standard deviation over the splits, in 
 GAT on the same splits and machine, in points, ± half their 95 % interval, which is for other splits of the same \
 people; bold where it excludes 0, as about one in twenty does by chance. The run's own splits: the cell that the rule \
 *{rule}* chooses on validation. The study with more splits: the paper's cell."""
-CHANCE = "Chance: the probability that the claim would pass if the paper's tables were exactly right."
+CHANCE = (
+    "Chance: the probability that the claim would pass if the paper's tables were exactly right, or, in the last "
+    "column, if all methods were alike."
+)
 
 
 def update(pages: list[Path], published: Path) -> None:
