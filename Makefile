@@ -40,8 +40,10 @@ paper: env ## Run the paper's whole experiment
 	$(call RUN,)
 
 # The studies, each with the overlays that it is laid over.
-# Epochs before power, of which it is a part: the audit and the provenance that stay are those of the whole.
-STUDIES := reference+power+epochs reference+power more-methods+when $(addprefix extended+more-methods+,more-data groups dose dose+placebo)
+# Epochs before power and placebo before dose, whose parts they are: the audit and the provenance that stay are those
+# of the whole.
+STUDIES := reference+power+epochs reference+power more-methods+when \
+    $(addprefix extended+more-methods+,more-data groups dose+placebo dose)
 
 evidence: env ## Run the studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
 	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
