@@ -1,6 +1,6 @@
 """Differences to GAT that pages quote: of the published run beside a study with more splits, and of a study's rows."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +18,6 @@ from fairgat.tasks import measures
 MORE = "studies/power/differences.csv"
 _KEYS = ("dataset", "method", "metric")
 _NUMBERS = ("difference", "low", "high")
-_RULES = "accuracy/accuracy"  # for the epoch, the method's and GAT's
 
 
 def of_run(published: Path) -> Table:
@@ -35,8 +34,7 @@ def of_run(published: Path) -> Table:
     paired = frames.read(published / "audit/paired.csv", columns=(*_KEYS, "selected", "n_splits", *_NUMBERS))
     sources = [_by_key(pd.concat([winners[winners["method"] == REFERENCE], paired[paired["selected"]]]))]
     if (published / MORE).exists():
-        more = _differences(published / MORE)
-        sources.append(_by_key(more[more["rules"] == _RULES]))
+        sources.append(_by_key(_differences(published / MORE)))
     counts = [max((line.n_splits for line in source.values()), default=0) for source in sources]
     metrics, titles, blocks = measures.names(task, "audited"), _titles(config), []
     for dataset, entry in config["datasets"].items():
@@ -56,59 +54,38 @@ def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Tab
     Args:
         published: a folder that has the study.
         name: the file in that folder.
-        wanted: `datasets`, `methods`, `metrics` and `epochs`, the rules for the epoch as `qian/accuracy`; what is left
-            out is the whole study, and of `epochs` the rule accuracy for both.
+        wanted: `datasets`, `methods` and `metrics`; what is left out is the whole study.
 
     Raises:
         DataError: a file is missing or damaged, or the study lacks what is wanted.
     """
     path = published / name
     frame = _differences(path)
-    columns = {"datasets": "dataset", "methods": "method", "metrics": "metric", "epochs": "rules"}
-    chosen = {"epochs": [_RULES], **wanted}
-    for name, values in chosen.items():
+    columns = {"datasets": "dataset", "methods": "method", "metrics": "metric"}
+    for name, values in wanted.items():
         if name not in columns or (unknown := set(values) - set(frame[columns[name]])):
             raise DataError(f"{path} has no {name} {', '.join(sorted(unknown)) if name in columns else ''}".rstrip())
     settings = [folder / "provenance.json" for folder in (path.parent, published)]
     titles, blocks = _titles(*(read_json(each)["config"] for each in settings if each.exists())), []
-    datasets = chosen.get("datasets", list(dict.fromkeys(frame["dataset"])))
-    metrics = chosen.get("metrics", list(dict.fromkeys(frame.loc[frame["dataset"].isin(datasets), "metric"])))
+    lines, datasets = _by_key(frame), wanted.get("datasets", frame["dataset"].unique())
+    metrics = wanted.get("metrics", frame.loc[frame["dataset"].isin(datasets), "metric"].unique())
     for dataset in datasets:
-        mine = frame[frame["dataset"] == dataset]
+        methods = wanted.get("methods", frame.loc[frame["dataset"] == dataset, "method"])
         rows = [
-            row(titles("methods", method) + said, *(_cell(source, (dataset, method, m)) for m in metrics))
-            for method, said, source in _lines(mine, chosen)
+            row(titles("methods", method), *(_cell(lines, (dataset, method, metric)) for metric in metrics))
+            for method in dict.fromkeys([REFERENCE, *methods])
         ]
         blocks.append(Block(titles("datasets", dataset), rows))
     return _table(blocks, [str(labels.metric(metric)) for metric in metrics])
 
 
-def _lines(frame: pd.DataFrame, chosen: Mapping[str, list[str]]) -> Iterator[tuple[str, str, Mapping]]:
-    """Each line's method, the rules for the epoch where there are several, and its rows by key."""
-    several, seen = len(chosen["epochs"]) > 1, set()
-    for rules in chosen["epochs"]:
-        own, base = rules.split("/")
-        of, lines = _by_key(frame[frame["rules"] == f"{base}/{base}"]), _by_key(frame[frame["rules"] == rules])
-        if base not in seen:
-            yield REFERENCE, _rules(base) if several else "", of
-        seen.add(base)
-        for method in chosen.get("methods", list(dict.fromkeys(key[1] for key in lines))):
-            if method != REFERENCE:
-                yield method, _rules(own, base) if several else "", lines
-
-
-def _rules(own: str, base: str = "") -> str:
-    said = own if base in ("", own) else f"{own}; GAT: {base}"
-    return f" ({said.replace('_', ' ')})"
-
-
 def _differences(path: Path) -> pd.DataFrame:
-    """The rows of GAT, with their means, and those of methods that are compared with it on the same data set."""
+    """The rows of GAT, with their means, and those of methods compared with it on the same data set, by one rule."""
     columns = (*_KEYS, "of", "run_on", "epochs", "of_epochs", "n_splits", "mean", "std", *_NUMBERS)
     frame = frames.read(path, columns=columns, numbers=("n_splits", "mean", "std", *_NUMBERS))
     frame = frame[(frame["of"] == REFERENCE) & (frame["run_on"] == frame["dataset"])]
-    frame = frame[frame["difference"].notna() | (frame["method"] == REFERENCE)]
-    return frame.assign(rules=frame["epochs"] + "/" + frame["of_epochs"])
+    frame = frame[(frame["epochs"] == "accuracy") & (frame["of_epochs"] == "accuracy")]
+    return frame[frame["difference"].notna() | (frame["method"] == REFERENCE)]
 
 
 def _titles(*configs: Mapping[str, Any]) -> Callable[[str, str], str]:

@@ -30,7 +30,7 @@ COLUMNS = (
 )  # fmt: skip
 
 COLUMNS_OF_A_PAGE = 7  # of scores, in LaTeX's smallest type
-ALIKE = 0.99  # of every group: with one answer for so many, a narrow gap says nothing
+ALIKE = 0.99  # of every group: with one answer for nearly everyone, a narrow gap says nothing
 
 
 def compare(

@@ -74,7 +74,7 @@ def account(method: Method) -> list[Account]:
 
 
 def measure_every(epochs: int) -> Observer:
-    """Make an observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every so many epochs.
+    """Make an observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every n-th epoch.
 
     Where the bounds are not defined for the model, or its data, it says so once and adds nothing.
     """

@@ -218,10 +218,7 @@ def test_pages_quote_rows_of_a_study(published):
         return [[cell.strip() for cell in line.split("|")[2:-1]] for line in text.splitlines() if "±" in line]
 
     assert rows() == rows(datasets="social") == [["GAT", "91.00 ± 2.00"], ["MLP", "**-19.00** ± 1.00"]]
-    several = [["GAT (accuracy)", "91.00 ± 2.00"], ["MLP (last; GAT: accuracy)", "**-29.00** ± 1.00"]]
-    several += [["GAT (last)", "50.00 ± 2.00"]]
-    assert rows(epochs="last/accuracy,last/last", methods="mlp") == several
-    for wrong in ({"methods": "mpl"}, {"colour": "red"}, {"epochs": "last/first"}):
+    for wrong in ({"methods": "mpl"}, {"colour": "red"}):
         with pytest.raises(DataError, match=rf"differences\.csv has no {next(iter(wrong))}"):
             rows(**wrong)
     other = f"<!-- table: studies/other/differences.csv -->\n\n| MLP | 1.00 ± 1.00 |\n\n{quotes.END}\n"
