@@ -46,7 +46,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
     beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
     own = support.differences()
-    chances = support.chances({key[0] for key in ours[rule]}, map(_splits, [winners, *more]))
+    chances = support.chances((set(frame["dataset"]), _splits(frame)) for frame in [winners, *more])
     paired = against_reference(runs, winners, rule, shown)
     ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
     paired = paired.assign(corrected=corrected(paired, paired["dataset"].map(ratios)))
@@ -78,11 +78,11 @@ def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
     each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
     names = [known.get(name, name) for name in each["dataset"].unique()]
-    failed = (each["metric"] == FAILURE).sum()
+    failed, splits = (each["metric"] == FAILURE).sum(), sorted(set(each.groupby("dataset")["split"].nunique()))
+    each_has = f"{splits[0]} splits of each data set" if len(splits) == 1 else f"{splits[0]} to {splits[-1]} splits"
     return (
         f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
-        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each['split'].nunique()} splits "
-        f"of each data set ({', '.join(names)})."
+        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each_has} ({', '.join(names)})."
     )
 
 

@@ -73,15 +73,15 @@ def chance(
     return sum(status != NOT_SUPPORTED for status in statuses) / DRAWS
 
 
-def chances(datasets: Container[str], counts: Iterable[int]) -> pd.DataFrame:
+def chances(ran: Iterable[tuple[Container[str], int]]) -> pd.DataFrame:
     """Give the chance of each claim, by its number: with the paper's data sets and splits, with ours, and by luck only.
 
     Args:
-        datasets: those that were run.
-        counts: numbers of splits that they were run with; one of less than 2 is left out.
+        ran: the data sets of a run, and of studies with more splits, and on how many; on fewer than 2 is left out.
     """
     kinds: dict[str, tuple[int | None, Container[str] | None, bool]] = {"its data sets and splits": (None, None, False)}
-    kinds |= {f"data sets run here, {count} splits": (count, datasets, False) for count in counts if count > 1}
-    kinds[EQUAL] = (None, datasets, True)
+    (own, _), *_ = ran = list(ran)
+    kinds |= {f"data sets run here, {count} splits": (count, datasets, False) for datasets, count in ran if count > 1}
+    kinds[EQUAL] = (None, own, True)
     found = {heading: [chance(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
     return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)

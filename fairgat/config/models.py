@@ -238,9 +238,32 @@ class Config(Model):
             for name in names
             if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
         ]
+        problems += self._alike() + self._dose()
         if problems:
             raise ValueError("\n".join(problems))
         return self
+
+    def _alike(self) -> list[str]:
+        """Say which of what is run have one title, by which tables tell rows apart."""
+        run = {"datasets": [name for name in self.datasets if not self.not_run(name)], "methods": self.only}
+        problems = []
+        for kind, names in run.items():
+            entries, seen = getattr(self, kind), dict[str, str]()
+            for name in (each for each in names or entries if each in entries):
+                other = seen.setdefault(title := entries[name].title or name, name)
+                if other != name:
+                    problems.append(f"{kind}.{name}.title: {title!r} is that of {other}, too; give it another one")
+        return problems
+
+    def _dose(self) -> list[str]:
+        """Say why the figure `dose` cannot be drawn."""
+        if self.study is None or (dose := self.study.dose) is None:
+            return []
+        pairs = [(row.method, row.of) for row in self.study.rows if row.method in self.methods]
+        searched = {key for method, _ in pairs for name in self.datasets for key in self.grid(method, name)}
+        several = {of for _, of in pairs for name in self.datasets if of in self.methods and self.cells(of, name)[1:]}
+        problems = [f"study.dose: the variants are compared with one cell, and {name} has several" for name in several]
+        return problems + ([] if dose in searched else [f"study.dose: {dose!r}; {nearest(dose, searched)}"])
 
     def module(self, method: str) -> str:
         return self.methods[method].module or method

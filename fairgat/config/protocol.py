@@ -61,7 +61,7 @@ class Model(BaseModel):
         """Read `grid: null` as no grid: an empty mapping would change nothing of what it is laid over."""
         if not isinstance(content, dict):
             return content
-        several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list)}
+        several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list | tuple)}
         return {key: value for key, value in content.items() if value is not None or key not in several}
 
 

@@ -31,6 +31,8 @@ def value_of(value: Value) -> Value:
 
     Beyond 2^53, where several whole numbers are one float, numbers are compared as texts.
     """
+    if "_" in str(value):  # Python reads 18_25 as 1825
+        return value
     try:
         number = float(value)
     except ValueError:

@@ -153,12 +153,10 @@ def _install(file: File, folder: Path, workspace: Path, fetch: Callable[[Path], 
     target, part = folder / file.basename, workspace / file.basename
     part.unlink(missing_ok=True)
     fetch(part)
-    is_page, identity = _is_web_page(part), file.identity(part)
+    identity = file.identity(part)
     if file.pin and identity != file.pin:
-        what = "a web page" if is_page else f"{part.stat().st_size} bytes"
+        what = "a web page" if _is_web_page(part) else f"{part.stat().st_size} bytes"
         raise _Unavailable(f"it gave {what} with {identity} instead of {file.pin.rsplit(maxsplit=1)[-1]}")
-    if is_page and not file.local:  # XML begins like one
-        raise _Unavailable("it gave a web page instead of the file")
     checksum = sha256_of(part)
     os.replace(part, target)
     write_text(f"{target}.sha256", f"{checksum}  {target.name}\n")

@@ -221,6 +221,12 @@ def read(path: Path, written: FileOptions, options: Form) -> Table:
     return Table(f"{where}, line {first}", [str(number) for number in range(len(columns))], columns, place, read_as)
 
 
+def text_of(path: Path, where: str, options: Form, separator: str) -> str:
+    """Read the text of a file, with its lines of comment blank."""
+    text, _ = _decoded(_unpacked(path, where)[0], where, options.encoding)
+    return _without_comments(text, where, options.comment, separator)[0].removeprefix("\ufeff")
+
+
 def _content(
     path: Path, where: str, encoding: str | None, comment: str | None, separator: str | None
 ) -> tuple[bytes, str, str, str, int]:
@@ -272,7 +278,7 @@ def _decoded(raw: bytes, where: str, encoding: str | None) -> tuple[str, str]:
     raise DataError(f"{where}, line {line}: the text is not in {tried}. Which one is it in? `encoding: latin-1`, say")
 
 
-def _without_comments(text: str, where: str, comment: str | None, separator: str | None = None) -> tuple[str, str, int]:
+def _without_comments(text: str, where: str, comment: str | None, separator: str | None) -> tuple[str, str, int]:
     """Blank the lines of comment; returns the text, what they begin with, and how many they are."""
     begin = text.lstrip("\ufeff \t\r\n")[:1] if comment is None else comment
     if not begin or (comment is None and begin not in "#%"):

@@ -1,7 +1,7 @@
 """The interface between the training loop and a method, and the parts that most methods share."""
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import torch
@@ -64,6 +64,10 @@ class Method:
     def build(self) -> nn.Module:
         """Make the network, freshly initialised: a GAT unless a method has another."""
         return self.task.network(attention_layer(GATConv, self.task))
+
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        """Take the parameters that a finished run has kept, and find again what depends on them."""
+        self.model.load_state_dict(state)
 
     def embed(self) -> Tensor:
         """Pass once over the training graph, in the mode that the model is in."""

@@ -7,6 +7,7 @@ group.
 """
 
 import math
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 import torch
@@ -95,6 +96,10 @@ class NodeClassification(NodeMethod):
         layer = attention_layer(ReweightedConv, self.task, edge_weight=weight)
         return NodeClassifier(layer, self.task.graph.num_features, self.task.training.hidden)
 
+    def load(self, state: Mapping[str, Tensor]) -> None:
+        super().load(state)
+        self.add()
+
     def embed(self) -> Tensor:
         added = self.settings.apply_at_test or self.model.training
         return self.model(self.x if added else self.task.features, self.task.plain_csr)
@@ -116,9 +121,14 @@ class NodeClassification(NodeMethod):
             self.phi_optimizer.zero_grad()
             loss.backward()
             self.phi_optimizer.step()
-        with torch.no_grad():
-            self.x = self.added()
+        self.add()
         return loss.item()
+
+    @torch.no_grad()
+    def add(self) -> None:
+        """Add phi's output, as it is now, to the features; nothing in G, which has no phi."""
+        if self.settings.variant != "G":
+            self.x = self.added()
 
     def added(self) -> Tensor:
         """x + delta phi(x), (N, F)."""

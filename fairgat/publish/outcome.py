@@ -62,7 +62,7 @@ def _logs(plan: Plan, dataset: str) -> Iterator[Path]:
     """The logs of the jobs without which a data set has no graph or no splits."""
     for rule in ("download", "preprocess", "statistics"):
         yield Path(plan.path(f"logs/{rule}/{dataset}.log"))
-    for split in range(plan.config.splits.count):
+    for split in range(plan.config.split_count(dataset)):
         yield Path(plan.path(f"logs/split/{plan.config.datasets[dataset].task}/{dataset}/split-{split}.log"))
 
 

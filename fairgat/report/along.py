@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat.config import NodeTraining
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
-from fairgat.report.study import compared_with
-from fairgat.tasks import measures
+from fairgat.report.study import compared_with, metrics_of
 
 QUANTITIES = {
     "group_homophily": "homophily by group",
@@ -20,16 +20,15 @@ QUANTITIES = {
 _SHARES = {"0": ("--", r"$R^{\chi}_0$"), "1": ("-.", r"$R^{\chi}_1$")}  # by group
 _TERMS = {"alpha_chi": (":", r"$\alpha^{\chi}$"), "tau": ("-", "Theorem 1's factor")}
 
-Stats = Mapping[str, Mapping[str, Any]]
-"""The content of .stats.json, by data set."""
 
-
-def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd.DataFrame | None) -> Figure:
+def figure(
+    settings: StudySettings, frame: pd.DataFrame, stats: Mapping[str, Any], terms: pd.DataFrame | None
+) -> Figure:
     """Draw a row of panels for each quantity that the study varies, against that quantity as measured.
 
     Args:
         frame: its comparison, as `fairgat.report.study.compare` gives it.
-        stats: of its data sets.
+        stats: the content of .stats.json, by data set.
         terms: the theory's measures, as `fairgat.report.tables.theory.read` gives them; None where there are none.
 
     Returns:
@@ -42,7 +41,7 @@ def figure(settings: StudySettings, frame: pd.DataFrame, stats: Stats, terms: pd
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
-    metrics = measures.names(frame["task"].iloc[0], "shown")
+    metrics = metrics_of(settings, NodeTraining.task)
     drawn, axes = style.grid(len(settings.along), len(metrics) + 1, height=1.7)
     for (quantity, datasets), (*panels, last) in zip(settings.along.items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()

@@ -83,8 +83,9 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     measured = scored["metric"].str.extract(rf"^(?P<measure>{'|'.join(GAPS)})(?:_(?P<over>.+))?$")
     found = scored.join(measured).dropna(subset="measure").fillna({"over": COMBINED})
     found = found.sort_values("measure", key=lambda names: names.map([*GAPS].index), kind="stable")
-    summary = found.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
-    base = found.drop(columns="of").rename(columns={"method": "of"})
+    once = found.drop_duplicates([*_KEYS, "split"])  # a method may be a variant, and have variants
+    summary = once.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
+    base = once.drop(columns="of").rename(columns={"method": "of"})
     varied = found[found["method"] != found["of"]]
     paired = against(varied, base, ["dataset", "of", "measure", "over", "split"], _KEYS)
     paired = paired.drop(columns=["n_splits", "spread"])

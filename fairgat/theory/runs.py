@@ -41,13 +41,8 @@ def rebuild(
         DataError: the arrays are not those of the method; the message names the file, `model`.
     """
     method = build(module, settings, graph, dict(split), training, seed, debiased)
-    own = method.model.state_dict()
-    # Before release 0.3 step 2 was a parametrisation.
-    names = {
-        name if name in own else name.replace(".parametrizations.weight.original", ".weight"): name for name in arrays
-    }
     try:
-        method.model.load_state_dict({name: torch.from_numpy(arrays[stored]) for name, stored in names.items()})
+        method.load({name: torch.from_numpy(array) for name, array in arrays.items()})
     except RuntimeError as error:
         raise DataError(f"{model} does not fit the method {module}: {error}") from None
     return method

@@ -1,9 +1,7 @@
-"""The files beside the package: in step with it, with links that lead somewhere and scripts that import little."""
+"""The files beside the package: in step with it, with links that lead somewhere."""
 
-import ast
 import json
 import re
-import tomllib
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,17 +15,6 @@ ROOT = Path(__file__).resolve().parents[2]
 PAGES = [*ROOT.glob("*.md"), *ROOT.glob("docs/*.md")]
 _CODE = re.compile(r"^```.*?^```|`[^`\n]*`", re.MULTILINE | re.DOTALL)
 _LINK = re.compile(r"\]\(\s*([^)\s]+)\s*\)")
-# The highest room that each script may import, from the bottom to the top of [tool.importlinter] in pyproject.toml.
-HIGHEST = {
-    "data": ["describe", "download", "preprocess", "split"],
-    "methods": ["bias"],
-    "training": ["debias", "runtime"],
-    "theory": ["account", "theory", "train"],
-    "scores": ["aggregate", "collect"],
-    "report": ["all_tables", "costs", "explorer", "figure", "study", "table"],
-    "audit": ["audit"],
-    "publish": ["provenance"],
-}
 
 
 def test_the_schema_is_in_step_with_the_models():
@@ -78,30 +65,3 @@ def test_every_link_leads_somewhere():
                 continue
             broken.append(f"{page.relative_to(ROOT)}: {link}")
     assert not broken
-
-
-def rooms_of(script: Path) -> set[str]:
-    """The rooms of the package that a script imports, those within functions too."""
-    names = set()
-    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            names |= {alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom) and node.module == "fairgat":
-            names |= {f"fairgat.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            names.add(node.module)
-    return {name.split(".")[1] for name in names if name.startswith("fairgat.")}
-
-
-def test_scripts_import_no_higher_than_they_may():
-    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
-    (layers,) = [each["layers"] for each in settings["tool"]["importlinter"]["contracts"] if each["type"] == "layers"]
-    floors = {
-        room.strip().removeprefix("fairgat."): floor
-        for floor, line in enumerate(reversed(layers))
-        for room in line.split("|")
-    }
-    allowed = {script: room for room, scripts in HIGHEST.items() for script in scripts}
-    for script in sorted((ROOT / "workflow_scripts").glob("*.py")):
-        limit = floors[allowed[script.stem]]
-        assert not {room for room in rooms_of(script) if floors[room] > limit}, script.name

@@ -17,21 +17,13 @@ from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
 from fairgat.data.ids import check_ids, row_finder
 from fairgat.data.options import AtPath, Columns, Form, Text, paste
-from fairgat.data.reading import read_nodes, table_of
+from fairgat.data.reading import read_nodes, table_of, text_of
 from fairgat.data.source import File
 from fairgat.errors import DataError
 
-_ENDINGS = {
-    ".graphml": "graphml",
-    ".gml": "gml",
-    ".gexf": "gexf",
-    ".net": "pajek",
-    ".paj": "pajek",
-    ".pajek": "pajek",
-    ".edgelist": "edgelist",
-    ".edges": "edgelist",
-    ".adjlist": "adjlist",
-}
+_ENDINGS = {f".{form}": form for form in ("graphml", "gml", "gexf", "pajek", "edgelist", "adjlist")}
+_ENDINGS |= {".net": "pajek", ".paj": "pajek", ".edges": "edgelist"}
+_LISTS = ("edgelist", "adjlist")
 _PAJEK = ("id", "x", "y", "shape")  # how a node is numbered and drawn
 _GEPHI = ("x", "y", "z", "size", "r", "g", "b")  # how Gephi draws it
 
@@ -102,23 +94,39 @@ def _read(path: Path, options: Options):
         raise DataError(
             f"{options.path}: what is it? Its name ends in none of {choices}; write {paste('format', 'graphml')}, say"
         )
-    keys: dict[str, Any] = (
-        {"comments": options.comment or "#", "delimiter": options.separator} if form in ("edgelist", "adjlist") else {}
-    )
-    if form == "edgelist":
-        keys["data"] = False
     try:
+        if form in _LISTS:
+            return form, _listed(path, form, options)
+        keys = {"encoding": options.encoding or "utf-8"} if form == "pajek" else {}  # the others say it themselves
         try:
             return form, getattr(networkx, f"read_{form}")(path, **keys)
         except networkx.NetworkXError:
             if form != "gml":
                 raise
             return form, networkx.read_gml(path, label="id")  # nodes without a name, or two of one name
+    except DataError:
+        raise
     except FileNotFoundError:
         raise DataError(f"{options.path} does not exist") from None
     except Exception as error:  # each reader has its own
         text = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(f"{options.path} was not read as {form}: {text}. Is its `format` another?") from None
+
+
+def _listed(path: Path, form: str, options: Options) -> Any:
+    """Read a list of edges or of neighbours, whose lines `Form` describes; NetworkX passes over what is no edge."""
+    import networkx
+
+    lines = text_of(path, options.path, options, options.separator or " ").splitlines()
+    separator = None if options.separator in (None, " ") else options.separator
+    cells = {number: [each.strip() for each in line.split(separator)] for number, line in enumerate(lines, 1)}
+    for number, ends in cells.items():
+        if "" in ends[1:] or (form == "edgelist" and len(ends) == 1 and ends[0]):
+            line = lines[number - 1].strip()
+            raise DataError(f"{options.path}, line {number}: {line!r} lacks a node. Is the `separator` another?")
+    rows = [(separator or " ").join(ends) for ends in cells.values() if any(ends)]
+    more: dict[str, Any] = {"data": False} if form == "edgelist" else {}
+    return getattr(networkx, f"parse_{form}")(rows, comments="\0", delimiter=separator, **more)  # no comments are left
 
 
 def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:

@@ -200,7 +200,7 @@ def test_the_chance_of_a_claim_is_that_of_its_normal_splits():
 
 
 def test_a_claim_that_rests_on_luck_and_one_that_does_not():
-    found = support.chances({"recidivism"}, [20, 1])
+    found = support.chances([({"recidivism"}, 20), ({"cora"}, 1)])
     assert list(found.columns) == ["its data sets and splits", "data sets run here, 20 splits", support.EQUAL]
     assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
     assert found.loc[[6, 8]].isna().all(axis=None) and found["data sets run here, 20 splits"].isna()[7]
@@ -242,7 +242,7 @@ def test_runtime_claim_takes_our_seconds():
 
 def test_claims_page_shows_every_rule_and_the_oddities():
     found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
-    text = render(pages.claims(found, support.differences(), support.chances((), ())), "md")
+    text = render(pages.claims(found, support.differences(), support.chances([((), 0)])), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
     assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))

@@ -17,6 +17,9 @@ WRITE = {
 }
 
 
+LISTED = ("é#1", "b#2", "c#3", "d#4")
+
+
 def club(**attributes):
     """Eight people in a ring, with a chord that is listed in both directions."""
     graph = networkx.DiGraph(networkx.cycle_graph([f"p{row}" for row in range(8)]).edges())
@@ -33,7 +36,7 @@ def prepare(tmp_path):
         write(graph, str(path))
         options = {"path": str(path), "label": "won", "positive": "True", "sensitive": "sex"} | options
         if nodes:
-            (tmp_path / "nodes.csv").write_text(nodes)
+            (tmp_path / "nodes.csv").write_text(nodes, encoding=options.get("encoding"))
             options["nodes"] = str(tmp_path / "nodes.csv")
         return obtain("mine", Dataset(task=task, source="networkx", options=options), tmp_path / "raw")
 
@@ -94,3 +97,40 @@ def test_a_self_loop_is_named_by_its_nodes(prepare):
     with pytest.raises(DataError, match=r"edge \('p3', 'p3'\) joins a node to itself"):
         prepare(networkx.write_graphml, graph, "graph.graphml")
     assert prepare(networkx.write_graphml, graph, "graph.graphml", drop=["self_loops"]).num_edges == 18
+
+
+NODES = "who,sex,won,age\n" + "".join(
+    f"{name},{'fm'[row % 2]},{row // 2 % 2},{row}\n" for row, name in enumerate(LISTED)
+)
+"""People whose names have the sign of comments."""
+
+
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        ("# from a to b\né#1 b#2\nb#2   c#3 0.5\n c#3\td#4\n", {}),
+        ("é#1, b#2\nb#2 ,c#3\nc#3,d#4\n", {"separator": ","}),
+        ("é#1 b#2\nb#2 c#3\nc#3 d#4\n", {"comment": "", "separator": " ", "encoding": "latin-1"}),
+        ("é#1 b#2\nb#2 c#3 é#1\n\nd#4 c#3\n", {"format": "adjlist"}),
+    ],
+)
+def test_lists_are_read_as_other_files_are(prepare, lines, options):
+    def write(text, path):
+        with open(path, "w", encoding=options.get("encoding", "utf-8")) as file:
+            file.write(text)
+
+    shared = {"nodes": NODES.replace(",", options.get("separator", ",")), "id": "who", "positive": 1}
+    graph = prepare(write, lines, "graph.edgelist", **shared, **options)
+    assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+    assert graph.features.shape == (4, 1)
+
+
+@pytest.mark.parametrize("lines", ["é#1 b#2\nb#2\nc#3 d#4\n", "é#1,b#2\nb#2,\nc#3,d#4\n"])
+def test_an_edge_without_an_end_is_refused(prepare, lines):
+    def write(text, path):
+        with open(path, "w") as file:
+            file.write(text)
+
+    options = {"separator": ","} if "," in lines else {}
+    with pytest.raises(DataError, match=r"graph\.edgelist, line 2: 'b#2,?' lacks a node"):
+        prepare(write, lines, "graph.edgelist", nodes=NODES, id="who", positive=1, **options)

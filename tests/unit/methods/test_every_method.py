@@ -14,6 +14,7 @@ from fairgat.data.graph import UNLABELLED
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam
 from fairgat.methods.edits.fit import Debias, debias
+from fairgat.theory.runs import rebuild
 from fairgat.training import job
 from fairgat.training.loop import fit
 
@@ -47,6 +48,25 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threa
     for scores, logits in outcomes[1:]:
         assert scores == outcomes[0][0]
         np.testing.assert_array_equal(logits, outcomes[0][1])
+
+
+@pytest.mark.parametrize(
+    ("module", "settings"),
+    [*((module, {}) for module in with_task("NodeClassification")), *(("fairsin", {"variant": kind}) for kind in "FG")],
+)
+def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
+    """So that `fairgat explain` and the theory's tables are of the model whose predictions were kept."""
+    graph, training = small_graph(nodes=90, edges=400), NodeTraining(epochs=6, hidden=8)
+    parts = splits.make(graph, "node_classification", Splits(), 0, "x", 0)
+    if module == "edits":
+        debias(graph, parts["train"], Debias(epochs=3), 0).save(tmp_path / "debiased.npz")
+    made = module, methods.settings(module, SHORT.get(module, {}) | settings), graph, parts, training, 0
+    result = fit(job.build(*made, tmp_path / "debiased.npz"))
+    again = rebuild(*made, "model.npz", result.weights, tmp_path / "debiased.npz")
+    again.model.eval()
+    with torch.no_grad():
+        output = again.postprocess(again.embed())
+    np.testing.assert_allclose(output, result.kept[""].output, rtol=1e-5, atol=1e-6)
 
 
 @pytest.mark.parametrize("module", with_task("NodeClassification"))

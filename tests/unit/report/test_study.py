@@ -100,6 +100,10 @@ def test_what_cannot_be_compared_is_refused():
     wrong = content["study"] | {"metrics": ["acuracy"]}
     with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
         measures.check(config.load(content | {"study": wrong}))
+    with pytest.raises(ConfigError, match=r"study\.dose: the variants are compared with one cell, and fairgat has"):
+        config.load(content | {"study": content["study"] | {"dose": "eta"}})
+    with pytest.raises(ConfigError, match=r"study\.dose: 'etta'; did you mean 'eta'"):
+        config.load(content | {"study": content["study"] | {"dose": "etta"}})
     with pytest.raises(ConfigError, match="there is no study"):
         shown.study_settings(SHIPPED)
 
