@@ -38,15 +38,3 @@ def threads() -> Iterator[Callable[[int], None]]:
     before = torch.get_num_threads()
     yield torch.set_num_threads
     torch.set_num_threads(before)
-
-
-@pytest.fixture
-def recording() -> tuple[Callable, list[str]]:
-    """A backend for torch.compile that runs a graph as it is, and the names of what it has seen there."""
-    names: list[str] = []
-
-    def backend(module, inputs):
-        names.extend(str(node.target) for node in module.graph.nodes)
-        return module.forward
-
-    return backend, names

@@ -13,11 +13,10 @@ from fairgat.cli.evaluate import data_of, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
-from fairgat.scores.shares import least_gap
 from fairgat.tasks.base import reported_logits
 from fairgat.tasks.metrics import counted
 from fairgat.tasks.parity import parity_parts
-from fairgat.theory.account import Account, compared, contrast
+from fairgat.theory.account import Account, compared, contrast, least_gap
 from fairgat.theory.network import account
 from fairgat.theory.runs import rebuild
 

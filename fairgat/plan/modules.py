@@ -112,13 +112,13 @@ def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = (
     Raises:
         ConfigError: one of them is missing, or cannot be parsed.
     """
-    pruned = (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without))
+    pruned = tuple(f"{name}." for name in (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without)))
     seen: set[Path] = set()
     todo = [path for name in (script_or_module, *more) for path in _located(name)]
     while todo:
         path = todo.pop()
         module = _name_of(path)
-        if path in seen or module == "fairgat" or _within(module, pruned):
+        if path in seen or module == "fairgat" or f"{module}.".startswith(pruned):
             continue
         seen.add(path)
         todo += _followed(path)
@@ -146,10 +146,6 @@ def _name_of(path: Path) -> str:
         return str(path)
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-def _within(module: str, folders: Sequence[str]) -> bool:
-    return any(module == folder or module.startswith(f"{folder}.") for folder in folders)
 
 
 @cache

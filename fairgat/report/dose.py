@@ -15,8 +15,8 @@ from fairgat.report.figures.account import COLOURS
 from fairgat.report.study import by_rule, compared_with
 from fairgat.report.tables.account import PARTS
 from fairgat.scores.paired import against
-from fairgat.scores.shares import least_gap
 from fairgat.tasks import measures
+from fairgat.theory.account import least_gap
 
 METRICS = measures.names("node_classification", "audited")  # accuracy and the gaps
 OVER = ("all", "label 1")  # the rows whose accounts are drawn

@@ -117,9 +117,14 @@ def f1(decisions: Decisions) -> float:
     return float(2 * (positive & labels).sum() / (positive.sum() + labels.sum()))
 
 
-def gap_of(rates: Callable[[np.ndarray, float], np.ndarray]) -> Callable[[Decisions], float]:
-    """Make the measure of the gap between the groups' rates."""
-    return lambda decisions: float(gap(rates(decisions.counts, decisions.nobody), decisions.nobody))
+def gap_of(rates: Callable[[np.ndarray, float], np.ndarray], dyad: str = "") -> Callable[[Decisions], float]:
+    """Make the measure of the gap between the rates of groups, or of FairDrop's grouping in `Decisions.dyads`."""
+
+    def measure(decisions: Decisions) -> float:
+        counts = decisions.dyads[dyad] if dyad else decisions.counts
+        return float(gap(rates(counts, decisions.nobody), decisions.nobody))
+
+    return measure
 
 
 def gaps_of(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], dict[str, float]]:
@@ -133,17 +138,6 @@ def gaps_of(rates: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], 
         }
 
     return measure
-
-
-def worst(rates: np.ndarray) -> float:
-    """The smallest rate; NaN where no group has one."""
-    known = rates[~np.isnan(rates)]
-    return float(known.min()) if len(known) else math.nan
-
-
-def parity(dyad: str) -> Callable[[Decisions], float]:
-    """Make the measure of FairDrop's difference of demographic parity in a grouping of `Decisions.dyads`."""
-    return lambda decisions: float(gap(positive_rates(decisions.dyads[dyad], decisions.nobody), decisions.nobody))
 
 
 def odds(dyad: str) -> Callable[[Decisions], float]:

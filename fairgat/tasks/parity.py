@@ -31,17 +31,8 @@ def parity_parts(counts: np.ndarray) -> tuple[float, float]:
     return float(((p[1] - p[0]) * (q[0] + q[1])).sum() / 2), float(((p[0] + p[1]) * (q[1] - q[0])).sum() / 2)
 
 
-def of_labels(decisions: Decisions) -> float:
-    """The labels' part of ΔSP: of the group with the highest rate less the one with the lowest."""
-    return _of_extremes(decisions)[0]
-
-
-def of_errors(decisions: Decisions) -> float:
-    """The errors' part of ΔSP; together with the labels' part it is ΔSP."""
-    return _of_extremes(decisions)[1]
-
-
-def _of_extremes(decisions: Decisions) -> tuple[float, float]:
+def extremes(decisions: Decisions) -> tuple[float, float]:
+    """The labels' and the errors' part of ΔSP: of the group with the highest rate less the one with the lowest."""
     rates = positive_rates(decisions.counts)
     if np.isfinite(rates).sum() < 2:
         return math.nan, math.nan

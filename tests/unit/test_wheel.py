@@ -35,8 +35,8 @@ def test_the_wheel_has_what_the_repository_has(wheel):
 
 
 def needed(requirements):
-    packaging = pytest.importorskip("packaging.requirements")
     """The installed distributions that the requirements ask for, theirs included."""
+    packaging = pytest.importorskip("packaging.requirements")
     names, waiting = set(), list(requirements)
     while waiting:
         requirement = packaging.Requirement(waiting.pop())

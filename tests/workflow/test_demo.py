@@ -117,9 +117,7 @@ def test_the_papers_whole_experiment_is_planned(fresh):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ("results_dir=2024_11_25", "results_dir: expected a path, but YAML reads this as 20241125"),
         ("only_method=gat", "only_method: unknown key; did you mean 'only_methods'?"),
-        ("tables={'comparsion': ['gat']}", "did you mean 'comparison'?"),
         ("methods={'gat': {'settings': {'etta': 1}}}", "methods.gat.grid.etta: unknown key"),
     ],
 )
@@ -172,4 +170,3 @@ def test_a_run_ends_with_the_tables_that_it_made(finished):
     assert "Train " not in run.stdout
     said = run.stdout.split("Tables (as Markdown")[1].splitlines()
     assert said[1].strip() == f"{RESULTS}/tables/comparison.md"
-    assert "edits (threshold~0.5) on demo-social" in run.stdout or "Training runs" not in run.stdout

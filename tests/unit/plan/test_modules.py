@@ -84,18 +84,6 @@ def test_an_error_in_a_file_that_is_run_through_has_its_place(package, text, exp
         closure("job")
 
 
-def test_a_training_job_runs_through_what_decides_its_scores():
-    code = closure("train", "methods/gat", without=("theory",))
-    assert {"fairgat/methods/gat.py", "fairgat/nn/conv.py", "fairgat/tasks/metrics.py"} <= set(code)
-    assert not [path for path in code if path.startswith(("fairgat/theory", "fairgat/report", "fairgat/config"))]
-    assert not {"fairgat/methods/fairgnn.py", "fairgat/data/download.py", "fairgat/data/__init__.py"} & set(code)
-    assert "fairgat/methods/fairgat.py" in closure("train", "methods/fairgat_variants")
-
-
-def test_debiasing_does_not_depend_on_the_training():
-    assert not [path for path in closure("debias") if path.startswith(("fairgat/tasks", "fairgat/training/job"))]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

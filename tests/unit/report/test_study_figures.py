@@ -12,8 +12,8 @@ from fairgat.config.shown import StudyBlock, StudyRow, StudySettings
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import along, attributes, dose
-from fairgat.scores.shares import least_gap
 from fairgat.tasks import measures
+from fairgat.theory.account import least_gap
 
 ROOT = Path(__file__).resolve().parents[3]
 NODE = "node_classification"

@@ -7,8 +7,7 @@ import pandas as pd
 import pytest
 from scipy.sparse import csr_matrix
 
-from fairgat.scores.shares import least_gap
-from fairgat.theory.account import attention_account
+from fairgat.theory.account import attention_account, least_gap
 
 
 def test_the_share_with_the_least_gap():
