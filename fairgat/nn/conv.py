@@ -158,7 +158,7 @@ class GATConv(nn.Module):
         alpha = torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
         normalised = self.normalise(z if self.concat else z.averaged())
-        return normalised.dense(self.bias, overwrite=normalised is z), alpha
+        return normalised.dense(self.bias), alpha
 
     def transform(self, x: Tensor) -> Features:
         """C = X W^T; not multiplied out where it would be wider than X."""

@@ -209,22 +209,12 @@ class Features:
         weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
         return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
 
-    def dense(self, bias: Tensor | None = None, overwrite: bool = False) -> Tensor:
-        """(N, H * C) the features multiplied out, plus bias (H * C,); where each head has its own values.
-
-        Args:
-            bias: nothing is added where it is None.
-            overwrite: the values may be written to.
-        """
+    def dense(self, bias: Tensor | None = None) -> Tensor:
+        """(N, H * C) the features multiplied out, plus bias (H * C,), if any; where each head has its own values."""
         if self.weight is None:
             values = self.values.flatten(1)
-            if self.scale is None and bias is not None:
-                overwrite = overwrite and not torch.compiler.is_compiling()
-                if overwrite and not self.values._is_view():  # in a view it would cost more than a new array
-                    return self.values.add_(bias.view(self.values.shape[1:])).flatten(1)
-                return values + bias
             if self.scale is None:
-                return values
+                return values if bias is None else values + bias
             scale = self.scale.flatten()
             return values * scale if bias is None else scale_and_shift(values, scale, bias)
         weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
