@@ -26,7 +26,9 @@ _PARTS = re.compile(
     rf"(?P<old>.*?)(?P<end>{re.escape(END)}|\Z)",
     re.M | re.S,
 )
-_ACCOUNT = "Each gap as the parts that add up to it: mixing, label selection, the rest, and the gate."
+_ACCOUNT = (
+    "Each gap of the mean logits as the parts that add up to it: mixing, label selection, the rest, and the gate."
+)
 FIGURES = {
     "figures/account.svg": _ACCOUNT,
     "studies/dose/account.svg": _ACCOUNT,
