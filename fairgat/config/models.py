@@ -238,6 +238,11 @@ class Config(Model):
             for name in names
             if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
         ]
+        problems += [
+            f"study.rows.method: {row.method} has `tasks: []`: it is only timed. Give it tasks, and a grid to search"
+            for row in rows
+            if row.method in methods and not (methods[row.method].tasks or methods[row.method].same_as)
+        ]
         problems += self._alike() + self._dose()
         if problems:
             raise ValueError("\n".join(problems))

@@ -279,13 +279,15 @@ class FairGATConv(GATConv):
     ) -> Tensor | tuple[Tensor, tuple[Tensor, Tensor]]:
         """Apply the layer; as `GATConv.forward`, with the (N,) sensitive group of each node: integers, bool or strings.
 
-        There may be more than two groups: equal values make an intra-edge, different ones an inter-edge. `sensitive` is
-        not read without S1; with S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with it, and
-        with the layer's shares if it has any.
+        There may be more than two groups: equal values make an intra-edge, different ones an inter-edge. Without S1
+        `sensitive` is not needed. With S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with
+        it, and with the layer's shares if it has any.
         """
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
+        if not fair and sensitive is not None and len(sensitive) != len(x):  # GATConv's third argument is edge_attr
+            raise ValueError(f"sensitive must have a group for each of the {len(x)} nodes, got {len(sensitive)} values")
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         groups = sensitive if fair else None
         graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)

@@ -160,7 +160,17 @@ class CSRGraph:
         return tuple(each.to(self.source.device) for each in arrays)
 
     def reorder_edges(self, values: Tensor) -> Tensor:
-        """Per-edge values (E, ...) in the order of `edge_index`, brought into the order of this graph."""
+        """Per-edge values (E, ...) in the order of `edge_index`, brought into the order of this graph.
+
+        Where self-loops were added, `edge_index` has no other ones, and ends with one for each node.
+
+        Raises:
+            ValueError: there is not one value for each edge.
+        """
+        if len(values) != self.num_edges:
+            raise ValueError(
+                f"expected a value for each of {self.num_edges} edges, self-loops included, got {len(values)}"
+            )
         return values[self.permutation]
 
     def original_order(self, values: Tensor) -> Tensor:

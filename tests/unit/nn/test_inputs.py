@@ -97,6 +97,11 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
+        (
+            lambda: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], torch.ones(9)),
+            "each of the 30 nodes",
+        ),
+        (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
         (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "x.to_dense()"),
         (lambda: GATConv(5, 2)(features().double(), random_graph()[0]), "x is torch.float64 and the layer"),

@@ -100,6 +100,9 @@ def test_what_cannot_be_compared_is_refused():
     wrong = content["study"] | {"metrics": ["acuracy"]}
     with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
         measures.check(config.load(content | {"study": wrong}))
+    timed = content["methods"] | {"fairgat-centred": both | {"module": "fairgat", "tasks": []}}
+    with pytest.raises(ConfigError, match=r"study\.rows\.method: fairgat-centred has `tasks: \[\]`: it is only timed"):
+        config.load(content | {"methods": timed})
     with pytest.raises(ConfigError, match=r"study\.dose: the variants are compared with one cell, and fairgat has"):
         config.load(content | {"study": content["study"] | {"dose": "eta"}})
     with pytest.raises(ConfigError, match=r"study\.dose: 'etta'; did you mean 'eta'"):
