@@ -1,7 +1,7 @@
 """`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +14,9 @@ from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, warnings
 from fairgat.errors import DataError, nearest
 
-_UNKNOWN = {"-999", "-99", "-9", "-1", "9", "99", "999"}  # codes of statistics programs for what is not known
+# Codes of statistics programs for what is not known, and words for it.
+_UNKNOWN = {"-999", "-99", "-9", "-1", "9", "99", "999", ".", "?"}
+_WORDS = {"na", "none", "unknown", "unk", "refused", "missing", "not known", "not stated"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -159,7 +161,7 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"homophily {_shown(group['homophily'])}"
         )
     for attribute, (_, values) in graph.attributes.items():
-        unknown = [value for value in values if value in _UNKNOWN and str(int(value) - 1) not in values]
+        unknown = [value for value in values if _means_not_known(value, values)]
         known = [value for value in values if value not in unknown]
         if unknown and len(known) > 1:
             kept = paste("groups", known if len(graph.attributes) == 1 else {attribute: known})
@@ -177,6 +179,12 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: " + ", ".join(f"{name} ({value})" for name, value in facts[key].items())
     if facts.get("constant_features"):
         yield "features that are the same for everyone: " + ", ".join(facts["constant_features"])
+
+
+def _means_not_known(value: str, values: Collection[str]) -> bool:
+    """Whether a value looks like a code for what is not known: 9, but not where 8 occurs as well."""
+    counts_on = value.lstrip("-").isdigit() and str(int(value) - 1) in values
+    return value.lower() in _WORDS or (value in _UNKNOWN and not counts_on)
 
 
 def _shown(value: object) -> str:

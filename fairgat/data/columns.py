@@ -48,7 +48,7 @@ def labels(table: Table, options: Columns) -> np.ndarray:
         return _labels(column.texts, options)[column.codes]
     except Refused as error:
         text, wrong = error.text, error.wrong
-    some = column.texts[wrong].tolist()
+    some = [each for each in column.texts[wrong].tolist() if each]
     candidates = []
     if len(some) <= MOST_GROUPS:
         candidates = [{"positive": [each]} for each in some if len(some) == 2 and not options.positive]
@@ -69,8 +69,10 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
         {value_of(value) for value in some} for some in (options.positive, options.negative, options.unlabelled)
     )
     declared = ones | zeros
+    names = {text.lower() for text, value in zip(texts, values, strict=True) if not isinstance(value, float)}
+    gaps = MISSING if names <= set(MISSING) else NEVER_NAMES  # beside other texts NA and none may be answers
     empty = [
-        value in none or (text.lower() in MISSING and value not in declared)
+        value in none or (text.lower() in gaps and value not in declared)
         for text, value in zip(texts, values, strict=True)
     ]
     rest = {value for value, no in zip(values, empty, strict=True) if not no} - declared
@@ -137,7 +139,7 @@ def _feature(name: str, column: Column, options: Columns, facts: dict[str, Any])
     empty = (texts == "") | declared
     na = ~empty & np.array([text.lower() in MISSING for text in texts])
     values, unit = np.full(len(texts), np.nan), ""
-    values[~(empty | na)], unit = _numbers(texts[~(empty | na)], options)
+    values[~(empty | na)], unit = numbers_of(texts[~(empty | na)], options)
     is_category = name in options.categories
     if not is_category and (np.isnan(values) & ~empty).sum() == (~empty).sum() > na.sum():
         _check_categories(name, column, empty, options)
@@ -170,7 +172,7 @@ def _feature(name: str, column: Column, options: Columns, facts: dict[str, Any])
     return values[:, None]
 
 
-def _numbers(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
+def numbers_of(texts: np.ndarray, options: Columns) -> tuple[np.ndarray, str]:
     """Read texts as numbers, NaN where that fails, without a sign or unit that all of them have; and name it."""
     values = _parsed(texts, options.decimal, options.thousands)
     if not np.isnan(values).any():
@@ -229,7 +231,7 @@ def _numbers_otherwise(texts: np.ndarray, options: Columns) -> str:
     """Suggest ways to write numbers by which all of these texts are some."""
 
     def check(changed: Columns) -> None:
-        if np.isnan(values := _numbers(texts, changed)[0]).any():
+        if np.isnan(values := numbers_of(texts, changed)[0]).any():
             raise Refused("not numbers", np.isnan(values))
 
     candidates = [{"decimal": ","}, *({"thousands": sign} for sign in (",", ".", "'", " "))]
@@ -253,6 +255,11 @@ def _check_numbers(name: str, texts: np.ndarray, values: np.ndarray, empty: np.n
     if wrong.any():
         text = f"column {name!r} is {texts[wrong][0]}, which is infinite or too large. {_without(name, options)}"
         raise Refused(f"{text} leaves it out", wrong)
+    check_points(name, texts, empty, options)
+
+
+def check_points(name: str, texts: np.ndarray, empty: np.ndarray, options: Columns) -> None:
+    """Refuse numbers with points that may be read in two ways."""
     if not (options.decimal or options.thousands) and (example := _thousands_or_fractions(texts[~empty])):
         raise Refused(
             f"column {name!r} holds {example!r}, and numbers without a point. Are these thousands, "

@@ -9,7 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from fairgat.data.columns import MISSING, MOST_GROUPS, NEVER_NAMES, floats, some_of, value_of
+from fairgat.data.columns import (
+    MISSING,
+    MOST_GROUPS,
+    NEVER_NAMES,
+    check_points,
+    floats,
+    numbers_of,
+    some_of,
+    value_of,
+)
 from fairgat.data.options import REST, Columns, paste
 from fairgat.data.reading import Column, Refused, Table
 
@@ -73,18 +82,20 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     dropped = paste("drop", [*options.drop, "unknown_groups"])
     given, bins = (options.of_attributes(key).get(attribute) for key in ("groups", "bins"))
     is_missing, never = (np.isin([text.lower() for text in texts], some) for some in (MISSING, NEVER_NAMES))
-    values = [value_of(text) for text in texts]
+    values, gaps = [value_of(text) for text in texts], {value_of(value) for value in options.missing}
     numeric = all(isinstance(value, float) for value, gap in zip(values, is_missing, strict=True) if not gap)
     numeric &= not is_missing.all()
     empty = is_missing if numeric or bins else never  # NA may be a name: of a continent, say
+    empty = empty | np.array([value in gaps for value in values])
     listed = given.values() if isinstance(given, Mapping) else [given or []]
     empty = empty & ~np.isin(texts, [str(value) for some in listed for value in some])
     if empty.any() and not allowed:
-        raise Refused(
-            f"column {attribute!r} is empty or NaN. Leave such nodes out with {dropped}, or correct it", empty
-        )
+        what = "empty, NaN or `missing`" if gaps else "empty or NaN"
+        raise Refused(f"column {attribute!r} is {what}. Leave such nodes out with {dropped}, or correct it", empty)
     if bins:
-        numbers = floats(values)
+        numbers = np.full(len(texts), np.nan)
+        numbers[~empty], _ = numbers_of(texts[~empty], options)
+        check_points(attribute, texts, empty, options)
         if (wrong := np.isnan(numbers) & ~empty).any():
             raise Refused(f"column {attribute!r} is {texts[wrong][0]!r}, which is not a number, and has `bins`", wrong)
         edges = [f"{edge:g}" for edge in bins]

@@ -2,6 +2,7 @@
 
 import codecs
 import itertools
+import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any, Literal
 
@@ -55,7 +56,8 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
 
 def _name(value: Any, info: ValidationInfo) -> Any:
     """Read a column's name, which YAML may take for a number."""
-    return str(value) if type(_quoted(value, info)) is int else value
+    name = str(value) if type(_quoted(value, info)) is int else value
+    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
 
 
 def _names(value: Any, info: ValidationInfo) -> Any:
@@ -66,7 +68,7 @@ def _names(value: Any, info: ValidationInfo) -> Any:
 def _values(value: Any, info: ValidationInfo) -> list[Any]:
     """Read one value of a cell, or a list of them."""
     some = _quoted(value if isinstance(value, list | tuple) else [value], info)
-    return [each.strip() if isinstance(each, str) else each for each in some]
+    return [unicodedata.normalize("NFC", each.strip()) if isinstance(each, str) else each for each in some]
 
 
 def _groups(value: Any, info: ValidationInfo) -> Any:
@@ -113,7 +115,8 @@ class Columns(Model):
     categories: Texts = ()
     """Columns that hold categories, although they are coded as numbers, or are more than 50."""
     missing: Values = []
-    """Values of features that mean that they are not known; the mean takes their place, or what `fill` says."""
+    """Values of features that mean that they are not known; the mean takes their place, or what `fill` says. Where the
+    sensitive attribute has them, its node has no group."""
     fill: Literal["zero", "mean"] | None = None
     """What takes the place of an empty cell of numbers; by default it is an error."""
     decimal: Literal[".", ","] | None = None
@@ -186,7 +189,8 @@ class Columns(Model):
 
 def _check_groups(attribute: str, groups: Any) -> None:
     lists = list(groups.values()) if isinstance(groups, Mapping) else [groups]
-    if any(isinstance(each, Mapping) for each in lists):
+    nested = not isinstance(groups, Mapping) and any(isinstance(each, list) for each in groups)
+    if nested or any(isinstance(each, Mapping) for each in lists):
         raise ValueError("`groups` are lists of values, by the name of their group: {f: [F, female], m: [M, male]}")
     named = [each for some in lists for each in some]
     if len(set(map(str, named))) < len(named):

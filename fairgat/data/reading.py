@@ -11,6 +11,7 @@ import gzip
 import io
 import lzma
 import re
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -44,10 +45,11 @@ class Column(NamedTuple):
 
     @classmethod
     def of(cls, codes: np.ndarray, texts: np.ndarray) -> "Column":
-        """Strip the texts, and leave out those that no row holds."""
+        """Strip the texts, write accented letters in one way (NFC), and leave out those that no row holds."""
         import pandas as pd
 
-        numbers, stripped = pd.factorize(np.array([text.strip() for text in texts], dtype=object))
+        plain = [unicodedata.normalize("NFC", text.strip()) for text in texts]
+        numbers, stripped = pd.factorize(np.array(plain, dtype=object))
         codes, occurring = pd.factorize(numbers[codes])
         return cls(codes.astype(np.int32), stripped[occurring])  # for memory
 

@@ -6,6 +6,7 @@ my-network:
   options: {path: my/graph.graphml, label: employed, sensitive: gender}
 """
 
+import unicodedata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -58,7 +59,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     names = list(graph)
     if options.nodes:
         table = read_nodes(folder / "nodes.csv", options)
-        texts = np.array([str(node) for node in names], dtype=object)
+        texts = np.array([unicodedata.normalize("NFC", str(node)) for node in names], dtype=object)
         rows = row_finder(table, options.id)(texts)
         check_ids(table, texts, rows, where, options)
         row = dict(zip(names, rows.tolist(), strict=True))
@@ -97,13 +98,15 @@ def _read(path: Path, options: Options):
     try:
         if form in _LISTS:
             return form, _listed(path, form, options)
-        keys = {"encoding": options.encoding or "utf-8"} if form == "pajek" else {}  # the others say it themselves
+        if form in ("graphml", "gexf"):  # their encoding is said in them
+            return form, getattr(networkx, f"read_{form}")(path)
+        lines = text_of(path, options.path, options, " ").splitlines()
+        if form == "pajek":
+            return form, networkx.parse_pajek(_sections(lines, options.path))
         try:
-            return form, getattr(networkx, f"read_{form}")(path, **keys)
+            return form, networkx.parse_gml(lines)
         except networkx.NetworkXError:
-            if form != "gml":
-                raise
-            return form, networkx.read_gml(path, label="id")  # nodes without a name, or two of one name
+            return form, networkx.parse_gml(lines, label="id")  # nodes without a name, or two of one name
     except DataError:
         raise
     except FileNotFoundError:
@@ -113,17 +116,33 @@ def _read(path: Path, options: Options):
         raise DataError(f"{options.path} was not read as {form}: {text}. Is its `format` another?") from None
 
 
+def _sections(lines: list[str], where: str) -> list[str]:
+    """Refuse parts of a Pajek file that NetworkX reads as something else."""
+    for number, line in enumerate(lines, 1):
+        part = line.split()[0] if line.startswith("*") else "*edges"
+        if part.lower() not in ("*network", "*vertices", "*edges", "*arcs", "*matrix"):
+            raise DataError(f"{where}, line {number}: {part} is not read. Write edges below *Edges, one a line")
+    return lines
+
+
 def _listed(path: Path, form: str, options: Options) -> Any:
     """Read a list of edges or of neighbours, whose lines `Form` describes; NetworkX passes over what is no edge."""
     import networkx
 
     lines = text_of(path, options.path, options, options.separator or " ").splitlines()
     separator = None if options.separator in (None, " ") else options.separator
+    if form == "edgelist":
+        lines = [line.split("{")[0] for line in lines]  # what NetworkX writes of an edge
     cells = {number: [each.strip() for each in line.split(separator)] for number, line in enumerate(lines, 1)}
     for number, ends in cells.items():
         if "" in ends[1:] or (form == "edgelist" and len(ends) == 1 and ends[0]):
             line = lines[number - 1].strip()
             raise DataError(f"{options.path}, line {number}: {line!r} lacks a node. Is the `separator` another?")
+    if form == "edgelist" and len(widths := {len(ends) for ends in cells.values() if any(ends)}) > 1:
+        raise DataError(
+            f"{options.path}: its lines have {' or '.join(map(str, sorted(widths)))} cells. In a list of neighbours, "
+            f"{paste('format', 'adjlist')}, the first cell is joined to all others; of an edge the first two are read"
+        )
     rows = [(separator or " ").join(ends) for ends in cells.values() if any(ends)]
     more: dict[str, Any] = {"data": False} if form == "edgelist" else {}
     return getattr(networkx, f"parse_{form}")(rows, comments="\0", delimiter=separator, **more)  # no comments are left
@@ -131,11 +150,11 @@ def _listed(path: Path, form: str, options: Options) -> Any:
 
 def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:
     """Take each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
-    columns, skipped = {}, []
-    names = dict.fromkeys(name for _, values in graph.nodes(data=True) for name in values)
+    columns, skipped, defaults = {}, [], graph.graph.get("node_default", {})
+    names = dict.fromkeys([*defaults, *(name for _, values in graph.nodes(data=True) for name in values)])
     drawing = _PAJEK if form == "pajek" else _GEPHI if {"x", "y", "r", "g", "b"} <= set(names) else ()
     for name in names:
-        values = [values.get(name, "") for _, values in graph.nodes(data=True)]
+        values = [values.get(name, defaults.get(name, "")) for _, values in graph.nodes(data=True)]
         texts = ["" if value is None else str(value) for value in values]
         structured = any(isinstance(value, dict | list | tuple | set) for value in values)
         if structured or name in drawing or texts == [str(node) for node in graph]:

@@ -7,6 +7,7 @@ my-network:
 """
 
 import pickle
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,12 +16,14 @@ import numpy as np
 
 from fairgat.config import PathText
 from fairgat.data.assemble import assemble
-from fairgat.data.edges import EdgeList
+from fairgat.data.edges import EdgeList, from_one
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.options import Columns, Text, Texts
 from fairgat.data.reading import table_of
 from fairgat.data.source import File, Scaling
 from fairgat.errors import DataError
+
+_OF_COLUMNS = {"missing", "fill", "decimal", "thousands", "categories", "exclude"}
 
 
 class Options(Columns):
@@ -30,8 +33,8 @@ class Options(Columns):
     """The saved `Data`, relative to where Snakemake runs. `x` are the features, `edge_index` the edges."""
     sensitive: Texts = ("sensitive",)
     """Its attribute with the sensitive group of each node; or several, of which the combinations are the groups."""
-    label: Text = "y"
-    """Its attribute with the label of each node; -1 beside 0 and 1 is unlabelled."""
+    label: Text | None = "y"
+    """Its attribute with the label of each node; -1 beside 0 and 1 is unlabelled. Link prediction needs none."""
     scaling: Scaling = "none"
     """How features are scaled."""
 
@@ -43,20 +46,25 @@ def files(name: str, options: Options) -> list[File]:
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
     where, data = options.path, _data(folder / "data.pt", options.path)
-    named = {options.label, *options.sensitive, *(options.features or ())}
+    if options.label == "y" and "y" not in data:  # the groups, as where a table has no label
+        options = options.model_copy(update={"label": None})
+    named = {*options.sensitive, *(options.features or ())} | ({options.label} if options.label else set())
     x, edges, columns = _arrays(data, sorted(named))
-    for number in _telling(x, columns[options.label]):
-        raise DataError(
-            f"{where}: column {number} of 'x' says of each node what its label {options.label!r} says. Leave it out, "
-            f"as data.x = data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
-        )
+    if x.shape[1] and options.features is None and (given := sorted(_OF_COLUMNS & options.model_fields_set)):
+        raise DataError(f"{where}: `{given[0]}` changes nothing of 'x'. Change 'x' itself, and save the Data again")
+    for role in filter(None, (options.label, *options.sensitive)):
+        for number in _telling(x, columns[role]):
+            raise DataError(
+                f"{where}: column {number} of 'x' says of each node what its {role!r} says. Leave it out, as data.x = "
+                f"data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
+            )
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
     table = table_of(texts, where, lambda node: f"{where}: node {node}", f"a saved Data; {len(x)} nodes")
     declared = options.positive or options.negative or options.unlabelled
-    labels: np.ndarray | None = columns[options.label]
-    if declared or set(np.unique(columns[options.label]).tolist()) == {UNLABELLED, 1}:
+    labels = columns[options.label] if options.label else None
+    if declared or (labels is not None and set(np.unique(labels).tolist()) == {UNLABELLED, 1}):
         labels = None  # made of the column, or refused with what to write
-    listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index")
+    listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index{from_one(edges)}")
     return assemble(options, table, listed, features=x, labels=labels)
 
 
@@ -136,12 +144,15 @@ def _data(path: Path, where: str):
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
+        plain = "Save a Data of tensors only, as torch.save(Data(**data.to_dict()), path) may do"
         if "numpy" in str(error):
             raise DataError(
                 f"{where} was not read: an attribute is a NumPy array. Make it a tensor, as in "
                 "data.y = torch.from_numpy(data.y), and save the Data again"
             ) from None
-        raise DataError(f"{where} was not read: {_first_line(error)}") from None
+        if found := re.search(r"GLOBAL (\S+)", str(error)):
+            raise DataError(f"{where} was not read: it holds a {found[1]}. {plain}") from None
+        raise DataError(f"{where} was not read: it holds more than tensors. {plain}") from None
     except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         raise DataError(f"{where} is damaged, or was not written by torch.save: {_first_line(error)}") from None
     if not isinstance(data, Data):

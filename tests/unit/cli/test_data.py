@@ -121,10 +121,15 @@ def test_stats_counts_a_graph(tmp_path, capsys):
     assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
 
 
-@pytest.mark.parametrize(("values", "said"), [(["0", "1", "9"], True), (["-1", "1"], False), (["7", "8", "9"], False)])
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [(["0", "1", "9"], True), (["f", "m", "NA"], True), (["-1", "1"], False), (["7", "8", "9"], False)],
+)
 def test_a_group_that_may_mean_not_known_is_named(values, said):
     groups = tuple({"sex": value} for value in values)
     nodes, edges = np.arange(len(values)), np.array([[0, 1], [1, 0]])
     graph = Graph(np.ones((len(nodes), 1), np.float32), nodes % 2, nodes, edges, groups)
     lines = [line for line in commands.to_check(graph, counts(graph)) if "means not known" in line]
-    assert lines == ["if sex=9 means not known, leave it out: `groups: [0, 1]` and `drop: [unknown_groups]`"] * said
+    *known, last = values
+    groups = f"`groups: [{', '.join(known)}]` and `drop: [unknown_groups]`"
+    assert lines == [f"if sex={last} means not known, leave it out: {groups}"] * said

@@ -1,5 +1,7 @@
 """Graphs in the files that NetworkX reads, with attributes as columns."""
 
+from pathlib import Path
+
 import networkx
 import numpy as np
 import pytest
@@ -108,7 +110,8 @@ NODES = "who,sex,won,age\n" + "".join(
 @pytest.mark.parametrize(
     ("lines", "options"),
     [
-        ("# from a to b\né#1 b#2\nb#2   c#3 0.5\n c#3\td#4\n", {}),
+        ("# from a to b\né#1 b#2 {}\nb#2   c#3 {'weight': 1, 'x': 2}\n c#3\td#4\n", {}),
+        ("é#1 b#2 0.5\nb#2 c#3 1\nc#3 d#4 2\n", {}),
         ("é#1, b#2\nb#2 ,c#3\nc#3,d#4\n", {"separator": ","}),
         ("é#1 b#2\nb#2 c#3\nc#3 d#4\n", {"comment": "", "separator": " ", "encoding": "latin-1"}),
         ("é#1 b#2\nb#2 c#3 é#1\n\nd#4 c#3\n", {"format": "adjlist"}),
@@ -134,3 +137,39 @@ def test_an_edge_without_an_end_is_refused(prepare, lines):
     options = {"separator": ","} if "," in lines else {}
     with pytest.raises(DataError, match=r"graph\.edgelist, line 2: 'b#2,?' lacks a node"):
         prepare(write, lines, "graph.edgelist", nodes=NODES, id="who", positive=1, **options)
+
+
+def written(text):
+    """Write a text in place of a graph."""
+    return lambda _, path: Path(path).write_text(text, encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "expected"),
+    [
+        ("graph.edgelist", "é#1 b#2 c#3\nb#2 d#4\n", r"its lines have 2 or 3 cells.*`format: adjlist`"),
+        ("graph.net", '*Vertices 2\n1 "a"\n2 "b"\n*Arcslist\n1 2\n', r"line 4: \*Arcslist is not read"),
+    ],
+)
+def test_what_networkx_would_misread_is_refused(prepare, name, text, expected):
+    with pytest.raises(DataError, match=expected):
+        prepare(written(text), None, name, nodes=NODES, id="who")
+
+
+def test_a_value_that_is_the_files_default_is_read(prepare):
+    head = '<graphml><key id="w" for="node" attr.name="won" attr.type="int"><default>0</default></key>'
+    head += '<key id="s" for="node" attr.name="sex" attr.type="string"/><graph edgedefault="undirected">'
+    won = ["" if row < 5 else '<data key="w">1</data>' for row in range(8)]
+    nodes = "".join(f'<node id="{row}"><data key="s">{"fm"[row % 2]}</data>{won[row]}</node>' for row in range(8))
+    edges = "".join(f'<edge source="{row}" target="{(row + 1) % 8}"/>' for row in range(8))
+    text = f"{head}{nodes}{edges}</graph></graphml>"
+    graph = prepare(written(text), None, "graph.graphml", positive=1, graph_features=["degree"])
+    assert graph.labels.tolist() == [0] * 5 + [1] * 3
+
+
+def test_a_gml_may_have_letters_beyond_ascii(prepare):
+    nodes = [f'node [ id {row} label "Zoë {row}" sex "{"fm"[row % 2]}" won {row // 2 % 2} ]' for row in range(4)]
+    edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
+    text = "graph [\n" + "\n".join(nodes + edges) + "\n]\n"
+    graph = prepare(written(text), None, "graph.gml", positive=1, graph_features=["degree"])
+    assert graph.num_nodes == 4

@@ -55,10 +55,12 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "a counter before the ends": ({"edges": "n,a,b\n0,5,6\n1,6,7\n2,7,5\n", "id": ..., "nodes": NUMBERED}, 2),
     "a counter without a header": ({"edges": "0,5,6\n1,6,7\n2,7,5\n", "id": ..., "nodes": NUMBERED}, 2),
     "ends that are not the first columns": ({"edges": WEIGHTS, "id": ..., "nodes": NUMBERED}, 1),
+    "a wave before the ends": ({"edges": "wave,ego,alter\n1,p1,p2\n2,p2,p3\n2,p9,zoe\n", "drop": UNKNOWN}, 1),
     "a layer before the ends": ({"edges": "1 3 7 1\n1 4 8 1\n2 3 9 1\n", "id": ..., "nodes": NUMBERED}, 2),
     "an index as R writes it": ({"nodes": BY_R, "edges": "a,b\n1,2\n3,12\n", "id": ...}, 1),
     "ids or row numbers": ({"nodes": FROM_1, "edges": "1,2\n3,4\n", "id": ...}, 2),
     "label yes": ({"nodes": NODES.replace(",0,", ",>50K,").replace(",1,", ",<=50K,")}, 2),
+    "a label none": ({"nodes": column("ill", ["none", "mild", "bad"]), "label": "ill", "positive": "bad"}, 2),
     "label -1": ({"nodes": NODES.replace(",0,", ",-1,")}, 1),
     "label True": ({"nodes": NODES.replace(",0,", ",False,").replace(",1,", ",True,")}, 2),
     "label 2": ({"nodes": NODES.replace("p3,23,1", "p3,23,2").replace("p5,25,1", "p5,25,yes: no")}, 3),
@@ -232,6 +234,42 @@ def test_a_value_that_means_an_empty_cell_may_be_a_group(make):
     assert np.bincount(graph.sensitive).tolist() == [8, 4]
     with pytest.raises(DataError, match=r"n\.csv, line 4: column 'race' is empty or NaN"):
         make(nodes=nodes, sensitive="race", groups=[1, 2])
+
+
+def test_none_may_be_an_answer(make):
+    graph = make(nodes=column("ill", ["none", "mild", "bad"]), label="ill", positive="bad", negative="*")
+    assert graph.labels.tolist() == [0, 0, 1] * 4
+    assert make(nodes=column("ill", ["0", "NA", "1"]), label="ill").labels.tolist() == [0, -1, 1] * 4
+
+
+def test_what_is_cut_into_ranges_is_read_as_features_are(make):
+    nodes = column("pay", ["1.250", "999", "2.000"])
+    graph = make(nodes=nodes, sensitive="pay", bins=[1100], thousands=".")
+    assert graph.sensitive.tolist() == [1, 0, 1] * 4
+    with pytest.raises(DataError, match=r"'1\.250', and numbers without a point.*`thousands: \.` *, or fractions"):
+        make(nodes=nodes, sensitive="pay", bins=[1100])
+    nodes = column("pay", ["0,5", "1,5", "-9"])
+    with pytest.raises(DataError, match=r"column 'pay' is empty, NaN or `missing`.*`drop: \[unknown_groups\]`"):
+        make(nodes=nodes, sensitive="pay", bins=[1], decimal=",", missing=-9)
+    graph = make(nodes=nodes, sensitive="pay", bins=[1], decimal=",", missing=-9, drop=["unknown_groups"])
+    assert graph.num_nodes == 8 and graph.sensitive.tolist() == [0, 1] * 4
+
+
+def test_groups_in_a_list_of_lists_are_refused(make):
+    with pytest.raises(ConfigError, match="`groups` are lists of values, by the name of their group"):
+        make(groups=[["f"], ["m"]])
+
+
+def test_an_accent_may_be_a_letter_or_a_mark_of_its_own(make):
+    nodes = NODES.replace("p3,", "Zo\u00eb,").replace("sex\n", "s\u00e9x\n")
+    graph = make(nodes=nodes, edges=EDGES.replace("p3", "Zoe\u0308"), sensitive="se\u0301x")
+    assert pairs(graph) == pairs(make())
+
+
+def test_edges_that_may_count_from_1_are_pointed_out(make):
+    edges = "from,to\n" + "".join(f"{row},{row % 11 + 1}\n" for row in range(1, 12))
+    assert "no edge names node 0: do edges count from 1?" in make(edges=edges, **BY_ROW).facts["edges_read_as"]
+    assert "count from 1" not in make(edges=edges + "0,1\n", **BY_ROW).facts["edges_read_as"]
 
 
 def test_several_attributes_make_a_group_of_each_combination_that_occurs(make):

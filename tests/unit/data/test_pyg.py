@@ -14,6 +14,7 @@ from fairgat.data import convert
 from fairgat.errors import DataError
 
 pyg = pytest.importorskip("torch_geometric.data")
+ToUndirected = pytest.importorskip("torch_geometric.transforms").ToUndirected
 
 
 def data(**changed):
@@ -43,6 +44,19 @@ def test_a_saved_data_becomes_a_graph(prepare):
     assert graph.features.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
     assert graph.labels.tolist() == [0, 1, 0, 1] and graph.sensitive.tolist() == [0, 0, 1, 1]
     assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+
+
+def test_link_prediction_needs_no_label_and_what_a_transform_left_behind_is_left_out(prepare):
+    content = ToUndirected()(data(y=None))
+    with pytest.raises(DataError, match=r"it holds .*\. Save .* torch\.save\(Data\(\*\*data\.to_dict"):
+        prepare(content, task="link_prediction")
+    graph = prepare(pyg.Data(**content.to_dict()), task="link_prediction")
+    assert graph.labels.tolist() == graph.sensitive.tolist() == [0, 0, 1, 1]
+
+
+def test_options_of_columns_are_refused_where_the_features_are_x(prepare):
+    with pytest.raises(DataError, match="`missing` changes nothing of 'x'"):
+        prepare(data(), missing=-999)
 
 
 def test_a_saved_data_may_lack_features_and_have_other_labels_and_several_attributes(prepare):
@@ -87,7 +101,12 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (data(y=torch.tensor([-1, 1, -1, 1])), r"node 0: column 'y' holds '-1'.*`negative: \[-1\]`"),
         (data(x=None, num_nodes=4), r"no column is left as a feature.*`graph_features: \[degree\]`"),
         (data(x=torch.ones(4)), "features must be"),
-        (data(x=torch.tensor([[1.0, 5], [3, 4], [2, 5], [7, 4]])), "column 1 of 'x' says of each node what its label"),
+        (data(x=torch.tensor([[1.0, 5], [3, 4], [2, 5], [7, 4]])), "column 1 of 'x' says of each node what its 'y'"),
+        (
+            data(x=torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])),
+            "column 1 of 'x' says of each node what its 'group'",
+        ),
+        (pyg.HeteroData(), r"it holds a torch_geometric\.\S+\. Save a Data of tensors only"),
         (data(y=torch.tensor([0.0, 0.5, 1, 1])), "'y' must be 4 whole numbers"),
         (data(edge_index=torch.tensor([[0, 1], [1, 9]])), "names a node outside 0 .. 3"),
         (data(edge_index=torch.tensor([[0, 1], [1, 1]])), "edge 2 joins a node to itself"),
