@@ -19,6 +19,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--again",
         nargs="+",
+        action="extend",
         metavar="FILE",
         help="judge again, with the configuration files of the run",
     )
@@ -60,6 +61,15 @@ def _again(results: Path, configuration: list[str]) -> None:
     from fairgat.report.figures import published
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
+    for path in sorted(results.glob("summary/*/winners.csv")):
+        ran = frames.read(path, columns=("dataset", "method"))
+        for dataset, method in dict.fromkeys(zip(ran["dataset"], ran["method"], strict=True)):
+            known = dataset in settings.datasets and method in settings.methods
+            if not known or settings.not_run(dataset) or (settings.only and method not in settings.only):
+                raise DataError(
+                    f"{results} has {method} on {dataset}, which {' and '.join(configuration)} would not run: give the "
+                    "configuration files of the run"
+                )
     plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
     files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
     files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions

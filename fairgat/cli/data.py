@@ -32,12 +32,12 @@ def declare(parser: argparse.ArgumentParser) -> None:
     stats.add_argument("--data-mirror", metavar="FOLDER", help="in place of the configuration's")
     parser.set_defaults(run=run)
     for action in (where, add, stats):
-        action.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+        action.add_argument("--config", nargs="+", action="extend", metavar="FILE", help="configuration files")
         action.add_argument("--dataset", action="append", metavar="NAME", help="only this data set; may be repeated")
 
 
 def run(arguments: argparse.Namespace) -> None:
-    config = configuration.load_files(*arguments.config)
+    config = configuration.load_files(*(arguments.config or ["config.yaml"]))
     if arguments.action == "where":
         print("\n".join(where(config, arguments.dataset)))
     elif arguments.action == "add":

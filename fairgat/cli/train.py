@@ -34,7 +34,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--epochs", type=int, help="in place of the protocol's")
     parser.add_argument("--seed", type=int, help="in place of the configuration's")
     parser.add_argument("--threads", type=int, help="CPU threads, in place of the configuration's")
-    parser.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
+    parser.add_argument("--config", nargs="+", action="extend", metavar="FILE", help="configuration files")
     parser.add_argument("--out", type=Path, default=Path("by-hand"), metavar="FOLDER", help="default: by-hand")
     parser.add_argument("--data-mirror", help="in place of the configuration's")
     parser.add_argument("--quiet", action="store_true", help="no progress bar")
@@ -42,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
-    settings = config.load_files(*arguments.config)
+    settings = config.load_files(*(arguments.config or ["config.yaml"]))
     datasets.check(settings)
     for name, known in (("dataset", settings.datasets), ("method", settings.methods)):
         if getattr(arguments, name) not in known:

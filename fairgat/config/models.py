@@ -1,7 +1,7 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
 from collections.abc import Iterable, Mapping
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, Field, model_validator
 
@@ -11,7 +11,6 @@ from fairgat.config.protocol import (
     Aggregation,
     Audit,
     Count,
-    EpochRuleName,
     Model,
     Name,
     Names,
@@ -24,10 +23,8 @@ from fairgat.config.protocol import (
     Value,
     normal_path,
 )
+from fairgat.config.study import Study, empty_rows, without_dose
 from fairgat.errors import nearest
-
-# Counts of a graph that a study may vary (fairgat/data/statistics.py).
-Quantity = Literal["group_homophily", "label_homophily", "label_gap"]
 
 
 class Dataset(Model):
@@ -93,71 +90,6 @@ class Method(Model):
                     raise ValueError(f"the values of {name} repeat themselves: {values}")
                 if any(isinstance(value, str) and set(value) & set("/~") for value in values):
                     raise ValueError(f"the values of {name} become paths and must not hold / or ~: {values}")
-        return self
-
-
-class Row(Model):
-    """One row of a study: a variant, and the method or data set that it changes in one decision."""
-
-    title: str
-    """What it is called."""
-    changes: str
-    """What it changes, in a sentence."""
-    of: Name
-    """The method that `method` is a variant of; with `dataset`, the data set that this one is another form of."""
-    method: Name | None = None
-    """A variant of a method, compared with it on every data set that is run."""
-    dataset: Name | None = None
-    """Another form of a data set, on which `methods` are compared with themselves."""
-    methods: Names = []
-    """The methods compared on another form of a data set."""
-
-    @model_validator(mode="after")
-    def _one_kind(self) -> "Row":
-        if (self.method is None) == (self.dataset is None) or bool(self.dataset) != bool(self.methods):
-            raise ValueError("a row has either a `method`, or a `dataset` and its `methods`")
-        return self
-
-
-class Study(Model):
-    """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`.
-
-    A method with several cells is compared at the one that `selection.rule` chooses.
-    """
-
-    name: Name
-    """Its folder under studies/."""
-    title: str
-    """The heading of its table."""
-    part: Literal["validation", "test"] = "validation"
-    """Whose scores are compared; no choice is made by them."""
-    metrics: Annotated[list[str], Field(min_length=1)] | None = None
-    """The metrics compared; accuracy and the task's fairness measures where absent."""
-    figure_metrics: Annotated[list[str], Field(min_length=1)] | None = None
-    """Those of `metrics` that the figure shows; all of them where absent."""
-    epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
-    """Rules that choose the epochs of a variant and of what it is compared with, in node classification: each row is
-    compared once for each pair."""
-    rows: Annotated[list[Row], Field(min_length=1)]
-    """The variants, in the table's order."""
-    along: dict[Quantity, Annotated[Names, Field(min_length=2)]] = {}
-    """Counts of the graphs, and the data sets of node classification that differ in each: the figure `along` shows the
-    differences against them, as measured. It reads the theory's terms of the methods in `tables.theory`."""
-    dose: Name | None = None
-    """A hyperparameter that is a share of attention, such as `alpha_chi_max`: the figure `dose` shows every cell
-    against it, with the accounts of the methods in `tables.account`; other methods stand at the share that they turn
-    out to give."""
-    attributes: bool = False
-    """Whether to say, beside the forest plot, how each attribute's own gap compares with that over all groups where
-    these combine several attributes: attributes.csv and a figure of that name."""
-    measured_by: dict[Name, Name] = {}
-    """With `attributes`: data sets, and another one with the same people by whose groups their methods are measured,
-    too. It says what fairness for one attribute does to the combinations."""
-
-    @model_validator(mode="after")
-    def _drawn_is_compared(self) -> "Study":
-        if unknown := set(self.figure_metrics or ()) - set(self.metrics or ()):
-            raise ValueError(f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list")
         return self
 
 
@@ -239,11 +171,11 @@ class Config(Model):
             if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
         ]
         problems += [
-            f"study.rows.method: {row.method} has `tasks: []`: it is only timed. Give it tasks, and a grid to search"
-            for row in rows
-            if row.method in methods and not (methods[row.method].tasks or methods[row.method].same_as)
+            f"methods.{name}.same_as: {entry.same_as} is another method itself, or this one"
+            for name, entry in methods.items()
+            if entry.same_as and (entry.same_as == name or methods.get(entry.same_as, entry).same_as)
         ]
-        problems += self._alike() + self._dose()
+        problems += self._alike() + empty_rows(self) + without_dose(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -259,16 +191,6 @@ class Config(Model):
                 if other != name:
                     problems.append(f"{kind}.{name}.title: {title!r} is that of {other}, too; give it another one")
         return problems
-
-    def _dose(self) -> list[str]:
-        """Say why the figure `dose` cannot be drawn."""
-        if self.study is None or (dose := self.study.dose) is None:
-            return []
-        pairs = [(row.method, row.of) for row in self.study.rows if row.method in self.methods]
-        searched = {key for method, _ in pairs for name in self.datasets for key in self.grid(method, name)}
-        several = {of for _, of in pairs for name in self.datasets if of in self.methods and self.cells(of, name)[1:]}
-        problems = [f"study.dose: the variants are compared with one cell, and {name} has several" for name in several]
-        return problems + ([] if dose in searched else [f"study.dose: {dose!r}; {nearest(dose, searched)}"])
 
     def module(self, method: str) -> str:
         return self.methods[method].module or method

@@ -44,7 +44,10 @@ def normal_path(path: Any) -> Any:
         raise ValueError(f"expected a path, but YAML reads this as {path!r}; write ./ before the name")
     if set(path) & set("{}"):
         raise ValueError(f"a path must not hold {{ or }}, which are Snakemake's: {path}")
-    return os.path.normpath(os.path.expandvars(os.path.expanduser(path))) if path else path
+    expanded = os.path.expandvars(os.path.expanduser(path))
+    if "$" in expanded:
+        raise ValueError(f"a path must not hold $ but for a variable that is set: {path}")
+    return os.path.normpath(expanded) if path else path
 
 
 PathText = Annotated[str, BeforeValidator(normal_path)]

@@ -9,8 +9,9 @@ from typing import Any, Literal, TypeVar
 
 import yaml
 
-from fairgat.config.models import Config, Row
+from fairgat.config.models import Config
 from fairgat.config.protocol import TASKS, EpochRuleName, Margins, Model, Name, Task, Value
+from fairgat.config.study import Row
 from fairgat.errors import ConfigError
 
 

@@ -1,5 +1,7 @@
 """GATConv and FairGATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
 
+import math
+from numbers import Real
 from typing import Any
 
 import torch
@@ -255,12 +257,11 @@ class FairGATConv(GATConv):
             in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
             bias, residual,
         )  # fmt: skip
-        if isinstance(alpha_chi, str) or not (
-            alpha_chi is None or isinstance(alpha_chi, Shares) or 0 <= alpha_chi <= 1
-        ):
+        share = isinstance(alpha_chi, Real) and 0 <= alpha_chi <= 1  # not a tensor: its gradient would be lost
+        if not (share or alpha_chi is None or isinstance(alpha_chi, Shares)):
             raise ValueError(f"alpha_chi must be a share of attention in [0, 1], `Shares` or None, got {alpha_chi!r}")
-        if eta is not None and eta <= 0:
-            raise ValueError(f"eta must be positive, got {eta}")
+        if eta is not None and not 0 < eta < math.inf:
+            raise ValueError(f"eta must be positive and finite, got {eta}")
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center and eta is not None

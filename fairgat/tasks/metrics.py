@@ -159,13 +159,18 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     Args:
         predicted: (n,) 0/1 predictions.
         labels: (n,) 0/1 labels.
-        sensitive: (n,) sensitive groups, of any type.
+        sensitive: (n,) sensitive groups: integers, bool or strings.
 
     Raises:
-        ValueError: predictions or labels other than 0 and 1.
+        ValueError: predictions or labels other than 0 and 1, missing groups, or another shape.
     """
-    decided, truth = _binary(predicted, "predictions"), _binary(labels, "labels")
-    known, groups = np.unique(sensitive, return_inverse=True)
+    from fairgat.nn.csr import group_values
+
+    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), group_values(sensitive)
+    if not (decided.ndim == 1 and decided.shape == truth.shape == values.shape):
+        shapes = f"{decided.shape}, {truth.shape} and {values.shape}"
+        raise ValueError(f"predictions, labels and groups must have one shape (n,), got {shapes}")
+    known, groups = np.unique(values, return_inverse=True)
     decisions = Decisions(decided, 0.5, decided, truth, groups, len(known))
     return {
         "accuracy": accuracy(decisions),

@@ -71,3 +71,6 @@ def test_a_run_is_judged_again_from_what_is_published(plan, tmp_path, capsys):
     assert set(claims["status"]) == {"not run"}  # nothing is made up where seconds were not kept
     assert "<svg" in (folder / "figures/published.svg").read_text()
     assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "audited_at"}
+    settings.write_text(yaml.safe_dump(content | {"only_methods": ["fairgat"]}))
+    assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 1
+    assert "would not run: give the configuration files of the run" in capsys.readouterr().err

@@ -57,6 +57,13 @@ def test_thresholds_are_told_from_the_logits(explained):
     assert len(lines) == 7 and "before its method changes them" in lines[3]
 
 
+def test_files_of_two_runs_are_not_explained(explained):
+    _, metrics = explained("demo-social", "other")
+    written = json.loads(metrics.read_text())
+    metrics.write_text(json.dumps(written | {"settings": written["settings"] | {"alpha_chi_max": 0.01}}))
+    assert cli.main(["explain", str(metrics.parent)]) == 1
+
+
 def test_three_groups(explained, write_tables):
     write_tables([f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
     lines, _ = explained("mine", "gat")

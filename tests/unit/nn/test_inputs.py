@@ -95,7 +95,9 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
         (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.ones(1)), "edge features"),
         (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)), "bipartite"),
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
+        (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
+        (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         (
             lambda: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], torch.ones(9)),

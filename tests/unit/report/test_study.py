@@ -100,6 +100,15 @@ def test_what_cannot_be_compared_is_refused():
     wrong = content["study"] | {"metrics": ["acuracy"]}
     with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
         measures.check(config.load(content | {"study": wrong}))
+    fairdrop = {"tasks": ["link_prediction"]}
+    for changed, expected in (
+        ({"of": "fairgat-centred"}, "fairgat-centred of fairgat-centred: a method is compared once"),
+        ({"of": "fairdrop"}, "fairgat-centred of fairdrop: they have no task in common"),
+        ({"method": "twin"}, r"twin of fairgat: one of them is fairgat \(`same_as`\)"),
+    ):
+        more = {"methods": content["methods"] | {"fairdrop": fairdrop, "twin": both | {"same_as": "fairgat"}}}
+        with pytest.raises(ConfigError, match=expected):
+            config.load(content | more | {"study": content["study"] | {"rows": [row | changed]}})
     timed = content["methods"] | {"fairgat-centred": both | {"module": "fairgat", "tasks": []}}
     with pytest.raises(ConfigError, match=r"study\.rows\.method: fairgat-centred has `tasks: \[\]`: it is only timed"):
         config.load(content | {"methods": timed})

@@ -133,6 +133,14 @@ def test_other_labels_and_probabilities_are_refused(predicted, labels, message):
         node_metrics(np.array(predicted), np.array(labels), np.array([0, 1]))
 
 
+@pytest.mark.parametrize(
+    ("predicted", "sensitive", "message"), [([1], [0, 1], "one shape"), ([1, 0], [0, np.nan], "missing|fraction")]
+)
+def test_arrays_of_other_shapes_and_missing_groups_are_refused(predicted, sensitive, message):
+    with pytest.raises(ValueError, match=message):
+        node_metrics(np.array(predicted), np.array([0, 1]), np.array(sensitive))
+
+
 def test_each_attributes_gap_and_the_worst_group():
     """Race and sex each favour nobody; of their combinations two are always right and two never."""
     race, sex = np.repeat([0, 0, 1, 1], 5), np.repeat([0, 1, 0, 1], 5)
