@@ -78,11 +78,13 @@ def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
     each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
     names = [known.get(name, name) for name in each["dataset"].unique()]
-    failed, splits = (each["metric"] == FAILURE).sum(), sorted(set(each.groupby("dataset")["split"].nunique()))
-    each_has = f"{splits[0]} splits of each data set" if len(splits) == 1 else f"{splits[0]} to {splits[-1]} splits"
+    failed, counts = (each["metric"] == FAILURE).sum(), each.groupby("dataset")["split"].nunique()
+    splits = f"{each['split'].nunique()} splits of each data set"
+    if counts.nunique() > 1:
+        splits = f"{counts.min()} to {counts.max()} splits of a data set"
     return (
         f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
-        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {each_has} ({', '.join(names)})."
+        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {splits} ({', '.join(names)})."
     )
 
 

@@ -77,11 +77,13 @@ def chances(ran: Iterable[tuple[Container[str], int]]) -> pd.DataFrame:
     """Give the chance of each claim, by its number: with the paper's data sets and splits, with ours, and by luck only.
 
     Args:
-        ran: the data sets of a run, and of studies with more splits, and on how many; on fewer than 2 is left out.
+        ran: data sets and number of splits, of the run and then of studies with more splits; left out where it is 1.
     """
     kinds: dict[str, tuple[int | None, Container[str] | None, bool]] = {"its data sets and splits": (None, None, False)}
-    (own, _), *_ = ran = list(ran)
-    kinds |= {f"data sets run here, {count} splits": (count, datasets, False) for datasets, count in ran if count > 1}
-    kinds[EQUAL] = (None, own, True)
+    ran = list(ran)
+    for datasets, count in ran:
+        if count > 1:
+            kinds.setdefault(f"data sets run here, {count} splits", (count, datasets, False))
+    kinds[EQUAL] = (None, ran[0][0], True)
     found = {heading: [chance(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
     return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)

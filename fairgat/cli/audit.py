@@ -70,6 +70,14 @@ def _again(results: Path, configuration: list[str]) -> None:
                     f"{results} has {method} on {dataset}, which {' and '.join(configuration)} would not run: give the "
                     "configuration files of the run"
                 )
+    recorded, now = provenance.get("config", {}), settings.model_dump(mode="json")
+    for key in ("seed", "only_datasets", "only_methods", "skip"):
+        if recorded.get(key, now[key]) != now[key]:
+            raise DataError(
+                f"{results} was made with {key}: {recorded[key]}, and {' and '.join(configuration)} has another"
+            )
+    if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
+        raise DataError(f"{results} was judged with `audit.more_splits`, which {' and '.join(configuration)} lacks")
     plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
     files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
     files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions

@@ -183,8 +183,9 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
 
 def _means_not_known(value: str, values: Collection[str]) -> bool:
     """Whether a value looks like a code for what is not known: 9, but not where 8 occurs as well."""
-    counts_on = value.lstrip("-").isdigit() and str(int(value) - 1) in values
-    return value.lower() in _WORDS or (value in _UNKNOWN and not counts_on)
+    if value.lstrip("-").isdecimal() and value in _UNKNOWN:
+        return str(int(value) - 1) not in values
+    return value in _UNKNOWN or value.lower() in _WORDS
 
 
 def _shown(value: object) -> str:

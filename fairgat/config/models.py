@@ -23,7 +23,7 @@ from fairgat.config.protocol import (
     Value,
     normal_path,
 )
-from fairgat.config.study import Study, empty_rows, without_dose
+from fairgat.config.study import Study, check_dose, check_rows
 from fairgat.errors import nearest
 
 
@@ -173,22 +173,22 @@ class Config(Model):
         problems += [
             f"methods.{name}.same_as: {entry.same_as} is another method itself, or this one"
             for name, entry in methods.items()
-            if entry.same_as and (entry.same_as == name or methods.get(entry.same_as, entry).same_as)
+            if entry.same_as in methods and methods[entry.same_as].same_as
         ]
-        problems += self._alike() + empty_rows(self) + without_dose(self)
+        problems += self._alike() + check_rows(self) + check_dose(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self
 
     def _alike(self) -> list[str]:
-        """Say which of what is run have one title, by which tables tell rows apart."""
+        """Name data sets, and methods of one task, that have the same title: tables tell rows by it."""
         run = {"datasets": [name for name in self.datasets if not self.not_run(name)], "methods": self.only}
         problems = []
         for kind, names in run.items():
             entries, seen = getattr(self, kind), dict[str, str]()
             for name in (each for each in names or entries if each in entries):
                 other = seen.setdefault(title := entries[name].title or name, name)
-                if other != name:
+                if other != name and (kind == "datasets" or set(entries[name].tasks) & set(entries[other].tasks)):
                     problems.append(f"{kind}.{name}.title: {title!r} is that of {other}, too; give it another one")
         return problems
 

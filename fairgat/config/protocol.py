@@ -46,7 +46,7 @@ def normal_path(path: Any) -> Any:
         raise ValueError(f"a path must not hold {{ or }}, which are Snakemake's: {path}")
     expanded = os.path.expandvars(os.path.expanduser(path))
     if "$" in expanded:
-        raise ValueError(f"a path must not hold $ but for a variable that is set: {path}")
+        raise ValueError(f"a path may hold $ only before the name of a variable that is set: {path}")
     return os.path.normpath(expanded) if path else path
 
 

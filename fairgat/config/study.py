@@ -1,4 +1,4 @@
-"""A study: the variants that an overlay compares, and why some of it could not be shown."""
+"""A study: the variants that an overlay compares, and what is wrong with a list of them."""
 
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -79,7 +79,7 @@ class Study(Model):
         return self
 
 
-def empty_rows(config: "Config") -> list[str]:
+def check_rows(config: "Config") -> list[str]:
     """Say which rows of the study would stay empty."""
     problems, seen = [], set[tuple[str, str]]()
     for row in config.study.rows if config.study else ():
@@ -98,12 +98,18 @@ def empty_rows(config: "Config") -> list[str]:
     return problems
 
 
-def without_dose(config: "Config") -> list[str]:
+def check_dose(config: "Config") -> list[str]:
     """Say why the figure `dose` cannot be drawn."""
     if config.study is None or (dose := config.study.dose) is None:
         return []
-    pairs = [(row.method, row.of) for row in config.study.rows if row.method in config.methods]
-    searched = {key for method, _ in pairs for name in config.datasets for key in config.grid(method, name)}
-    several = {of for _, of in pairs for name in config.datasets if of in config.methods and config.cells(of, name)[1:]}
+    pairs = [
+        (row.method, row.of) for row in config.study.rows if row.method in config.methods and row.of in config.methods
+    ]
+    run = [name for name in config.datasets if not config.not_run(name)]
+    searched = {key for method, _ in pairs for name in run for key in config.grid(method, name)}
+    several = dict.fromkeys(of for _, of in pairs for name in run if config.cells(of, name)[1:])
     problems = [f"study.dose: the variants are compared with one cell, and {name} has several" for name in several]
-    return problems + ([] if dose in searched else [f"study.dose: {dose!r}; {nearest(dose, searched)}"])
+    if dose not in searched:
+        near = f"; {nearest(dose, searched)}" if searched else ""
+        problems.append(f"study.dose: no variant has {dose!r} in its grid{near}")
+    return problems

@@ -69,8 +69,8 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
         {value_of(value) for value in some} for some in (options.positive, options.negative, options.unlabelled)
     )
     declared = ones | zeros
-    names = {text.lower() for text, value in zip(texts, values, strict=True) if not isinstance(value, float)}
-    gaps = MISSING if names <= set(MISSING) else NEVER_NAMES  # beside other texts NA and none may be answers
+    others = {str(value).lower() for value in set(values) - none if not isinstance(value, float)} - set(MISSING)
+    gaps = [text for text in MISSING if text != "none" or others <= {"true", "false"}]  # else it may be an answer
     empty = [
         value in none or (text.lower() in gaps and value not in declared)
         for text, value in zip(texts, values, strict=True)

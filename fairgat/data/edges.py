@@ -27,7 +27,7 @@ class EdgeList:
         return {"unknown_ids": unknown, "self_loops": ~unknown & (self.pairs[:, 0] == self.pairs[:, 1])}
 
 
-def from_one(pairs: np.ndarray) -> str:
+def numbering_hint(pairs: np.ndarray) -> str:
     """Ask, where edges (m, 2) name nodes by the numbers of their rows and none names row 0."""
     return "; no edge names node 0: do edges count from 1?" if pairs.size and pairs.min() > 0 else ""
 

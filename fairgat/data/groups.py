@@ -14,7 +14,6 @@ from fairgat.data.columns import (
     MOST_GROUPS,
     NEVER_NAMES,
     check_points,
-    floats,
     numbers_of,
     some_of,
     value_of,
@@ -86,11 +85,12 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     numeric = all(isinstance(value, float) for value, gap in zip(values, is_missing, strict=True) if not gap)
     numeric &= not is_missing.all()
     empty = is_missing if numeric or bins else never  # NA may be a name: of a continent, say
-    empty = empty | np.array([value in gaps for value in values])
+    if bins:
+        empty = empty | np.array([value in gaps for value in values])
     listed = given.values() if isinstance(given, Mapping) else [given or []]
     empty = empty & ~np.isin(texts, [str(value) for some in listed for value in some])
     if empty.any() and not allowed:
-        what = "empty, NaN or `missing`" if gaps else "empty or NaN"
+        what = "empty, NaN or `missing`" if bins and gaps else "empty or NaN"
         raise Refused(f"column {attribute!r} is {what}. Leave such nodes out with {dropped}, or correct it", empty)
     if bins:
         numbers = np.full(len(texts), np.nan)
@@ -104,7 +104,10 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
         return np.where(empty, -1, np.digitize(numbers, bins)), names
     key = value_of if numeric else str
     if given is None:
-        _check_number_of_groups(column, attribute, values if numeric else None, empty, options)
+        read = numbers_of(texts[~empty], options)[0] if numeric or options.decimal or options.thousands else None
+        _check_number_of_groups(
+            column, attribute, None if read is None or np.isnan(read).any() else read, empty, options
+        )
         different = {key(text): text for text in sorted(texts[~empty], key=lambda text: (key(text), -len(text)))}
         given = list(different.values())
     lists = given if isinstance(given, Mapping) else {str(value): [value] for value in given}
@@ -126,9 +129,13 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
 
 
 def _check_number_of_groups(
-    column: Column, attribute: str, numbers: list[str | float] | None, empty: np.ndarray, options: Columns
+    column: Column, attribute: str, numbers: np.ndarray | None, empty: np.ndarray, options: Columns
 ) -> None:
-    """Refuse to make a group of every text where there are many, or where they differ in case only."""
+    """Refuse to make a group of every text where there are many, or where they differ in case only.
+
+    Args:
+        numbers: those that the texts which are not empty stand for; None where they are no numbers.
+    """
     texts, one = column.texts[~empty], len(options.sensitive) == 1
 
     def suggested(key: str, value: Any) -> str:
@@ -144,11 +151,13 @@ def _check_number_of_groups(
             f"several, {suggested('groups', sorted(texts))}?",
             np.isin(column.texts, example),
         )
-    count = len(set(np.array(numbers)[~empty])) if numbers else len(texts)
+    count = len(texts) if numbers is None else len(np.unique(numbers))
     if count <= MOST_GROUPS:
         return
-    if numbers:
-        rows = floats(numbers)[column.codes]
+    if numbers is not None:
+        every = np.full(len(column.texts), np.nan)
+        every[~empty] = numbers
+        rows = every[column.codes]
         cuts = np.unique([float(f"{cut:.3g}") for cut in np.nanquantile(rows, [1 / 3, 2 / 3])])
         cuts = cuts[(cuts > np.nanmin(rows)) & (cuts <= np.nanmax(rows))]
         cuts = cuts if len(cuts) else np.array([np.nanmax(rows)])

@@ -76,8 +76,12 @@ def _groups(value: Any, info: ValidationInfo) -> Any:
     if value is None:
         return None
     if isinstance(value, Mapping):
-        return {str(_quoted(key, info)): _groups(each, info) for key, each in value.items()}
+        return {_name(key, info): _groups(each, info) for key, each in value.items()}
     return _values(value, info)
+
+
+def _by_name(value: Any, info: ValidationInfo) -> Any:
+    return {_name(key, info): each for key, each in value.items()} if isinstance(value, Mapping) else value
 
 
 Value = str | int | float
@@ -105,7 +109,7 @@ class Columns(Model):
     """The values of the sensitive attribute in the order of the groups 0, 1, ..., or by the name of their group:
     `{f: [F, female], m: "*"}`, where "*" is every other value. By default all that occur, sorted. With several
     attributes, either of these for some of them: `{sex: {...}}`."""
-    bins: Any = None
+    bins: Annotated[Any, BeforeValidator(_by_name)] = None
     """Where to cut a sensitive attribute of numbers: `[30, 60]` makes three groups: below 30, from 30 to below 60, and
     60 and above. With several attributes by attribute: `{age: [30, 60]}`."""
     features: Texts | None = None
@@ -189,8 +193,8 @@ class Columns(Model):
 
 def _check_groups(attribute: str, groups: Any) -> None:
     lists = list(groups.values()) if isinstance(groups, Mapping) else [groups]
-    nested = not isinstance(groups, Mapping) and any(isinstance(each, list) for each in groups)
-    if nested or any(isinstance(each, Mapping) for each in lists):
+    nested = not isinstance(groups, Mapping) and any(isinstance(each, list) for each in groups or ())
+    if groups is None or nested or any(isinstance(each, Mapping) for each in lists):
         raise ValueError("`groups` are lists of values, by the name of their group: {f: [F, female], m: [M, male]}")
     named = [each for some in lists for each in some]
     if len(set(map(str, named))) < len(named):

@@ -145,7 +145,7 @@ class Table:
 def table_of(columns: dict[str, list[str]], where: str, place: Callable[[int], str], form: str) -> Table:
     """Make a table of texts that do not come from a delimited file."""
     parts = [Column.of(np.arange(len(texts)), np.array(texts, dtype=object)) for texts in columns.values()]
-    return Table(where, list(columns), parts, place, form)
+    return Table(where, [unicodedata.normalize("NFC", name) for name in columns], parts, place, form)
 
 
 def read_nodes(path: Path, options: Any) -> Table:
@@ -223,10 +223,14 @@ def read(path: Path, written: FileOptions, options: Form) -> Table:
     return Table(f"{where}, line {first}", [str(number) for number in range(len(columns))], columns, place, read_as)
 
 
-def text_of(path: Path, where: str, options: Form, separator: str) -> str:
-    """Read the text of a file, with its lines of comment blank."""
-    text, _ = _decoded(_unpacked(path, where)[0], where, options.encoding)
-    return _without_comments(text, where, options.comment, separator)[0].removeprefix("\ufeff")
+def text_of(path: Path, where: str, encoding: str | None) -> str:
+    """Read the text of a file, which may be packed."""
+    return _decoded(_unpacked(path, where)[0], where, encoding)[0].removeprefix("\ufeff")
+
+
+def without_comments(text: str, where: str, comment: str | None, separator: str) -> str:
+    """Blank the lines of comment, which begin as `comment` says, or as the first line does."""
+    return _without_comments(text, where, comment, separator)[0]
 
 
 def _content(

@@ -287,8 +287,10 @@ class FairGATConv(GATConv):
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        if not fair and sensitive is not None and len(sensitive) != len(x):  # GATConv's third argument is edge_attr
-            raise ValueError(f"sensitive must have a group for each of the {len(x)} nodes, got {len(sensitive)} values")
+        if not fair and sensitive is not None:  # GATConv's third argument is edge_attr
+            count = len(sensitive) if getattr(sensitive, "ndim", 1) else 1
+            if count != len(x):
+                raise ValueError(f"sensitive must have a group for each of the {len(x)} nodes, got {count} values")
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         groups = sensitive if fair else None
         graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)

@@ -92,8 +92,8 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         ACCURACY,
         _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(metrics.positive_rates)),
         _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(metrics.true_positive_rates)),
-        Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", lambda d: parity.extremes(d)[0]),
-        Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", lambda d: parity.extremes(d)[1]),
+        Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", lambda d: parity.parts(d)[0]),
+        Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", lambda d: parity.parts(d)[1]),
         Measure("f1", "F1", "F1", metrics.f1, "higher"),
         AUC,
         Measure(

@@ -159,14 +159,14 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     Args:
         predicted: (n,) 0/1 predictions.
         labels: (n,) 0/1 labels.
-        sensitive: (n,) sensitive groups: integers, bool or strings.
+        sensitive: (n,) sensitive groups, of any type.
 
     Raises:
         ValueError: predictions or labels other than 0 and 1, missing groups, or another shape.
     """
-    from fairgat.nn.csr import group_values
-
-    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), group_values(sensitive)
+    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), np.asarray(sensitive)
+    if values.dtype.kind == "f" and np.isnan(values).any():
+        raise ValueError("some groups are missing (NaN): leave out these nodes")
     if not (decided.ndim == 1 and decided.shape == truth.shape == values.shape):
         shapes = f"{decided.shape}, {truth.shape} and {values.shape}"
         raise ValueError(f"predictions, labels and groups must have one shape (n,), got {shapes}")

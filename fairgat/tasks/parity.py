@@ -31,7 +31,7 @@ def parity_parts(counts: np.ndarray) -> tuple[float, float]:
     return float(((p[1] - p[0]) * (q[0] + q[1])).sum() / 2), float(((p[0] + p[1]) * (q[1] - q[0])).sum() / 2)
 
 
-def extremes(decisions: Decisions) -> tuple[float, float]:
+def parts(decisions: Decisions) -> tuple[float, float]:
     """The labels' and the errors' part of ΔSP: of the group with the highest rate less the one with the lowest."""
     rates = positive_rates(decisions.counts)
     if np.isfinite(rates).sum() < 2:

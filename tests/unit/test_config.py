@@ -61,9 +61,9 @@ def test_it_is_the_papers_experiment():
         ({"methods": {"gat": {"tasks": ["nodes"]}}}, "methods.gat.tasks.0: expected"),
         (
             {"methods": {"nifty": {"same_as": "nifty"}}},
-            "methods.nifty.same_as: nifty is another method itself, or this",
+            "methods.nifty.same_as: nifty is another method itself",
         ),
-        ({"results_dir": "$NOT_SET_ANYWHERE/x"}, "results_dir: a path must not hold $ but for a variable that is set"),
+        ({"results_dir": "$NOT_SET_ANYWHERE/x"}, "results_dir: a path may hold $ only before the name of a var"),
         ({"methods": {"nifty": {"title": "GAT"}}}, "methods.nifty.title: 'GAT' is that of gat, too"),
         ({"datasets": {"cora": {"title": "Pubmed"}}}, "datasets.pubmed.title: 'Pubmed' is that of cora, too"),
         ({"methods": {"fairgat": {"grid": {"eta": [1, 1.0]}}}}, "methods.fairgat: the values of eta repeat themselves"),

@@ -6,6 +6,7 @@ my-network:
   options: {path: my/graph.graphml, label: employed, sensitive: gender}
 """
 
+import re
 import unicodedata
 from pathlib import Path
 from typing import Any, Literal
@@ -18,7 +19,7 @@ from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
 from fairgat.data.ids import check_ids, row_finder
 from fairgat.data.options import AtPath, Columns, Form, Text, paste
-from fairgat.data.reading import read_nodes, table_of, text_of
+from fairgat.data.reading import read_nodes, table_of, text_of, without_comments
 from fairgat.data.source import File
 from fairgat.errors import DataError
 
@@ -100,9 +101,10 @@ def _read(path: Path, options: Options):
             return form, _listed(path, form, options)
         if form in ("graphml", "gexf"):  # their encoding is said in them
             return form, getattr(networkx, f"read_{form}")(path)
-        lines = text_of(path, options.path, options, " ").splitlines()
+        lines = text_of(path, options.path, options.encoding).splitlines()  # NetworkX knows their comments
         if form == "pajek":
-            return form, networkx.parse_pajek(_sections(lines, options.path))
+            _check_parts(lines, options.path)
+            return form, networkx.parse_pajek(lines)
         try:
             return form, networkx.parse_gml(lines)
         except networkx.NetworkXError:
@@ -116,36 +118,42 @@ def _read(path: Path, options: Options):
         raise DataError(f"{options.path} was not read as {form}: {text}. Is its `format` another?") from None
 
 
-def _sections(lines: list[str], where: str) -> list[str]:
+def _check_parts(lines: list[str], where: str) -> None:
     """Refuse parts of a Pajek file that NetworkX reads as something else."""
     for number, line in enumerate(lines, 1):
         part = line.split()[0] if line.startswith("*") else "*edges"
         if part.lower() not in ("*network", "*vertices", "*edges", "*arcs", "*matrix"):
             raise DataError(f"{where}, line {number}: {part} is not read. Write edges below *Edges, one a line")
-    return lines
 
 
 def _listed(path: Path, form: str, options: Options) -> Any:
     """Read a list of edges or of neighbours, whose lines `Form` describes; NetworkX passes over what is no edge."""
     import networkx
 
-    lines = text_of(path, options.path, options, options.separator or " ").splitlines()
-    separator = None if options.separator in (None, " ") else options.separator
-    if form == "edgelist":
-        lines = [line.split("{")[0] for line in lines]  # what NetworkX writes of an edge
-    cells = {number: [each.strip() for each in line.split(separator)] for number, line in enumerate(lines, 1)}
-    for number, ends in cells.items():
-        if "" in ends[1:] or (form == "edgelist" and len(ends) == 1 and ends[0]):
-            line = lines[number - 1].strip()
-            raise DataError(f"{options.path}, line {number}: {line!r} lacks a node. Is the `separator` another?")
-    if form == "edgelist" and len(widths := {len(ends) for ends in cells.values() if any(ends)}) > 1:
+    where, is_edges, separator = options.path, form == "edgelist", options.separator or " "
+    text = without_comments(text_of(path, where, options.encoding), where, options.comment, separator)
+    cells: dict[int, list[str]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        plain = re.sub(r"\{.*\}\s*$", "", line) if is_edges else line  # what NetworkX writes of an edge
+        ends = [each.strip() for each in plain.split(None if separator == " " else separator)]
+        if not any(ends):
+            continue
+        if is_edges and not all([*ends, ""][:2]):
+            raise DataError(f"{where}, line {number}: {line.strip()!r} lacks a node. Is the `separator` another?")
+        cells[number] = ends[:2] if is_edges and options.format else [each for each in ends if each]
+    first = next(iter(cells.values()), [""])[0][:1]
+    for number, (node, *_) in cells.items():
+        if options.comment is None and node[0] in "#%" and node[0] != first:
+            ways = f"is it a comment, {paste('comment', node[0])}, or the name of a node, {paste('comment', '')}?"
+            raise DataError(f"{where}, line {number}: it begins with {node[0]!r}: {ways}")
+    if is_edges and len(widths := {len(ends) for ends in cells.values()}) > 1:
         raise DataError(
-            f"{options.path}: its lines have {' or '.join(map(str, sorted(widths)))} cells. In a list of neighbours, "
-            f"{paste('format', 'adjlist')}, the first cell is joined to all others; of an edge the first two are read"
+            f"{where}: its lines have {' or '.join(map(str, sorted(widths)))} cells. If the first two are an edge, "
+            f"write {paste('format', 'edgelist')}; if the first is joined to all others, {paste('format', 'adjlist')}"
         )
-    rows = [(separator or " ").join(ends) for ends in cells.values() if any(ends)]
-    more: dict[str, Any] = {"data": False} if form == "edgelist" else {}
-    return getattr(networkx, f"parse_{form}")(rows, comments="\0", delimiter=separator, **more)  # no comments are left
+    more: dict[str, Any] = {"data": False} if is_edges else {}
+    rows, delimiter = [separator.join(ends) for ends in cells.values()], None if separator == " " else separator
+    return getattr(networkx, f"parse_{form}")(rows, comments="\0", delimiter=delimiter, **more)  # no comments are left
 
 
 def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:

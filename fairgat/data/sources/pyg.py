@@ -16,14 +16,15 @@ import numpy as np
 
 from fairgat.config import PathText
 from fairgat.data.assemble import assemble
-from fairgat.data.edges import EdgeList, from_one
+from fairgat.data.columns import MOST_GROUPS
+from fairgat.data.edges import EdgeList, numbering_hint
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.options import Columns, Text, Texts
 from fairgat.data.reading import table_of
 from fairgat.data.source import File, Scaling
 from fairgat.errors import DataError
 
-_OF_COLUMNS = {"missing", "fill", "decimal", "thousands", "categories", "exclude"}
+_OF_COLUMNS = ("missing", "fill", "decimal", "thousands", "categories", "exclude")
 
 
 class Options(Columns):
@@ -46,25 +47,27 @@ def files(name: str, options: Options) -> list[File]:
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in their order; an edge is undirected whether one direction is stored or both."""
     where, data = options.path, _data(folder / "data.pt", options.path)
-    if options.label == "y" and "y" not in data:  # the groups, as where a table has no label
-        options = options.model_copy(update={"label": None})
+    declared = options.positive or options.negative or options.unlabelled
+    if "label" not in options.model_fields_set and "y" not in data and not declared:
+        options = options.model_copy(update={"label": None})  # the groups, as where a table has no label
     named = {*options.sensitive, *(options.features or ())} | ({options.label} if options.label else set())
     x, edges, columns = _arrays(data, sorted(named))
-    if x.shape[1] and options.features is None and (given := sorted(_OF_COLUMNS & options.model_fields_set)):
-        raise DataError(f"{where}: `{given[0]}` changes nothing of 'x'. Change 'x' itself, and save the Data again")
-    for role in filter(None, (options.label, *options.sensitive)):
-        for number in _telling(x, columns[role]):
+    for key in _OF_COLUMNS if x.shape[1] and options.features is None else ():
+        if getattr(options, key) and not (key == "missing" and options.bins):  # of an attribute that is cut
+            raise DataError(f"{where}: `{key}` changes nothing of 'x'. Change 'x' itself, and save the Data again")
+    made = {*options.of_attributes("groups"), *options.of_attributes("bins")}
+    for role in (*filter(None, [options.label]), *(name for name in options.sensitive if name not in made)):
+        for number in _telling(x, columns[role], role == options.label):
             raise DataError(
                 f"{where}: column {number} of 'x' says of each node what its {role!r} says. Leave it out, as data.x = "
                 f"data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
             )
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
     table = table_of(texts, where, lambda node: f"{where}: node {node}", f"a saved Data; {len(x)} nodes")
-    declared = options.positive or options.negative or options.unlabelled
     labels = columns[options.label] if options.label else None
     if declared or (labels is not None and set(np.unique(labels).tolist()) == {UNLABELLED, 1}):
         labels = None  # made of the column, or refused with what to write
-    listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index{from_one(edges)}")
+    listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index{numbering_hint(edges)}")
     return assemble(options, table, listed, features=x, labels=labels)
 
 
@@ -121,10 +124,15 @@ def _whole(numbers: np.ndarray, error: str) -> np.ndarray:
     return whole
 
 
-def _telling(x: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Find the columns of x (N, F) that have one value for each label (N,), and different ones."""
-    parts = [x[labels == label] for label in np.unique(labels[labels != UNLABELLED])]
-    if not parts:
+def _telling(x: np.ndarray, values: np.ndarray, labels: bool) -> np.ndarray:
+    """Find the columns of x (N, F) that have one number for each of the values (N,), and different ones.
+
+    Args:
+        labels: whether they are labels, of which -1 is none.
+    """
+    known = np.unique(values[values != UNLABELLED] if labels else values)
+    parts = [x[values == value] for value in known]
+    if not parts or len(parts) > MOST_GROUPS:
         return np.zeros(0, dtype=np.int64)
     first = np.stack([part[0] for part in parts])
     return np.flatnonzero((first != first[0]).any(axis=0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0))
@@ -144,14 +152,14 @@ def _data(path: Path, where: str):
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except pickle.UnpicklingError as error:
-        plain = "Save a Data of tensors only, as torch.save(Data(**data.to_dict()), path) may do"
+        plain = "Save a Data of tensors only; Data(**data.to_dict()) makes one of a Data"
         if "numpy" in str(error):
             raise DataError(
                 f"{where} was not read: an attribute is a NumPy array. Make it a tensor, as in "
                 "data.y = torch.from_numpy(data.y), and save the Data again"
             ) from None
-        if found := re.search(r"GLOBAL (\S+)", str(error)):
-            raise DataError(f"{where} was not read: it holds a {found[1]}. {plain}") from None
+        if named := re.search(r"GLOBAL (\S+)", str(error)):
+            raise DataError(f"{where} was not read: it holds a {named[1]}. {plain}") from None
         raise DataError(f"{where} was not read: it holds more than tensors. {plain}") from None
     except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
         raise DataError(f"{where} is damaged, or was not written by torch.save: {_first_line(error)}") from None

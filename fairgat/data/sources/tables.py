@@ -15,7 +15,7 @@ import numpy as np
 from pydantic import field_validator
 
 from fairgat.data.assemble import assemble
-from fairgat.data.edges import EdgeList, from_one
+from fairgat.data.edges import EdgeList, numbering_hint
 from fairgat.data.graph import Graph
 from fairgat.data.ids import check_ids, row_finder
 from fairgat.data.options import AtPath, Columns, Form, Text, Texts, paste
@@ -92,12 +92,12 @@ def _edges(table: Table, path: Path, options: Options) -> EdgeList:
     def row(number: int) -> tuple[str, str]:
         return tuple(column.texts[column.codes[number]] for column in columns)
 
-    counted = from_one(pairs) if options.id is None else ""
+    hint = numbering_hint(pairs) if options.id is None else ""
     first = " and ".join(map(repr, row(0)))
     form = f"{edges.form}; {len(edges)} rows; ends: columns {edges.names[ends[0]]!r} and {edges.names[ends[1]]!r}"
     unused = ", ".join(repr(name) for number, name in enumerate(edges.names) if number not in ends)
     form += f"; not used: {unused}" if unused else ""
-    form += f"; the first edge joins {first}{counted}"
+    form += f"; the first edge joins {first}{hint}"
     return EdgeList(f"{options.edges.file}, line 1", pairs, form, edges.place, row)
 
 
@@ -129,10 +129,11 @@ def _ends(edges: Table, options: Options, find: Callable[[np.ndarray], np.ndarra
     usual = [pair for pair in _ENDS if set(pair) <= set(names)]
     if tuple(names[:2]) in usual:
         return 0, 1
+    least = 0.5 if options.id else 1 - 1e-9  # ids may be unknown; numbers of rows may be weights
     ids = [
         number
         for number, column in enumerate(edges.columns)
-        if len(column.texts) > 1 and (find(column.texts) >= 0).mean() > 0.5
+        if len(column.texts) > 1 and (find(column.texts) >= 0).mean() > least
     ]
     choices = [edges.names[:2], edges.names[1:3]]
     if max(ids, default=0) > 1:

@@ -38,9 +38,9 @@ def describe(graph: Graph, debiased: Debiased, cells: Sequence[tuple[float, int]
 
 
 def _bias(graph: Graph) -> dict[str, float]:
-    """Mean over features, scaled to norm 1, of the Wasserstein-1 distance between two groups; and after propagation.
+    """Average the Wasserstein-1 distance between the two groups over features of norm 1, before and after propagation.
 
-    The latter is of (0.9 P + 0.9² P²) X, where P = (D^-1/2 (A + I) D^-1/2 + I) / 2.
+    That is, of X and of (0.9 P + 0.9² P²) X, where P = (D^-1/2 (A + I) D^-1/2 + I) / 2.
     """
     n, norm = graph.num_nodes, np.linalg.norm(graph.features.astype(np.float64), axis=0)
     adjacency = sparse.csr_array((np.ones(graph.num_edges), graph.edge_index), shape=(n, n)) + sparse.eye_array(n)

@@ -101,10 +101,15 @@ def test_a_self_loop_is_named_by_its_nodes(prepare):
     assert prepare(networkx.write_graphml, graph, "graph.graphml", drop=["self_loops"]).num_edges == 18
 
 
+def written(text, encoding="utf-8"):
+    """Write a text in place of a graph."""
+    return lambda _, path: Path(path).write_text(text, encoding=encoding)
+
+
+# People whose names have the sign of comments.
 NODES = "who,sex,won,age\n" + "".join(
     f"{name},{'fm'[row % 2]},{row // 2 % 2},{row}\n" for row, name in enumerate(LISTED)
 )
-"""People whose names have the sign of comments."""
 
 
 @pytest.mark.parametrize(
@@ -112,42 +117,33 @@ NODES = "who,sex,won,age\n" + "".join(
     [
         ("# from a to b\né#1 b#2 {}\nb#2   c#3 {'weight': 1, 'x': 2}\n c#3\td#4\n", {}),
         ("é#1 b#2 0.5\nb#2 c#3 1\nc#3 d#4 2\n", {}),
+        ("é#1 b#2 0.5\nb#2 c#3\nc#3 d#4 2\n", {"format": "edgelist"}),
+        ("é#1,b#2,{}\nb#2,c#3,{'weight': 1}\nc#3,d#4,{}\n", {"separator": ","}),
+        ("é#1 b#2\n# two\nb#2 c#3\nc#3 d#4\n", {"comment": "#"}),
         ("é#1, b#2\nb#2 ,c#3\nc#3,d#4\n", {"separator": ","}),
         ("é#1 b#2\nb#2 c#3\nc#3 d#4\n", {"comment": "", "separator": " ", "encoding": "latin-1"}),
         ("é#1 b#2\nb#2 c#3 é#1\n\nd#4 c#3\n", {"format": "adjlist"}),
     ],
 )
 def test_lists_are_read_as_other_files_are(prepare, lines, options):
-    def write(text, path):
-        with open(path, "w", encoding=options.get("encoding", "utf-8")) as file:
-            file.write(text)
-
     shared = {"nodes": NODES.replace(",", options.get("separator", ",")), "id": "who", "positive": 1}
-    graph = prepare(write, lines, "graph.edgelist", **shared, **options)
+    graph = prepare(written(lines, options.get("encoding", "utf-8")), None, "graph.edgelist", **shared, **options)
     assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
     assert graph.features.shape == (4, 1)
 
 
 @pytest.mark.parametrize("lines", ["é#1 b#2\nb#2\nc#3 d#4\n", "é#1,b#2\nb#2,\nc#3,d#4\n"])
 def test_an_edge_without_an_end_is_refused(prepare, lines):
-    def write(text, path):
-        with open(path, "w") as file:
-            file.write(text)
-
     options = {"separator": ","} if "," in lines else {}
     with pytest.raises(DataError, match=r"graph\.edgelist, line 2: 'b#2,?' lacks a node"):
-        prepare(write, lines, "graph.edgelist", nodes=NODES, id="who", positive=1, **options)
-
-
-def written(text):
-    """Write a text in place of a graph."""
-    return lambda _, path: Path(path).write_text(text, encoding="utf-8")
+        prepare(written(lines), None, "graph.edgelist", nodes=NODES, id="who", positive=1, **options)
 
 
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
         ("graph.edgelist", "é#1 b#2 c#3\nb#2 d#4\n", r"its lines have 2 or 3 cells.*`format: adjlist`"),
+        ("graph.edgelist", "é#1 b#2\n# two\nb#2 d#4\n", r"line 2: it begins with '#': is it a comment, `comment: '#'`"),
         ("graph.net", '*Vertices 2\n1 "a"\n2 "b"\n*Arcslist\n1 2\n', r"line 4: \*Arcslist is not read"),
     ],
 )
@@ -170,6 +166,6 @@ def test_a_value_that_is_the_files_default_is_read(prepare):
 def test_a_gml_may_have_letters_beyond_ascii(prepare):
     nodes = [f'node [ id {row} label "Zoë {row}" sex "{"fm"[row % 2]}" won {row // 2 % 2} ]' for row in range(4)]
     edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
-    text = "graph [\n" + "\n".join(nodes + edges) + "\n]\n"
+    text = "# made by hand\ngraph [\n# nodes\n" + "\n".join(nodes + edges) + "\n]\n"
     graph = prepare(written(text), None, "graph.gml", positive=1, graph_features=["degree"])
     assert graph.num_nodes == 4

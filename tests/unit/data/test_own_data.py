@@ -236,10 +236,14 @@ def test_a_value_that_means_an_empty_cell_may_be_a_group(make):
         make(nodes=nodes, sensitive="race", groups=[1, 2])
 
 
-def test_none_may_be_an_answer(make):
+def test_none_may_be_an_answer_and_na_is_none(make):
     graph = make(nodes=column("ill", ["none", "mild", "bad"]), label="ill", positive="bad", negative="*")
     assert graph.labels.tolist() == [0, 0, 1] * 4
-    assert make(nodes=column("ill", ["0", "NA", "1"]), label="ill").labels.tolist() == [0, -1, 1] * 4
+    assert make(nodes=column("ill", ["0", "None", "1"]), label="ill").labels.tolist() == [0, -1, 1] * 4
+    nodes = column("ill", ["True", "None", "False"])
+    assert make(nodes=nodes, label="ill", positive="True").labels.tolist() == [1, -1, 0] * 4
+    nodes = column("ill", ["yes", "NA", "no"])
+    assert make(nodes=nodes, label="ill", positive="yes", negative="*").labels.tolist() == [1, -1, 0] * 4
 
 
 def test_what_is_cut_into_ranges_is_read_as_features_are(make):

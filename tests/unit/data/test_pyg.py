@@ -48,7 +48,7 @@ def test_a_saved_data_becomes_a_graph(prepare):
 
 def test_link_prediction_needs_no_label_and_what_a_transform_left_behind_is_left_out(prepare):
     content = ToUndirected()(data(y=None))
-    with pytest.raises(DataError, match=r"it holds .*\. Save .* torch\.save\(Data\(\*\*data\.to_dict"):
+    with pytest.raises(DataError, match=r"it holds .*; Data\(\*\*data\.to_dict\(\)\) makes one of a Data"):
         prepare(content, task="link_prediction")
     graph = prepare(pyg.Data(**content.to_dict()), task="link_prediction")
     assert graph.labels.tolist() == graph.sensitive.tolist() == [0, 0, 1, 1]
@@ -57,6 +57,9 @@ def test_link_prediction_needs_no_label_and_what_a_transform_left_behind_is_left
 def test_options_of_columns_are_refused_where_the_features_are_x(prepare):
     with pytest.raises(DataError, match="`missing` changes nothing of 'x'"):
         prepare(data(), missing=-999)
+    age = data(group=torch.tensor([10, 40, -9, 50]))
+    graph = prepare(age, bins=[30], missing=-9, drop=["unknown_groups"], task="link_prediction")
+    assert graph.sensitive.tolist() == [0, 1, 1]
 
 
 def test_a_saved_data_may_lack_features_and_have_other_labels_and_several_attributes(prepare):

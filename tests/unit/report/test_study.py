@@ -114,7 +114,7 @@ def test_what_cannot_be_compared_is_refused():
         config.load(content | {"methods": timed})
     with pytest.raises(ConfigError, match=r"study\.dose: the variants are compared with one cell, and fairgat has"):
         config.load(content | {"study": content["study"] | {"dose": "eta"}})
-    with pytest.raises(ConfigError, match=r"study\.dose: 'etta'; did you mean 'eta'"):
+    with pytest.raises(ConfigError, match=r"study\.dose: no variant has 'etta' in its grid; did you mean 'eta'"):
         config.load(content | {"study": content["study"] | {"dose": "etta"}})
     with pytest.raises(ConfigError, match="there is no study"):
         shown.study_settings(SHIPPED)
