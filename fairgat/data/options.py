@@ -119,8 +119,8 @@ class Columns(Model):
     categories: Texts = ()
     """Columns that hold categories, although they are coded as numbers, or are more than 50."""
     missing: Values = []
-    """Values of features that mean that they are not known; the mean takes their place, or what `fill` says. Where the
-    sensitive attribute has them, its node has no group."""
+    """Values of features that mean that they are not known; the mean takes their place, or what `fill` says. A node
+    whose sensitive attribute has one of them, and `bins`, has no group."""
     fill: Literal["zero", "mean"] | None = None
     """What takes the place of an empty cell of numbers; by default it is an error."""
     decimal: Literal[".", ","] | None = None
