@@ -1,11 +1,16 @@
 """`fairgat audit`: what the audit of a finished run found, in a few lines."""
 
 import argparse
+from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.files import damaged, read_json, read_text, write_json, write_text
+
+if TYPE_CHECKING:
+    from fairgat.config import Config
 
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
@@ -61,23 +66,7 @@ def _again(results: Path, configuration: list[str]) -> None:
     from fairgat.report.figures import published
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
-    for path in sorted(results.glob("summary/*/winners.csv")):
-        ran = frames.read(path, columns=("dataset", "method"))
-        for dataset, method in dict.fromkeys(zip(ran["dataset"], ran["method"], strict=True)):
-            known = dataset in settings.datasets and method in settings.methods
-            if not known or settings.not_run(dataset) or (settings.only and method not in settings.only):
-                raise DataError(
-                    f"{results} has {method} on {dataset}, which {' and '.join(configuration)} would not run: give the "
-                    "configuration files of the run"
-                )
-    recorded, now = provenance.get("config", {}), settings.model_dump(mode="json")
-    for key in ("seed", "only_datasets", "only_methods", "skip"):
-        if recorded.get(key, now[key]) != now[key]:
-            raise DataError(
-                f"{results} was made with {key}: {recorded[key]}, and {' and '.join(configuration)} has another"
-            )
-    if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
-        raise DataError(f"{results} was judged with `audit.more_splits`, which {' and '.join(configuration)} lacks")
+    _check_same(results, provenance.get("config", {}), settings, " and ".join(configuration))
     plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
     files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
     files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions
@@ -91,3 +80,27 @@ def _again(results: Path, configuration: list[str]) -> None:
         figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
         style.save(figure, pictures)
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
+
+
+def _check_same(results: Path, recorded: Mapping[str, Any], settings: "Config", files: str) -> None:
+    """Refuse to judge a run with a configuration that would not run it, or judge it by less.
+
+    Args:
+        recorded: the run's own configuration, as provenance.json has it.
+        files: where `settings` are from.
+    """
+    for path in sorted(results.glob("summary/*/winners.csv")):
+        ran = frames.read(path, columns=("dataset", "method"))
+        for dataset, method in dict.fromkeys(zip(ran["dataset"], ran["method"], strict=True)):
+            known = dataset in settings.datasets and method in settings.methods
+            if not known or settings.not_run(dataset) or (settings.only and method not in settings.only):
+                raise DataError(
+                    f"{results} has {method} on {dataset}, which {files} would not run: give the "
+                    "configuration files of the run"
+                )
+    now = settings.model_dump(mode="json")
+    for key in ("seed", "only_datasets", "only_methods", "skip"):
+        if recorded.get(key, now[key]) != now[key]:
+            raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has another")
+    if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
+        raise DataError(f"{results} was judged with `audit.more_splits`, which {files} lacks")

@@ -44,6 +44,7 @@ def run(arguments: argparse.Namespace) -> None:
     title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
     group, lines = predictions(*tested, graph.group_names)
+    head = f"{title}\n1. {next(lines)}\n2. {next(lines)}"
     module, training = written["module"], NodeTraining(**written["training"])
     settings, model = methods.settings(module, written["settings"]), directory / "model.npz"
     edited = data / "debiased" / written["dataset"] / written["method"] / f"split-{written['split']}.npz"
@@ -54,12 +55,12 @@ def run(arguments: argparse.Namespace) -> None:
         )  # fmt: skip
         accounts = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}
     except NotDefined as error:
-        print(f"{title}\n1. {next(lines)}\n2. {next(lines)}\n3. There is no account of its logits: {error}.")
+        print(f"{head}\n3. There is no account of its logits: {error}.")
         return
     changed = abs(accounts["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01
     if changed and type(method).postprocess is Method.postprocess:
         raise DataError(f"{directory}: its model.npz, metrics.json and predictions.npz are not of one run")
-    print(f"{title}\n1. {next(lines)}\n2. {next(lines)}")
+    print(head)
     if changed:
         print("Of the network's logits, before its method changes them for decisions:")
     for place, line in enumerate(attention(accounts, graph.num_groups), start=3):

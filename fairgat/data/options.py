@@ -34,6 +34,11 @@ def flow(value: Any) -> str:
     return yaml.safe_dump(value, default_style=style, allow_unicode=True, width=float("inf")).strip()
 
 
+def composed(text: str) -> str:
+    """Write accented letters in one way, as one character each (NFC)."""
+    return unicodedata.normalize("NFC", text)
+
+
 def paste(key: str, value: Any) -> str:
     """Suggest `key: value`, to be pasted into the data set's options."""
     return f"`{key}: {flow(value)}`"
@@ -57,7 +62,7 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
 def _name(value: Any, info: ValidationInfo) -> Any:
     """Read a column's name, which YAML may take for a number."""
     name = str(value) if type(_quoted(value, info)) is int else value
-    return unicodedata.normalize("NFC", name) if isinstance(name, str) else name
+    return composed(name) if isinstance(name, str) else name
 
 
 def _names(value: Any, info: ValidationInfo) -> Any:
@@ -68,7 +73,7 @@ def _names(value: Any, info: ValidationInfo) -> Any:
 def _values(value: Any, info: ValidationInfo) -> list[Any]:
     """Read one value of a cell, or a list of them."""
     some = _quoted(value if isinstance(value, list | tuple) else [value], info)
-    return [unicodedata.normalize("NFC", each.strip()) if isinstance(each, str) else each for each in some]
+    return [composed(each.strip()) if isinstance(each, str) else each for each in some]
 
 
 def _groups(value: Any, info: ValidationInfo) -> Any:

@@ -11,7 +11,6 @@ import gzip
 import io
 import lzma
 import re
-import unicodedata
 import zipfile
 import zlib
 from collections.abc import Callable, Iterable, Iterator
@@ -22,7 +21,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from fairgat.data.options import FileOptions, Form, paste
+from fairgat.data.options import FileOptions, Form, composed, paste
 from fairgat.errors import DataError, nearest
 
 SEPARATORS = (",", ";", "\t", "|", " ")  # the last: any white space
@@ -48,7 +47,7 @@ class Column(NamedTuple):
         """Strip the texts, write accented letters in one way (NFC), and leave out those that no row holds."""
         import pandas as pd
 
-        plain = [unicodedata.normalize("NFC", text.strip()) for text in texts]
+        plain = [composed(text.strip()) for text in texts]
         numbers, stripped = pd.factorize(np.array(plain, dtype=object))
         codes, occurring = pd.factorize(numbers[codes])
         return cls(codes.astype(np.int32), stripped[occurring])  # for memory
@@ -145,7 +144,7 @@ class Table:
 def table_of(columns: dict[str, list[str]], where: str, place: Callable[[int], str], form: str) -> Table:
     """Make a table of texts that do not come from a delimited file."""
     parts = [Column.of(np.arange(len(texts)), np.array(texts, dtype=object)) for texts in columns.values()]
-    return Table(where, [unicodedata.normalize("NFC", name) for name in columns], parts, place, form)
+    return Table(where, list(map(composed, columns)), parts, place, form)
 
 
 def read_nodes(path: Path, options: Any) -> Table:
@@ -228,18 +227,13 @@ def text_of(path: Path, where: str, encoding: str | None) -> str:
     return _decoded(_unpacked(path, where)[0], where, encoding)[0].removeprefix("\ufeff")
 
 
-def without_comments(text: str, where: str, comment: str | None, separator: str) -> str:
-    """Blank the lines of comment, which begin as `comment` says, or as the first line does."""
-    return _without_comments(text, where, comment, separator)[0]
-
-
 def _content(
     path: Path, where: str, encoding: str | None, comment: str | None, separator: str | None
 ) -> tuple[bytes, str, str, str, int]:
     """Read a file as UTF-8 without lines of comment; and say what packed it, its encoding, and the comments."""
     raw, packed = _unpacked(path, where)
     text, encoding = _decoded(raw, where, encoding)
-    text, comment, comments = _without_comments(text, where, comment, separator)
+    text, comment, comments = without_comments(text, where, comment, separator)
     return text.encode(), packed, encoding, comment, comments
 
 
@@ -284,7 +278,7 @@ def _decoded(raw: bytes, where: str, encoding: str | None) -> tuple[str, str]:
     raise DataError(f"{where}, line {line}: the text is not in {tried}. Which one is it in? `encoding: latin-1`, say")
 
 
-def _without_comments(text: str, where: str, comment: str | None, separator: str | None) -> tuple[str, str, int]:
+def without_comments(text: str, where: str, comment: str | None, separator: str | None) -> tuple[str, str, int]:
     """Blank the lines of comment; returns the text, what they begin with, and how many they are."""
     begin = text.lstrip("\ufeff \t\r\n")[:1] if comment is None else comment
     if not begin or (comment is None and begin not in "#%"):

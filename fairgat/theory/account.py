@@ -16,10 +16,13 @@ rest of the gap. docs/theory.md has the derivation.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import pandas as pd
 from scipy.sparse import csr_matrix
+
+if TYPE_CHECKING:  # training may measure the theory, and does without pandas
+    import pandas as pd
 
 PARTS = ("mixing", "label_selection", "rest", "gate")
 OVER = {"all": None, "label 1": 1, "label 0": 0}
@@ -167,7 +170,7 @@ def attention_account(
     return accounts
 
 
-def least_gap(accounts: pd.DataFrame) -> tuple[float, float]:
+def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
     """Find the share on inter-edges at which the gap of two groups is smallest, if only mixing changes with it.
 
     Fair attention's factor is 1 - reach * share, so mixing is linear in it. The difference between the groups' means

@@ -7,7 +7,6 @@ my-network:
 """
 
 import re
-import unicodedata
 from pathlib import Path
 from typing import Any, Literal
 
@@ -18,7 +17,7 @@ from fairgat.data.assemble import assemble
 from fairgat.data.edges import EdgeList
 from fairgat.data.graph import Graph
 from fairgat.data.ids import check_ids, row_finder
-from fairgat.data.options import AtPath, Columns, Form, Text, paste
+from fairgat.data.options import AtPath, Columns, Form, Text, composed, paste
 from fairgat.data.reading import read_nodes, table_of, text_of, without_comments
 from fairgat.data.source import File
 from fairgat.errors import DataError
@@ -60,7 +59,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     names = list(graph)
     if options.nodes:
         table = read_nodes(folder / "nodes.csv", options)
-        texts = np.array([unicodedata.normalize("NFC", str(node)) for node in names], dtype=object)
+        texts = np.array([composed(str(node)) for node in names], dtype=object)
         rows = row_finder(table, options.id)(texts)
         check_ids(table, texts, rows, where, options)
         row = dict(zip(names, rows.tolist(), strict=True))
@@ -131,7 +130,7 @@ def _listed(path: Path, form: str, options: Options) -> Any:
     import networkx
 
     where, is_edges, separator = options.path, form == "edgelist", options.separator or " "
-    text = without_comments(text_of(path, where, options.encoding), where, options.comment, separator)
+    text, *_ = without_comments(text_of(path, where, options.encoding), where, options.comment, separator)
     cells: dict[int, list[str]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         plain = re.sub(r"\{.*\}\s*$", "", line) if is_edges else line  # what NetworkX writes of an edge

@@ -129,11 +129,11 @@ def _ends(edges: Table, options: Options, find: Callable[[np.ndarray], np.ndarra
     usual = [pair for pair in _ENDS if set(pair) <= set(names)]
     if tuple(names[:2]) in usual:
         return 0, 1
-    least = 0.5 if options.id else 1 - 1e-9  # ids may be unknown; numbers of rows may be weights
-    ids = [
+    known = [find(column.texts) >= 0 for column in edges.columns]
+    ids = [  # of ids some may be unknown; numbers of rows may be weights
         number
-        for number, column in enumerate(edges.columns)
-        if len(column.texts) > 1 and (find(column.texts) >= 0).mean() > least
+        for number, found in enumerate(known)
+        if len(found) > 1 and (found.all() or (options.id is not None and found.mean() > 0.5))
     ]
     choices = [edges.names[:2], edges.names[1:3]]
     if max(ids, default=0) > 1:
