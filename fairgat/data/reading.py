@@ -32,6 +32,7 @@ _PACKED: dict[bytes, tuple[str, Callable[..., Any]]] = {
     b"BZh": ("bzip2", bz2.open),
     b"\xfd7zXZ": ("xz", lzma.open),
 }
+_NO_TEXT = {b"PAR1": "Parquet", b"ARROW1": "Feather", b"<stata_dta>": "Stata", b"$FL2": "SPSS", b"\x89HDF": "HDF5"}
 
 csv.field_size_limit(2**31 - 1)  # as pandas, which has none
 
@@ -262,6 +263,9 @@ def _unpacked(path: Path, where: str) -> tuple[bytes, str]:
 
 
 def _decoded(raw: bytes, where: str, encoding: str | None) -> tuple[str, str]:
+    form = "tar" if raw[257:262] == b"ustar" else next((_NO_TEXT[m] for m in _NO_TEXT if raw.startswith(m)), "")
+    if form:
+        raise DataError(f"{where}, line 1: this is not a text, but a {form} file. Save the table as CSV")
     marked = "utf-16" if raw[:2] in (b"\xff\xfe", b"\xfe\xff") else "utf-8-sig"
     for tried in [encoding] if encoding else [marked, "cp1252"]:
         try:

@@ -1,5 +1,6 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fairgat.config import TASKS, Config, Task
@@ -32,7 +33,8 @@ class Plan:
     """The runs of a configuration and the files that come of them.
 
     Raises:
-        ConfigError: a method, a table or a figure has no module, or a module does not say what it reads.
+        ConfigError: a method, a table or a figure has no module, a module does not say what it reads, or a table names
+            a method that has no place in it.
     """
 
     def __init__(self, config: Config) -> None:
@@ -41,6 +43,16 @@ class Plan:
             for name in names:
                 declared(folder, name)
         check_modules({name: config.module(name) for name in config.methods})
+        for table, rows in config.tables.items():
+            self._check_rows(declared("tables", table), rows)
+
+    def _check_rows(self, table: Declared, rows: Sequence[str]) -> None:
+        """Check that each method of a table has its task; one without tasks may be timed."""
+        for method in rows:
+            tasks = self.config.methods[method].tasks
+            if table.task and table.task not in tasks and (tasks or "runtime" not in table.reads):
+                title = TASKS[table.task].title.lower()
+                raise ConfigError(f"tables.{table.name}: {method} is no method of {title} (see its `tasks`)")
 
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"

@@ -15,6 +15,7 @@ import pandas as pd
 
 from fairgat.config import TASKS
 from fairgat.config.shown import StudySettings
+from fairgat.errors import ConfigError, nearest
 from fairgat.paper import means
 from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
@@ -53,7 +54,13 @@ def compare(
         same of nearly everyone.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
+
+    Raises:
+        ConfigError: no run has one of the study's metrics.
     """
+    known = runs["metric"].dropna().unique()
+    if absent := [name for name in settings.metrics or () if len(known) and name not in known]:
+        raise ConfigError(f"study.metrics: no run has {absent[0]!r}; {nearest(absent[0], known)}")
     blocks = [(block, row) for block in settings.blocks for row in block.rows]
     lines = pd.DataFrame(
         [

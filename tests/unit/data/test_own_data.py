@@ -4,6 +4,7 @@ import bz2
 import gzip
 import io
 import re
+import tarfile
 import zipfile
 
 import numpy as np
@@ -182,6 +183,14 @@ def test_packed_files_are_read(make, pack):
     assert pairs(make(edges=pack(EDGES.encode()))) == pairs(make())
     with pytest.raises(DataError, match=r"e\.csv, line 1: the file cannot be unpacked .* cut off"):
         make(edges=pack(EDGES.encode())[:-30])
+
+
+def test_files_that_are_no_text_are_named(make, tmp_path):
+    with tarfile.open(tmp_path / "e.tar", "w") as archive:
+        archive.addfile(tarfile.TarInfo("e.csv"))
+    for content, form in (((tmp_path / "e.tar").read_bytes(), "tar"), (b"PAR1\x15\0", "Parquet")):
+        with pytest.raises(DataError, match=rf"e\.csv, line 1: this is not a text, but a {form} file. Save the table"):
+            make(edges=gzip.compress(content))
 
 
 def zipped(files):

@@ -80,3 +80,6 @@ def test_unknown_names_are_explained():
         plan(tables={"comparsion": []})
     with pytest.raises(ConfigError, match=r"methods.mine: there is no method module fairgat/methods/gatt\.py"):
         plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
+    drop = {"tasks": ["link_prediction"]}
+    with pytest.raises(ConfigError, match=r"tables\.theory: fairdrop is no method of node classification"):
+        plan(methods=CONTENT["methods"] | {"fairdrop": drop}, tables={"theory": ["fairdrop"]})

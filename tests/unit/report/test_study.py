@@ -51,7 +51,7 @@ def test_a_variant_differs_in_one_setting(row):
         module = OVERLAY.module(row.method)  # where it differs from the method's own, it only knows more settings
         run = [name for task in OVERLAY.methods[row.method].tasks for name in OVERLAY.datasets_of(task)]
         of = "fairgat" if row.of.startswith("fairgat") else row.of  # where it is the variant of a variant
-        run = [name for name in run if name in OVERLAY.methods[of].published]
+        run = [name for name in run if name in (OVERLAY.methods[of].published or run)]
         pairs = [(settled(row.method, name, module), settled(row.of, name, module)) for name in run]
     else:
         pairs = [[datasets.options_of(n, OVERLAY.datasets[n]).model_dump() for n in (row.dataset, row.of)]]
@@ -69,7 +69,7 @@ def test_the_blocks():
     bases = [row.method for row in blocks["recidivism"] if row.changes is None]
     readings = [f"fairgat-{name}" for name in ("constant-deviation", "unscaled-scores", "unscaled-logit")]
     assert bases == ["gat", "fairgnn", "edits", "nifty", "fairgat", *readings]  # variants that have a variant
-    assert [row.method for row in blocks["cora"] if row.changes is None] == ["gat", "fairgat"]
+    assert [row.method for row in blocks["cora"] if row.changes is None] == ["gat", "fairgat", "fairdrop"]
     forms = ["recidivism", "recidivism-unscaled", "recidivism-by-row"]
     assert [(row.dataset, row.method) for row in blocks["recidivism"][:3]] == [(form, "gat") for form in forms]
     assert "fairgat-capped" not in [row.method for row in blocks["recidivism"]]
@@ -182,6 +182,12 @@ def test_the_scores_behind_the_differences(frame, tmp_path):
     assert by_split["fairgat-centred"].tolist() == pytest.approx(np.add(BASE, GAIN))
     gain = (by_split["fairgat-centred"] - by_split["fairgat"]).mean()
     assert gain == pytest.approx(line(frame, "cora", "fairgat-centred")["difference"])
+
+
+def test_a_metric_that_no_run_has_is_refused(tmp_path):
+    wrong = SETTINGS.model_copy(update={"metrics": ["accuracy", "statistical_parity_rcae"]})
+    with pytest.raises(ConfigError, match=r"study\.metrics: no run has 'statistical_parity_rcae'; did you mean"):
+        compared(tmp_path, contents(), wrong)
 
 
 def test_another_form_of_a_data_set_is_compared_with_it(frame):
