@@ -13,7 +13,9 @@ import pandas as pd
 from fairgat.files import damaged, read_text, write_text
 
 # Columns that are text whatever they hold: a data set may be called NA, and a cell 0.5.
-TEXT = ("dataset", "method", "cell", "part", "protocol", "metric", "reason", "rule")
+TEXT = (
+    "dataset", "run_on", "method", "of", "cell", "part", "protocol", "epochs", "of_epochs", "metric", "reason", "rule",
+)  # fmt: skip
 
 
 def write(path: str | Path, frame: pd.DataFrame) -> None:

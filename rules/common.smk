@@ -42,6 +42,7 @@ try:
     fairgat.config.merge(DEFAULTS, config)
     config.update(DEFAULTS)
     CONFIG = fairgat.config.load(config)
+    config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     STUDY = fairgat.config.shown.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
@@ -171,5 +172,7 @@ def say_what_happened():
     from fairgat.publish import outcome
 
     given = dict(zip(sys.argv, sys.argv[1:]))
-    if text := outcome.describe(PLAN, since=STARTED, report=given.get("--report")):
+    report = given.get("--report")
+    report = "report.html" if report and report.startswith("-") else report  # Snakemake's default
+    if text := outcome.describe(PLAN, since=STARTED, report=report):
         print(text, file=sys.stderr)

@@ -71,6 +71,7 @@ rule statistics:
         shares=split_shares,
         seed=CONFIG.seed,
         alpha_chi_max=CONFIG.searched("alpha_chi_max"),
+        like=lambda w: CONFIG.datasets[w.dataset].splits_of,
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"
     script:

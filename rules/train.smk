@@ -36,7 +36,7 @@ rule bias:
         graph=results("data/graphs/{dataset}.npz"),
         debiased=rules.debias.output.debiased,
         timing=rules.debias.output.timing,
-        code=code("bias"),
+        code=lambda w: code("bias", method_module(w)),
     output:
         report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
     log:

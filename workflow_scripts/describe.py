@@ -22,5 +22,6 @@ with logged(snakemake):
             seed=snakemake.params.seed,
             alpha_chi_max=snakemake.params.alpha_chi_max,
             stands_for=counterpart if counterpart != name else None,
+            like=snakemake.params.like,
         ),
     )

@@ -4,6 +4,7 @@
 own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -146,9 +147,10 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
     text = agreement.in_words(settings.margins)
     if len(unsure):
         halves = (unsure["ci_high"] - unsure["ci_low"]) / 2
-        half, wide = halves.median(), (halves > unsure["margin"]).sum()
+        half, wide = halves.median(), (~(halves <= unsure["margin"])).sum()
+        median = f"the median interval of such a difference is ± {half:.2g} percentage points"
         text += (
-            f"; the median interval of such a difference is ± {half:.2g} percentage points; for {wide} of the "
+            f"; {'one split gives no interval' if math.isnan(half) else median}; for {wide} of the "
             f"{len(unsure)} it is wider than the margin, so that they could not have agreed; "
             f"{agreement.significant_alone(unsure)} would count as different if each were the only one tested"
         )

@@ -133,7 +133,8 @@ def in_words(margins: Margins) -> str:
     return (
         "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin, half the range "
         "that the paper's own methods span in that measure and table, and at most "
-        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules out a larger " "difference; it does not mean that the paper's effect was found. Better, worse: significantly better or worse "
+        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules out a larger "
+        "difference; it does not mean that the paper's effect was found. Better, worse: significantly better or worse "
         "than the paper by Welch's test, with Holm's correction for the number of results. Undecided: the data show "
         "neither"
     )

@@ -99,7 +99,7 @@ def _check_same(results: Path, recorded: Mapping[str, Any], settings: "Config", 
                     "configuration files of the run"
                 )
     now = settings.model_dump(mode="json")
-    for key in ("seed", "only_datasets", "only_methods", "skip"):
+    for key in ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip"):
         if recorded.get(key, now[key]) != now[key]:
             raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has another")
     if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:

@@ -84,19 +84,21 @@ def predictions(
         rest = f"those with {names[1 - group]}" if len(names) == 2 else "all others"
         return f"{100 * mine:.1f} % of those with {names[group]} and {100 * others:.1f} % of {rest}"
 
+    parity, opportunity = (" (ΔSP)", " (ΔEO)") if len(names) == 2 else ("", "")  # of more groups the largest
+
     def lines() -> Iterator[str]:
         true = contrast(sensitive, group, labels == 1) @ predicted
-        among = f", and among those with label 1 {100 * true:+.1f} (ΔEO)" if np.isfinite(true) else ""
+        among = f", and among those with label 1 {100 * true:+.1f}{opportunity}" if np.isfinite(true) else ""
         yield (
-            f"Test predictions are positive for {rates(predicted)}: a gap of {100 * gaps[group]:+.1f} points "
-            f"(ΔSP){among}."
+            f"Test predictions are positive for {rates(predicted)}: a gap of {100 * gaps[group]:+.1f} "
+            f"points{parity}{among}."
         )
         parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
         if np.isnan(parts).any():
             yield "What labels and errors contribute is not defined: a group has one label only."
             return
         yield (
-            f"Of ΔSP, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1, and "
+            f"Of this gap, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1, and "
             f"{100 * parts[1]:+.1f} from errors that differ between the groups."
         )
 

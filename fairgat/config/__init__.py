@@ -8,23 +8,16 @@ declared beside it, and checked by `fairgat.methods.check` and `fairgat.data.dat
 
 from fairgat.config.models import Config, Dataset, Method
 from fairgat.config.protocol import (
-    NAME,
     TASKS,
-    Aggregation,
-    Audit,
     Count,
     LinkTraining,
     Model,
-    Names,
     NodeTraining,
     PathText,
     Runtime,
-    Selection,
     Splits,
     Task,
-    Tasks,
     Training,
     normal_path,
 )
 from fairgat.config.reading import explain, load, load_files, merge, read_file
-from fairgat.config.study import Row, Study

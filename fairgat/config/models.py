@@ -175,6 +175,11 @@ class Config(Model):
             for name, entry in methods.items()
             if entry.same_as in methods and methods[entry.same_as].same_as
         ]
+        problems += [
+            f"datasets.{name}.splits_of: {entry.splits_of} has the splits of another one; name that"
+            for name, entry in datasets.items()
+            if entry.splits_of in datasets and datasets[entry.splits_of].splits_of
+        ]
         problems += self._alike() + check_rows(self) + check_dose(self)
         if problems:
             raise ValueError("\n".join(problems))

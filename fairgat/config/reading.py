@@ -82,7 +82,7 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
             if into[key] and not value:
                 raise ConfigError(
                     f"{where}: {{}} changes nothing, because settings are laid over each other key by key. "
-                    f"To take all keys of {where} away, write `{key}: null`."
+                    f"To take all keys of {where} away, write `{key}: null`, if it may be empty."
                 )
             merge(into[key], value, f"{where}.")
         else:

@@ -73,21 +73,33 @@ class Study(Model):
     too. It says what fairness for one attribute does to the combinations."""
 
     @model_validator(mode="after")
-    def _drawn_is_compared(self) -> "Study":
+    def _fits(self) -> "Study":
         if unknown := set(self.figure_metrics or ()) - set(self.metrics or ()):
             raise ValueError(f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list")
+        for key in ("metrics", "figure_metrics", "epochs"):
+            given = getattr(self, key) or []
+            if len(set(given)) < len(given):
+                raise ValueError(f"`{key}` has something twice, which would count twice")
+        if self.measured_by and not self.attributes:
+            raise ValueError("`measured_by` is shown with `attributes: true` only")
+        if self.attributes and self.part != "test":
+            raise ValueError("`attributes` is about test scores; set `part: test`")
         return self
 
 
 def check_rows(config: "Config") -> list[str]:
-    """Say which rows of the study would stay empty."""
+    """Say which rows of the study would stay empty, or be counted twice."""
     problems, seen = [], set[tuple[str, str]]()
     for row in config.study.rows if config.study else ():
+        if row.dataset:
+            problems += _problems_of_form(config, row, seen)
         if row.method not in config.methods or row.of not in config.methods:
             continue
         method, of, where = config.methods[row.method], config.methods[row.of], f"study.rows.method: {row.method}"
         if row.method == row.of or (row.method, row.of) in seen:
             problems.append(f"{where} of {row.of}: a method is compared once, and with another one")
+        elif (config.study.dose or config.study.attributes) and row.method in {name for name, _ in seen}:
+            problems.append(f"{where} of {row.of}: with `dose` or `attributes` it is compared with one method only")
         elif other := method.same_as or of.same_as:
             problems.append(f"{where} of {row.of}: one of them is {other} (`same_as`); name that")
         elif not method.tasks:
@@ -95,6 +107,24 @@ def check_rows(config: "Config") -> list[str]:
         elif not set(method.tasks) & set(of.tasks):
             problems.append(f"{where} of {row.of}: they have no task in common")
         seen.add((row.method, row.of))
+    return problems
+
+
+def _problems_of_form(config: "Config", row: Row, seen: set[tuple[str, str]]) -> list[str]:
+    """Say what is wrong with another form of a data set."""
+    where = f"study.rows.dataset: {row.dataset}"
+    if row.dataset == row.of:
+        return [f"{where} of {row.of}: a data set is compared with another form of it"]
+    problems = []
+    for name in row.methods:
+        entry, key = config.methods.get(name), (f"{row.dataset}, {name}", row.of)
+        if key in seen:
+            problems.append(f"{where} of {row.of}: {name} is there twice")
+        elif entry and entry.same_as:
+            problems.append(f"{where}: {name} is {entry.same_as} (`same_as`); name that")
+        elif entry and {row.dataset, row.of} & set(entry.without):
+            problems.append(f"{where}: {name} is run `without` it, or without {row.of}")
+        seen.add(key)
     return problems
 
 

@@ -131,6 +131,7 @@ def describe(
     seed: int,
     alpha_chi_max: Iterable[float] = (),
     stands_for: str | None = None,
+    like: str | None = None,
 ) -> dict[str, Any]:
     """Make the content of {dataset}.stats.json.
 
@@ -138,6 +139,7 @@ def describe(
         published: the paper's counts of this data set; empty if it has none.
         splits: for link prediction, how edges are held out.
         stands_for: the paper's data set that this one is compared with, if it has another name.
+        like: the data set whose splits it has, if it is another one.
 
     Returns:
         `dataset`, `task`, `counts` (for link prediction `inter_edges`, `intra_edges` and `r_chi` are those of
@@ -150,7 +152,7 @@ def describe(
     # Structural features are made as many as the paper's: agreement would mean nothing.
     paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
     if TASKS[task].divides == "edges":
-        ours |= _training_graph(graph, splits, seed, dataset, ours)
+        ours |= _training_graph(graph, splits, seed, like or dataset, ours)
         if paper:
             paper["train_edges"] = paper["inter_edges"] + paper["intra_edges"]
     kinds = ("inter_edges", "intra_edges")

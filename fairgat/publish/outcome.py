@@ -8,6 +8,7 @@ from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.plan import Plan
 from fairgat.publish.reference import audited
+from fairgat.report.failures import numbered
 from fairgat.scores.runs import FAILURE
 
 _SHOWN = 20  # failed runs
@@ -77,5 +78,4 @@ def _runs_without_result(plan: Plan) -> Iterator[str]:
             continue
         failed = runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]
         for (method, cell, dataset, reason), splits in failed:
-            named = f"{'splits' if len(splits) > 1 else 'split'} {', '.join(map(str, splits))}"
-            yield f"{method} ({cell}) on {dataset}, {named}: {reason}"
+            yield f"{method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"

@@ -37,11 +37,13 @@ def figure(
     """
     named = [row for row in settings.rows if not row.changes] + [row for row in settings.rows if row.method != row.of]
     looks = style.looks({row.method: row.title for row in named})
-    varied = frame[frame["method"] != frame["of"]].drop_duplicates(["dataset", "method", "metric"])  # one rule's epochs
+    varied = frame[frame["method"] != frame["of"]].drop_duplicates(
+        ["dataset", "method", "of", "metric"]
+    )  # one rule's epochs
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
-    metrics = metrics_of(settings, NodeTraining.task)
+    metrics = settings.figure_metrics or metrics_of(settings, NodeTraining.task)
     drawn, axes = style.grid(len(settings.along), len(metrics) + 1, height=1.7)
     for (quantity, datasets), (*panels, last) in zip(settings.along.items(), axes, strict=True):
         places = pd.Series({name: stats[name]["counts"][quantity] for name in datasets}).sort_values()

@@ -6,6 +6,7 @@ A method that is fair to either attribute may still treat a combination of them,
 import math
 import re
 from collections.abc import Mapping, Sequence
+from itertools import cycle
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from fairgat.config.shown import StudySettings
 from fairgat.report import percent, style
 from fairgat.report.study import by_rule
 from fairgat.scores.paired import against
+from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
 GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positive_rate"}
@@ -84,7 +86,9 @@ def gaps(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame, stats
     found = scored.join(measured).dropna(subset="measure").fillna({"over": COMBINED})
     found = found.sort_values("measure", key=lambda names: names.map([*GAPS].index), kind="stable")
     once = found.drop_duplicates([*_KEYS, "split"])  # a method may be a variant, and have variants
-    summary = once.groupby([*_KEYS, "cell"], sort=False)["value"].agg(n_splits="count", mean="mean", std="std")
+    summary = once.groupby([*_KEYS, "cell"], sort=False)["value"].agg(
+        n_splits="count", mean="mean", std=lambda values: deviation(values, settings.ddof)
+    )
     base = once.drop(columns="of").rename(columns={"method": "of"})
     varied = found[found["method"] != found["of"]]
     paired = against(varied, base, ["dataset", "of", "measure", "over", "split"], _KEYS)
@@ -137,13 +141,13 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
 
     Means over the splits and their standard deviations, in points; a bar where equal rates would put the gap.
     """
-    several = [block for block in settings.blocks if _attributes(rows, block.name)]
-    blocks = several or settings.blocks
+    mine = [block for block in settings.blocks if block.task == NodeTraining.task]
+    blocks = [block for block in mine if _attributes(rows, block.name)] or mine
     most = max(len(block.rows) for block in blocks)
     drawn, axes = style.grid(len(blocks), len(GAPS), height=max(1.3, 0.5 + 0.22 * most), sharey="row")
     for block, row in zip(blocks, axes, strict=True):
         methods = {each.method: each.title for each in block.rows}
-        looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block.name), _LOOKS, strict=False))
+        looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block.name), cycle(_LOOKS), strict=False))
         for gap, ax in zip(GAPS, row, strict=True):
             mine = rows[(rows["dataset"] == block.name) & (rows["measure"] == gap)].set_index(["over", "method"])
             for step, (over, (colour, marker)) in enumerate(looks.items()):

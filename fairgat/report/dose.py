@@ -51,7 +51,7 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
     points = both.groupby([*_CELL, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
     for name in ("difference", "low", "high"):
         points = points.join(gaps[name].unstack("metric").add_suffix(f"_{name}"))
-    logits = accounts[accounts["layer"] == "logit"]
+    logits = _logits(accounts)
     for over in OVER:
         terms = logits[logits["over"] == over].groupby(_CELL)[_TERMS].mean()
         terms["optimum"] = 1 / terms["reach"]
@@ -61,6 +61,12 @@ def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -
     turned_out = (1 - points["all_factor"]) / points["all_reach"]
     points.insert(3, "share", pd.Series(given, dtype=float).fillna(turned_out))
     return points
+
+
+def _logits(accounts: pd.DataFrame) -> pd.DataFrame:
+    """The logits' accounts of data sets with two groups: of more there is one for each against the rest."""
+    logits = accounts[accounts["layer"] == "logit"]
+    return logits[logits.groupby("dataset")["group"].transform("nunique") == 1]
 
 
 def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
@@ -74,7 +80,7 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
         the first variant's cell with the least mean gap of the logits (`least_gap`), in units of their spread, and with
         the least of the measure that these rows belong to (`least_measure`: ΔSP for all nodes, ΔEO for label 1).
     """
-    logits = accounts[accounts["layer"] == "logit"]
+    logits = _logits(accounts)
     rows = []
     for block in settings.blocks:
         first = next(row for row in block.rows if row.changes)

@@ -27,7 +27,7 @@ def of_selection(selection: Mapping[str, Any]) -> str:
     alike = failed.groupby(["cell", "reason"], sort=False)["split"].agg(lambda splits: (*sorted(splits),)).reset_index()
     everywhere = (alike["split"].map(len) == max(cell["n_splits"] for cell in cells_of_method)).all()
     phrases = [
-        f"{in_words(*names)}{'' if everywhere else f', {_numbered(splits)}'}: {reason}"
+        f"{in_words(*names)}{'' if everywhere else f', {numbered(splits)}'}: {reason}"
         for (reason, splits), names in alike.groupby(["reason", "split"], sort=False)["cell"]
     ]
     text = "; ".join(phrases[:_SHOWN]) + (f"; and {len(phrases) - _SHOWN} more" if len(phrases) > _SHOWN else "")
@@ -47,6 +47,6 @@ def in_words(*paths: str) -> str:
     )
 
 
-def _numbered(splits: Sequence[int]) -> str:
+def numbered(splits: Sequence[int]) -> str:
     *others, last = map(str, splits)
     return f"splits {', '.join(others)} and {last}" if others else f"split {last}"

@@ -24,7 +24,7 @@ RULES = {
 AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = ("agrees", "better", "worse", "undecided", "not run")
 
 
-def metric(name: str) -> Text:
+def metric(name: str) -> Math:
     """The label of a measure, with its unit; its name where it is not declared."""
     measure = measures.find(name)
     sign, tex = (f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex))

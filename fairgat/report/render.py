@@ -141,6 +141,8 @@ def to_csv(table: Table) -> str:
     writer = csv.writer(text, lineterminator="\n")
     for panel in table.panels:
         header = ["", *panel.header[1:]] if panel.layout == "multirow" else ["", "", *panel.header[1:]]
+        if panel.title:
+            writer.writerow([panel.title])
         writer.writerow([str(entry) for entry in header])
         for block in panel.blocks:
             if block.reason:

@@ -252,7 +252,8 @@ def published_gap(line: pd.Series) -> float:
 
 def _people_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     """The differences without the published ones, which have no such interval."""
-    mine = for_other_people(block[(block["changes"] != "") & block["difference"].notna()])
+    varied = block[block["changes"] != ""].groupby(ROW, sort=False, dropna=False)
+    mine = for_other_people(varied.filter(lambda lines: lines["difference"].notna().any()))
     return _difference_rows(mine.assign(paper_difference=None), notes) if len(mine) else []
 
 
@@ -274,7 +275,7 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
     why = f"Not compared ({row['failure']})." if pd.notna(row["failure"]) else ""
     if row["constant"] > 0:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
-        why = f"The same answer for {100 * ALIKE:.0f} % of every group on {splits}."
+        why = f"{why} The same answer for {100 * ALIKE:.0f} % of every group on {splits}.".lstrip()
     if row["changes"]:
         return Cell(_title(row), mark=notes.mark(f"{row['changes']} {why}".strip()))
     return Cell(_title(row), mark=notes.mark(f"{row['title']}: {why}") if why else "")

@@ -1,5 +1,6 @@
 """One look for every figure: a colour and a marker for each method, so that colour is never the only sign."""
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -17,7 +18,6 @@ from matplotlib.lines import Line2D
 
 from fairgat.files import replacing
 from fairgat.report import labels
-from fairgat.report.model import Math
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
@@ -110,8 +110,7 @@ def plain(text: str) -> str:
 
 def label(metric: str) -> str:
     """The label of a metric on an axis."""
-    text = labels.metric(metric)
-    return text.tex if isinstance(text, Math) else plain(text)
+    return re.sub(r"\\([_&#{}])", r"\1", labels.metric(metric).tex)  # escapes that Matplotlib keeps
 
 
 def rows(ax: Axes, titles: Sequence[str]) -> None:

@@ -80,8 +80,8 @@ def leave_out_0(frame: pd.DataFrame) -> str:
     return f"{((known['low'] > 0) | (known['high'] < 0)).sum()} of {len(known)}"
 
 
-def splits_needed(difference: float, spread: float, power: float = 0.8) -> float:
-    """Splits with which the paired t-test at 5 % finds a difference of this size with this probability.
+def splits_needed(difference: float, spread: float) -> float:
+    """Splits with which the paired t-test at 5 % finds a difference of this size with a probability of 80 %.
 
     Exact, by the noncentral t; infinite where a thousand splits are too few.
 
@@ -92,7 +92,7 @@ def splits_needed(difference: float, spread: float, power: float = 0.8) -> float
     n = np.arange(2, 1001)
     bound, shift = stdtrit(n - 1, (1 + CONFIDENCE) / 2), abs(difference) * np.sqrt(n) / spread
     other = np.nan_to_num(stats.nct.cdf(-bound, n - 1, shift))  # the wrong sign; SciPy has NaN for the least of these
-    enough = n[stats.nct.sf(bound, n - 1, shift) + other >= power]
+    enough = n[stats.nct.sf(bound, n - 1, shift) + other >= 0.8]
     return float(enough[0]) if len(enough) else math.inf
 
 

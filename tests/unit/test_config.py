@@ -54,6 +54,10 @@ def test_it_is_the_papers_experiment():
         ({"training": {"node_classification": {"epochs": "many"}}}, "training.node_classification.epochs: expected"),
         ({"selection": {"rule": "fairest"}}, "did you mean 'fair'?"),
         ({"audit": {"margins": {"fairness": 2}}}, "audit.margins.fairness: expected less than 1, got 2"),
+        (
+            {"datasets": {"pokec-n": {"splits_of": "pokec-z"}, "cora": {"splits_of": "pokec-n"}}},
+            "datasets.cora.splits_of: pokec-n has the splits of another one",
+        ),
         ({"skip": "pokec-y"}, "skip: 'pokec-y' is not a data set; did you mean 'pokec-"),
         ({"only_methods": ["gta"]}, "only_methods: 'gta' is not a method; did you mean 'gat'?"),
         ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),

@@ -38,6 +38,12 @@ def test_a_file_that_is_cut_off_within_a_row_is_named(tmp_path, end):
         frames.read(path, columns=("dataset", "cell", "value", "reason"))
 
 
+def test_names_are_text_whatever_they_hold(tmp_path):
+    path = tmp_path / "differences.csv"
+    path.write_text("dataset,of,run_on,value\n2019,1,2019,1\n")
+    assert frames.read(path).iloc[0].tolist() == ["2019", "1", "2019", 1]
+
+
 @pytest.mark.parametrize(
     ("content", "what"),
     [

@@ -37,7 +37,7 @@ def panel(
                 continue
             mine, mark = measured[(measured["dataset"] == dataset.name) & (measured["method"] == method.name)], ""
             if mine.empty:
-                why = method.reason or "no cell was selected, or its network is not two attention layers"
+                why = method.reason or "no cell was selected, or the theory does not cover its network"
                 mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
             made = [[DASH] * len(header)] if mine.empty else lines(mine)
             rows += titled(Cell(method.title, mark=mark), made, number)

@@ -74,3 +74,9 @@ def test_a_run_is_judged_again_from_what_is_published(plan, tmp_path, capsys):
     settings.write_text(yaml.safe_dump(content | {"only_methods": ["fairgat"]}))
     assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 1
     assert "would not run: give the configuration files of the run" in capsys.readouterr().err
+    settings.write_text(yaml.safe_dump(content))
+    recorded = plan.config.model_dump(mode="json", include={"aggregation"})
+    recorded["aggregation"]["ddof"] = 0
+    write_json(folder / "provenance.json", {"command": "snakemake", "config": recorded})
+    assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 1
+    assert "was made with aggregation: {'ddof': 0}, and" in capsys.readouterr().err

@@ -64,7 +64,7 @@ def test_a_shard_that_was_cut_off_is_named(say):
 
 def test_which_runs_have_no_result(say):
     said = say(**{"runs/node_classification/social/edits/runs.csv": SHARD})
-    assert "edits (threshold~0.1) on social, splits 0, 1: too dense" in said
+    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in said
 
 
 def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):

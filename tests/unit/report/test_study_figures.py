@@ -81,6 +81,11 @@ def test_the_curve_has_every_cell_at_its_share(asked):
     np.testing.assert_allclose(found["label_1_optimum"], 1 / 1.9)
 
 
+def test_accounts_of_one_group_against_the_rest_are_not_averaged(asked):
+    three = pd.concat([accounts().assign(group=group) for group in range(3)])
+    assert dose.curve(asked, runs(), three)["all_gap"].isna().all()
+
+
 def test_the_prediction_knows_gat_and_equal_shares_alone(asked):
     curve = dose.curve(asked, runs(), accounts())
     found = dose.predicted(asked, curve, accounts()).set_index("over")

@@ -236,6 +236,13 @@ def test_csv_and_html_are_whole_and_marks_have_notes(built, name):
     assert marks == {mark for mark, _ in table.notes if mark}
 
 
+def test_titles_tell_panels_apart(built):
+    for form in ("csv", "tex"):
+        text = render.render(built["theory"], form)
+        for panel in built["theory"].panels:
+            assert str(panel.title) in text and all(escape.tex(each) in text for each in panel.text * (form == "tex"))
+
+
 def test_escaping():
     assert escape.tex(r"a_b & 50% $x$ #1 {y} \z ~ ^") == (
         r"a\_b \& 50\% \$x\$ \#1 \{y\} \textbackslash{}z \textasciitilde{} \textasciicircum{}"
