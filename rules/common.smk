@@ -172,7 +172,7 @@ def say_what_happened():
     from fairgat.publish import outcome
 
     given = dict(zip(sys.argv, sys.argv[1:]))
-    report = given.get("--report")
-    report = "report.html" if report and report.startswith("-") else report  # Snakemake's default
-    if text := outcome.describe(PLAN, since=STARTED, report=report):
+    page = given.get("--report")
+    page = "report.html" if page and page.startswith("-") else page  # Snakemake's default
+    if text := outcome.describe(PLAN, since=STARTED, report=page):
         print(text, file=sys.stderr)
