@@ -13,9 +13,7 @@ import pandas as pd
 from fairgat.files import damaged, read_text, write_text
 
 # Columns that are text whatever they hold: a data set may be called NA, and a cell 0.5.
-TEXT = (
-    "dataset", "run_on", "method", "of", "cell", "part", "protocol", "epochs", "of_epochs", "metric", "reason", "rule",
-)  # fmt: skip
+TEXT = ("dataset", "run_on", "method", "of", "cell", "part", "protocol", "metric", "reason", "rule")
 
 
 def write(path: str | Path, frame: pd.DataFrame) -> None:

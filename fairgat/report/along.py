@@ -37,9 +37,8 @@ def figure(
     """
     named = [row for row in settings.rows if not row.changes] + [row for row in settings.rows if row.method != row.of]
     looks = style.looks({row.method: row.title for row in named})
-    varied = frame[frame["method"] != frame["of"]].drop_duplicates(
-        ["dataset", "method", "of", "metric"]
-    )  # one rule's epochs
+    varied = frame[frame["method"] != frame["of"]]
+    varied = varied.drop_duplicates(["dataset", "method", "of", "metric"])  # one rule's epochs
     first = pd.DataFrame()
     if terms is not None:
         first = terms[terms["layer"] == "conv1"].groupby(["method", "dataset"])[[*_TERMS]].mean()
