@@ -89,8 +89,10 @@ class Study(Model):
 
 def check_rows(config: "Config") -> list[str]:
     """Say which rows of the study would stay empty, or be counted twice."""
+    if config.study is None:
+        return []
     problems, seen = [], set[tuple[str, str]]()
-    for row in config.study.rows if config.study else ():
+    for row in config.study.rows:
         if row.dataset:
             problems += _problems_of_form(config, row, seen)
         if row.method not in config.methods or row.of not in config.methods:
