@@ -40,7 +40,7 @@ class Settings(Model):
     def _one_share(self) -> "Settings":
         if self.retention is not None and (self.shares == "paper" or "alpha_chi_max" in self.model_fields_set):
             raise ValueError("`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them")
-        if self.shares == "balanced" and not self.cap:
+        if not self.cap and (self.shares == "balanced" or self.retention is not None):
             raise ValueError("`cap` is about the paper's shares: balanced ones have none")
         return self
 

@@ -53,7 +53,7 @@ def thresholds(
         (groups,) float64; of equally accurate ones, those near 0.
     """
     members = sensitive == np.arange(groups)[:, None]
-    choices = [_choices(logits[own], labels[own], counted[own]) for own in members]
+    choices = [_choices(logits[own], labels[own], counted[own], groups) for own in members]
     measured = (members & counted).any(axis=1)
     best, cuts = -np.inf, []
     for start in np.unique(np.concatenate([rates for _, rates, _ in choices])):
@@ -68,14 +68,17 @@ def thresholds(
     return np.array(cuts)
 
 
-def _choices(logits: np.ndarray, labels: np.ndarray, counted: np.ndarray) -> np.ndarray:
-    """List a group's thresholds, their rates, and the nodes that each gets right beyond the largest: (3, choices)."""
+def _choices(logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int) -> np.ndarray:
+    """List a group's thresholds, their rates, and the nodes that each gets right beyond the largest: (3, choices).
+
+    Among equally good ones the threshold nearest to 0 counts for most, over all `groups` by less than one node.
+    """
     if not logits.size:
         return np.zeros((3, 1))
     order = np.argsort(-logits)
     logits = logits[order].astype(np.float64)
     values = np.concatenate([[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]])
     rates = np.append(0, counted[order].cumsum()) / max(counted.sum(), 1)
-    gains = np.append(0, (2 * labels[order] - 1).cumsum()) - 0.1 * abs(values) / abs(values).max()
+    gains = np.append(0, (2 * labels[order] - 1).cumsum()) - 0.1 / groups * abs(values) / abs(values).max()
     apart = np.concatenate([[True], logits[1:] < logits[:-1], [True]])  # no threshold separates equal logits
     return np.stack([values, rates, gains])[:, apart]

@@ -141,7 +141,7 @@ class CSRGraph:
         return self.original_order(torch.stack([self.source.long(), self.target], dim=1)).t().contiguous()
 
     def transposed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
-        """The edges by source, built at the first call, which is that of the first backward pass.
+        """The edges by source, built at the first call.
 
         Returns:
             tptr (N + 1,) int64: the edges out of node j are tptr[j] .. tptr[j+1]; their targets (E,) int32; their

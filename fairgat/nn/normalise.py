@@ -44,8 +44,8 @@ def spectrally_normalised(weight: Tensor) -> Tensor:
 
 def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
     """Singular vectors (C,) and (F,) of the largest singular value: an eigenvector of the smaller Gram matrix."""
-    wide, exact = weight.size(0) < weight.size(1), weight.to(torch.promote_types(weight.dtype, torch.float32))
-    gram = exact @ exact.t() if wide else exact.t() @ exact
+    wide, precise = weight.size(0) < weight.size(1), exact(weight)
+    gram = precise @ precise.t() if wide else precise.t() @ precise
     vector = torch.linalg.eigh(gram.nan_to_num(0, 0, 0)).eigenvectors[:, -1].to(weight.dtype)
     other = nn.functional.normalize(weight.t() @ vector if wide else weight @ vector, dim=0, eps=0)
     other = other.nan_to_num(0)
@@ -55,8 +55,14 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
 # ------------------------------------------------------------------------------------------------------------- S3
 
 
+def exact(x: Tensor) -> Tensor:
+    """x in float32 at least: sums of squares leave the range of float16 and the precision of bfloat16."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))
+
+
 def moments(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and population variance over the rows of x (N, ...). `torch.var_mean` takes ten times as long."""
+    x = exact(x)
     mean = x.sum(0) / max(len(x), 1)
     if fused(x) and x.dim() > 1:
         return mean, torch.ops.fairgat.column_variance(x.flatten(1), mean.detach().flatten()).view(mean.shape)
@@ -121,6 +127,7 @@ def _scale_and_shift(x, scale, bias):
 
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (H, K) and population covariance (H, K, K) over the rows of x (N, H, K)."""
+    x = exact(x)
     mean = x.sum(0) / max(len(x), 1)
     centred = (x - mean.detach()).transpose(0, 1)
     return mean, centred.mT @ centred / max(len(x), 1)
@@ -130,7 +137,7 @@ def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
     mean, variance = moments(x)
     factor = inverse_deviation(variance, rounding(mean), 0.0 if center else 1.0)  # centred constants: 0
-    return (x - mean if center else x) * (eta * factor)
+    return ((x - mean if center else x) * (eta * factor)).to(x.dtype)
 
 
 def rounding(mean: Tensor) -> Tensor:
@@ -185,13 +192,14 @@ class Features:
         mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
         with torch.no_grad():  # the products that are added up have rounding errors, too
             least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
-            least = (self.weight.square() @ least[:, :, None]).squeeze(-1)
-        return (self.weight @ cov * self.weight).sum(-1), least
+            least = (exact(self.weight).square() @ least[:, :, None]).squeeze(-1)
+        return (exact(self.weight) @ cov * exact(self.weight)).sum(-1), least
 
     def standardised(self, eta: float) -> "Features":
         """S3, the mean kept. A scale that there was cancels where the column varies."""
         scale = 1.0 if self.scale is None else self.scale
-        return replace(self, scale=eta * inverse_deviation(*self.variance(), scale))
+        own = self.values if self.weight is None else self.weight
+        return replace(self, scale=(eta * inverse_deviation(*self.variance(), scale)).to(own.dtype))
 
     def centred(self, eta: float) -> "Features":
         """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""

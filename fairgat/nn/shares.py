@@ -35,7 +35,7 @@ class Shares:
         reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
 
     Raises:
-        ValueError: the shapes do not fit, the groups are no sorted values, or a number is not finite.
+        ValueError: the shapes do not fit, the groups or kinds are no sorted values, or a number is not finite.
     """
 
     groups: np.ndarray
@@ -45,17 +45,20 @@ class Shares:
     reached: np.ndarray | None = None
 
     def __post_init__(self) -> None:
-        groups, target = group_values(self.groups), np.asarray(self.target, dtype=np.float64)
+        groups, target = np.array(group_values(self.groups)), np.array(self.target, dtype=np.float64)
         size = len(groups)
-        kinds = np.zeros(0, np.int64) if self.kinds is None else self.kinds
-        masses = np.zeros((0, size)) if self.masses is None else self.masses
+        kinds = np.zeros(0, np.int64) if self.kinds is None else np.array(self.kinds)
+        masses = np.zeros((0, size)) if self.masses is None else np.array(self.masses, dtype=np.float64)
         if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
             raise ValueError(f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}")
         if target.shape != (size, size) or masses.shape != (len(kinds), size):
             raise ValueError(f"{size} groups need a target of shape ({size}, {size}), got {target.shape}")
         if not (np.isfinite(target).all() and np.isfinite(masses).all()):
             raise ValueError("target and masses must be finite")
+        if not np.array_equal(np.unique(kinds), kinds):
+            raise ValueError("kinds must be different and in ascending order")
         for name, value in {"groups": groups, "target": target, "kinds": kinds, "masses": masses}.items():
+            value.setflags(write=False)  # graphs are cached by their shares
             object.__setattr__(self, name, value)
 
     @property

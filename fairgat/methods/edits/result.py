@@ -1,6 +1,6 @@
 """The result of debiasing: the feature scale and every edge that may come or go, for the graph at any threshold."""
 
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 import numpy as np
@@ -75,7 +75,7 @@ class Debiased:
         added, removed = self.changes(threshold)
         edges = symmetrise(np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1), graph.num_nodes)
         features = graph.features[:, self.kept_features(dropped_features)]
-        return Graph(np.ascontiguousarray(features), graph.labels, graph.sensitive, edges)
+        return replace(graph, features=np.ascontiguousarray(features), edge_index=edges)
 
     def kept_features(self, dropped: int) -> np.ndarray:
         """Find the features that are left, at least one: their numbers, sorted."""

@@ -60,6 +60,8 @@ def test_a_peer_counts_with_its_fastest_setting_within_turns():
 
 def test_the_page_shows_what_was_measured(tmp_path):
     copy = tmp_path / "performance.md"
-    copy.write_text(page.PAGE.read_text(encoding="utf-8"), encoding="utf-8")
+    text = page.PAGE.read_text(encoding="utf-8")
+    before, after = text.partition(page.MARKS[0])[0], text.partition(page.MARKS[1])[2]
+    copy.write_text("\n".join([before + page.MARKS[0], "old", page.MARKS[1] + after]), encoding="utf-8")
     page.write(copy)
     assert copy.read_text(encoding="utf-8") == page.PAGE.read_text(encoding="utf-8")

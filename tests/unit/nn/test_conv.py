@@ -9,6 +9,7 @@ from dense import fair_layer
 from graphs import features, random_graph, with_self_loops
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, attention
+from fairgat.nn.normalise import moments
 
 N = 30
 
@@ -100,6 +101,21 @@ def test_attention_dropout(edge_index):
     dropped = alpha == 0
     assert 0.3 < dropped.double().mean() < 0.7
     torch.testing.assert_close(alpha[~dropped], 2 * whole[~dropped])
+
+
+@pytest.mark.parametrize("width", [3, 12])
+@pytest.mark.parametrize("center", [False, True])
+def test_half_precision_is_that_of_the_numbers(width, center, edge_index, sensitive):
+    """Moments are float32's: bfloat16 would take what deviates by less than 0.8 of its mean for a constant."""
+    torch.manual_seed(0)
+    layer, x = FairGATConv(width, 4, eta=0.75, center=center), 2 + torch.randn(N, width)
+    half = layer.bfloat16()(x.bfloat16(), edge_index, sensitive)
+    assert half.dtype == torch.bfloat16
+    torch.testing.assert_close(
+        half.float(), layer.float()(x.bfloat16().float(), edge_index, sensitive), rtol=0.1, atol=0.1
+    )
+    many = moments(1 + torch.randn(70_000, 2).half())
+    torch.testing.assert_close(many, (torch.ones(2), torch.ones(2)), rtol=0.05, atol=0)
 
 
 @pytest.mark.parametrize("width", [1, 3, 12])

@@ -112,6 +112,15 @@ def test_two_groups_with_one_share_are_alpha_chi(edge_index, sensitive):
             torch.testing.assert_close(results[1], layer(features(), edge_index[:, keep], sensitive))
 
 
+def test_shares_stay_what_they_were():
+    target = np.full((2, 2), 0.5)
+    shares = Shares(np.array([0, 1]), target)
+    target[:] = 0
+    assert (shares.target == 0.5).all()
+    with pytest.raises(ValueError, match="read-only"):
+        shares.target[:] = 0
+
+
 def test_kinds_that_are_not_listed_take_the_target():
     """As in a sample of the neighbours: the groups that are there share what the others would get."""
     shares = Shares(np.array(["a", "b", "c"]), [[0.5, 0.3, 0.2], [0, 0, 1], [0.25, 0.25, 0.5]])

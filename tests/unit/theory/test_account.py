@@ -151,4 +151,4 @@ def test_the_gate_of_a_trained_network_is_what_relu_does(double):
         weight = model.linear.weight[0] / (out @ model.linear.weight[0]).std(correction=0)
         left = out @ weight - z @ (weight * (out > 0).double().mean(0))
     expected = mean_difference(left.numpy(), task.graph.labels >= 0, task.graph.sensitive, 1)
-    assert whole.gate == pytest.approx(expected, abs=1e-8)  # S3 adds 1e-12 to a variance
+    assert whole.gate == pytest.approx(expected, abs=1e-8)

@@ -97,6 +97,18 @@ def test_fairdrops_protocol_takes_the_last_epoch_and_the_test_sets_cutoff(graph)
     assert found["accuracy"] == max(right.values()) == right[found["cutoff"]]
 
 
+def test_the_cutoff_is_the_best_on_validation(graph):
+    method = make("gat", graph, LINK)
+    output = fit(method).kept["validation"].output
+    found, told, true = method.task.evaluate(output), method.task.predictions(output), method.task.truth()
+    right = {
+        cutoff: ((expit(told["validation_logits"]) >= cutoff) == true["validation_labels"]).mean()
+        for cutoff in LINK.cutoffs
+    }
+    assert right[found["validation"]["cutoff"]] == max(right.values()) == found["validation"]["accuracy"]
+    assert found["test"]["cutoff"] == found["validation"]["cutoff"]
+
+
 @pytest.fixture
 def job(graph, tmp_path):
     """Run a job on `graph`, into a folder of the given name."""
