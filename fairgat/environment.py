@@ -48,7 +48,7 @@ def revision(folder: str | Path = Path(__file__).parent, paths: Sequence[str] = 
 
     if not git("ls-files", "."):  # installed inside a checkout of something else
         return {"commit": None, "modified": None}
-    status = git("status", "--porcelain", "--untracked-files=no", "--", *paths)
+    status = git("status", "--porcelain", "--", *paths)
     return {"commit": git("rev-parse", "HEAD"), "modified": None if status is None else bool(status)}
 
 

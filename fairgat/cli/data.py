@@ -9,7 +9,6 @@ from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import datasets, download
 from fairgat.data.graph import Graph
-from fairgat.data.options import paste
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, warnings
 from fairgat.errors import DataError, nearest
@@ -96,7 +95,7 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
                     file = missing.pop(target)
                     download.place(file, content, target.parent)
                     lines.append(f"{file.name}: {path} -> {target}")
-        except DataError as error:
+        except (DataError, OSError) as error:
             damaged.append(str(error))
     wrong = damaged if missing else []
     for file in dict.fromkeys(missing.values()):
@@ -116,7 +115,7 @@ def stats(config: Config, out: Path, mirror: str | None = None, names: list[str]
         ConfigError: a data set's source or options are not valid.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
-    for name in _wanted(config, names):
+    for name in (each for each in _wanted(config, names) if names or not config.not_run(each)):
         graph, entry = Graph.load(make_graph(config, name, out, mirror)), config.datasets[name]
         counted = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
@@ -164,9 +163,8 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
         unknown = [value for value in values if _means_not_known(value, values)]
         known = [value for value in values if value not in unknown]
         if unknown and len(known) > 1:
-            kept = paste("groups", known if len(graph.attributes) == 1 else {attribute: known})
             codes = " or ".join(unknown)
-            yield f"if {attribute}={codes} means not known, leave it out: {kept} and `drop: [unknown_groups]`"
+            yield f"if {attribute}={codes} means not known, leave it out of `groups`, with `drop: [unknown_groups]`"
     columns = facts.get("feature_columns", [])
     if columns:
         yield f"features: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' if len(columns) > 30 else ''}"

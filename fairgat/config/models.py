@@ -43,7 +43,8 @@ class Dataset(Model):
     reason: str | None = None
     """Why it is not run; shown in every table."""
     splits_of: Name | None = None
-    """The data set whose splits it shares, node for node: another form of the same files."""
+    """The data set whose splits it shares: another form of the same files. Nodes are exchanged only where a part would
+    lack a group and label."""
     split_count: Count | None = None
     """How many splits it has, in place of `splits.count`."""
 

@@ -57,7 +57,10 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
 
 def options_of(name: str, settings: Dataset) -> Model:
     """Validate the data set's options."""
-    model = source_of(name, settings).Options
+    source = source_of(name, settings)
+    model = source.Options
+    if name not in getattr(source, "ONLY", (name,)):
+        raise ConfigError(f"datasets.{name}.source: it has {', '.join(source.ONLY)}, and no {name}")
     try:
         return model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:

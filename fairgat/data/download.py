@@ -260,4 +260,4 @@ def _explain(name: str, failures: dict[File, str], total: int) -> str:
             "To supply them by hand: `fairgat data where` lists each file with its address and checksum;",
             "put them into one folder, under any names, and `fairgat data add FOLDER` finds and verifies them.",
         ]
-    return "\n".join([*lines, f"To run the rest without this data set: --config skip={name}"])
+    return "\n".join([*lines, f"To run the rest without this data set: snakemake --config skip={name}"])

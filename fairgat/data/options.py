@@ -67,7 +67,10 @@ def _name(value: Any, info: ValidationInfo) -> Any:
 
 def _names(value: Any, info: ValidationInfo) -> Any:
     some = value if isinstance(value, list | tuple) else [value]
-    return tuple(_name(each, info) for each in _quoted(some, info))
+    names = tuple(_name(each, info) for each in _quoted(some, info))
+    if twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]:
+        raise ValueError(f"{twice[0]!r} is listed twice")
+    return names
 
 
 def _values(value: Any, info: ValidationInfo) -> list[Any]:
@@ -144,19 +147,16 @@ class Columns(Model):
     scaling: Scaling = "min_max"
     """How features are scaled."""
 
-    @field_validator("features", "exclude", "categories", "sensitive")
-    @classmethod
-    def _once(cls, names: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if names and (twice := [name for name in dict.fromkeys(names) if names.count(name) > 1]):
-            raise ValueError(f"{twice[0]!r} is listed twice")
-        return names
-
     @model_validator(mode="after")
     def _roles(self) -> "Columns":
+        if self.decimal and self.decimal == self.thousands:
+            raise ValueError(f"`decimal` and `thousands` are both {self.decimal!r}")
         taken = dict.fromkeys(self.sensitive, "sensitive")
         taken |= {name: role for role in ("label", "id") if (name := getattr(self, role, None)) is not None}
         features = self.features or ()
         for name in features:
+            if name in self.exclude:
+                raise ValueError(f"`features` and `exclude` both have {name!r}; take it out of one of them")
             if name in taken:
                 rest = [other for other in features if other not in taken]
                 raise ValueError(
@@ -221,7 +221,7 @@ class Form(Model):
     @field_validator("separator")
     @classmethod
     def _one_character(cls, value: str | None) -> str | None:
-        if value is not None and (len(value) != 1 or value in '"\r\n\0'):
+        if value is not None and (len(value) != 1 or not value.isascii() or value in '"\r\n\0'):
             raise ValueError(f"expected one character, such as ',' or ';' (a tab: \"\\t\"), got {value!r}")
         return value
 

@@ -216,7 +216,7 @@ def _notes(
         notes.append(f"{ours['left_out_nodes']} nodes of the file are left out, as the options say.")
     if ours.get("one_hot"):
         columns = ", ".join(f"{name} ({count})" for name, count in ours["one_hot"].items())
-        notes.append(f"One column of zeros and ones for each text (pandas): {columns}.")
+        notes.append(f"One column of zeros and ones for each text: {columns}.")
     if ours.get("repeated_edges"):
         notes.append(f"{ours['repeated_edges']} rows of the list of edges repeat an earlier one.")
     return notes

@@ -54,6 +54,9 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     """
     missing: dict[str, None] = {}
     rows = pd.merge(_rows(a, missing), _rows(b, missing), on=KEYS, how="outer", suffixes=("_a", "_b"), sort=False)
+    told = rows["kind"] == "settings"
+    if rows.loc[told, ["value_a", "value_b"]].notna().any().all():  # both runs say theirs
+        rows.loc[told, ["value_a", "value_b"]] = rows.loc[told, ["value_a", "value_b"]].fillna(str(DASH))
     whole = rows[["value_a", "value_b"]].notna().all(axis=1)
     both, one = rows[whole], rows[~whole]
     runs, extra = (lines[lines["kind"] == "runs"] for lines in (both, one))

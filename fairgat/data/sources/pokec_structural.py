@@ -13,7 +13,7 @@ from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.source import File, Scaling, github, scaled
 from fairgat.errors import DataError
 
-NAMES = ("pokec-z-structural", "pokec-n-structural")
+NAMES = ONLY = ("pokec-z-structural", "pokec-n-structural")
 COUNTERPARTS = {"pokec-z-structural": "pokec-z", "pokec-n-structural": "pokec-n"}
 _REPOSITORY = ("zhangbinchi/G-FairAttack", "fc7f673647e93403ab4f13aa19fb8e796b324ab1")
 _STEM = {"pokec-z-structural": "region_job_1", "pokec-n-structural": "region_job_2_2"}

@@ -31,11 +31,11 @@ class _Entry:
 
     def options(self, changed: "Options") -> tables.Options:
         own = dict(self.columns)
-        if changed.sensitive not in (None, (own["sensitive"],)):
+        if changed.sensitive not in (None, (), (own["sensitive"],)):
             own |= {"sensitive": changed.sensitive, "groups": None}
         own |= changed.model_dump(exclude_none=True, exclude_unset=True, exclude={"sensitive", "table"})
         own["exclude"] = (*self.columns.get("exclude", ()), *changed.exclude)
-        own["exclude"] = [name for name in own["exclude"] if name not in (changed.sensitive or ())]
+        own["exclude"] = [name for name in dict.fromkeys(own["exclude"]) if name not in (changed.sensitive or ())]
         nodes, edges = [*self.files, "edges"][:2]
         return tables.Options(nodes=nodes, edges={"file": edges, "header": False}, drop=["self_loops"], **own)
 

@@ -84,6 +84,8 @@ def _arrays(data: Any, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, di
     for name, shape in (("x", "(N, F)"), ("edge_index", "(2, E)"), *((name, "(N,)") for name in names)):
         value = data.get(name)
         if value is None and name == "x":
+            if data.num_nodes is None:
+                raise DataError("the Data has neither 'x' nor 'num_nodes', which say how many nodes there are")
             taken[name] = np.zeros((data.num_nodes, 0))
             continue
         if value is None:

@@ -14,7 +14,7 @@ from fairgat.config import Count, Model
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.source import File, scaled
 
-NAMES = ("demo-social", "demo-citation")
+NAMES = ONLY = ("demo-social", "demo-citation")
 _SUBJECTS = 5  # per class of demo-citation; articles cite their own subject, which makes citations predictable
 
 

@@ -66,6 +66,11 @@ def test_two_runs_of_the_same_scores_are_the_same_whatever_made_them(compare):
     )
 
 
+def test_a_setting_that_one_run_lacks_is_shown(compare):
+    _, said = compare(provenance=PROVENANCE | {"config": {"methods": {"fairgat": {"cap": False}}}})
+    assert "| config.methods.fairgat.cap | – | False |" in said
+
+
 def test_scores_beyond_the_tolerance_are_listed_and_the_others_counted(compare):
     gaps = {("bail", "fairgat", "eta~1.0", split): gap for split, gap in enumerate([0.02, -0.04, 0.02])}
     runs = {run: value + gaps.get(run, 1e-12) for run, value in RUNS.items()}

@@ -54,6 +54,12 @@ def test_attributes_are_columns(prepare, name):
     assert graph.num_edges == 18
 
 
+def test_two_vertices_of_one_name_are_not_one(prepare):
+    text = '*Vertices 3\n1 "Ann" sex f\n2 "Ann" sex m\n3 "Bob" sex m\n*Edges\n1 3\n2 3\n'
+    with pytest.raises(DataError, match=r"\*Vertices announces 3 nodes, and 2 names were read"):
+        prepare(lambda _, path: Path(path).write_text(text), None, "graph.net")
+
+
 def test_pajek_and_lists_take_their_columns_from_a_table(prepare):
     nodes = "who,sex,won,age\n" + "".join(f"p{row},{'fm'[row % 3 > 0]},{row % 2},{row}\n" for row in range(8))
     shared = {"nodes": nodes, "id": "who", "positive": 1}

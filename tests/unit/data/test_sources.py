@@ -18,6 +18,9 @@ def check(**entries):
     datasets.check(config.load({"datasets": entries, "methods": {}}))
 
 
+TABLES = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "sex"}
+
+
 @pytest.mark.parametrize(
     ("entry", "expected"),
     [
@@ -25,6 +28,11 @@ def check(**entries):
         ({"options": {"scalling": "row"}}, r"datasets\.cora\.options\.scalling: unknown key; did you mean 'scaling'"),
         ({"options": {"scaling": "rows"}}, r"datasets\.cora\.options\.scaling: .* did you mean 'row'"),
         ({"source": "tables"}, r"datasets\.cora\.options\.nodes: this key is missing"),
+        ({"source": "synthetic"}, r"datasets\.cora\.source: it has demo-social, demo-citation, and no cora"),
+        ({"source": "public", "options": {"sensitive": ["a", "a"]}}, "options.sensitive: .*'a' is listed twice"),
+        ({"source": "tables", "options": {"decimal": ",", "thousands": ","} | TABLES}, "`decimal` and `thousands`"),
+        ({"source": "tables", "options": {"features": ["x"], "exclude": ["x"]} | TABLES}, "both have 'x'"),
+        ({"source": "tables", "options": {"separator": "§"} | TABLES}, "expected one character"),
     ],
 )
 def test_a_wrong_entry_is_named_by_its_path(entry, expected):

@@ -150,6 +150,11 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     assert "no study sensitivity was made" in capsys.readouterr().out
     assert (folder / "studies/sensitivity/table.md").read_text() == "the study"
     (study.parent / "differences.csv").write_text("a newer one")
+    other = folder.parent / "demo/studies/sensitivity/differences.csv"
+    write_text(other, "the demo's")
+    with pytest.raises(DataError, match=r"demo/studies/sensitivity/differences\.csv would both be"):
+        publish()
+    other.unlink()
     publish()
     assert [path.name for path in (folder / "studies/sensitivity").iterdir()] == ["differences.csv"]
     for name, mean in [("power", "95.2"), ("when", "")]:  # studies with results directories of their own
