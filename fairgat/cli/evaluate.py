@@ -32,8 +32,8 @@ def run(arguments: argparse.Namespace) -> None:
     except (KeyError, IndexError) as error:
         raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
     show(ours[written["protocol"]])
-    if differing := list(_differing(ours, written["protocols"])):
-        raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(differing)}")
+    if others := list(differing(ours, written["protocols"])):
+        raise DataError(f"{directory / 'metrics.json'} says otherwise: {', '.join(others)}")
     count = sum(len(scores[part]) for scores in ours.values() for part in PARTS)
     print(f"metrics.json says the same: {count} scores under {len(ours)} protocols")
 
@@ -92,7 +92,7 @@ def _epochs(task: Task, path: Path) -> dict[str, int]:
     return {protocol: int(history["epoch"].iloc[rule(scores)]) for protocol, rule in sorted(task.rules.items())}
 
 
-def _differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[str]:
+def differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[str]:
     """Name each score that is not the same, or that only one of them has."""
     for protocol in dict.fromkeys([*ours, *written]):
         mine, theirs = (each.get(protocol) or {} for each in (ours, written))

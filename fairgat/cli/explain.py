@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from fairgat import methods
-from fairgat.cli.evaluate import data_of, finished
+from fairgat.cli.evaluate import data_of, differing, evaluate, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
@@ -41,6 +41,10 @@ def run(arguments: argparse.Namespace) -> None:
     logits = reported_logits(directory / "predictions.npz", epoch)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
+    if any(differing(evaluate(directory, written), written["protocols"])):
+        raise DataError(
+            f"{directory} does not fit {data}: its graph or split was made anew since, by another seed, say"
+        )
     title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
     group, lines = predictions(*tested, graph.group_names)

@@ -100,7 +100,10 @@ def _read(path: Path, options: Options):
             return form, _listed(path, form, options)
         if form in ("graphml", "gexf"):  # their encoding is said in them
             return form, getattr(networkx, f"read_{form}")(path)
-        lines = text_of(path, options.path, options.encoding).splitlines()  # NetworkX knows their comments
+        text = text_of(path, options.path, options.encoding)
+        if form == "gml":  # or NetworkX refuses an edge that is listed twice
+            text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1", text, count=1)
+        lines = text.splitlines()  # NetworkX knows their comments
         if form == "pajek":
             _check_parts(lines, options.path)
             graph = networkx.parse_pajek(lines)

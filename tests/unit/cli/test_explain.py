@@ -8,6 +8,7 @@ from statistics import fmean, stdev
 import pytest
 
 from fairgat.cli import main as cli
+from fairgat.data.graph import load_npz, save_npz
 from fairgat.files import read_json
 from fairgat.scores import runs
 
@@ -62,6 +63,14 @@ def test_files_of_two_runs_are_not_explained(explained, refused):
     written = json.loads(metrics.read_text())
     metrics.write_text(json.dumps(written | {"settings": written["settings"] | {"alpha_chi_max": 0.01}}))
     assert "are not of one run" in refused("explain", metrics.parent)
+
+
+def test_another_seeds_split_is_not_taken_for_the_runs(explained, refused):
+    _, metrics = explained("demo-social", "gat")
+    (path,) = metrics.parents[6].glob("data/splits/*/demo-social/split-0.npz")
+    split = load_npz(path)
+    save_npz(path, **split | {"train": split["test"], "test": split["train"]})
+    assert "its graph or split was made anew since" in refused("explain", metrics.parent)
 
 
 def test_three_groups(explained, write_tables):

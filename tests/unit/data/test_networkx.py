@@ -54,6 +54,16 @@ def test_attributes_are_columns(prepare, name):
     assert graph.num_edges == 18
 
 
+def test_an_edge_that_gml_lists_twice_is_one(prepare):
+    def write(graph, path):
+        networkx.write_gml(graph.to_undirected(), path)
+        text = Path(path).read_text()
+        edge = text[text.index("  edge [") : text.index("]", text.index("  edge [")) + 2]
+        Path(path).write_text(text.replace(edge, edge + edge, 1))
+
+    assert prepare(write, club(), "graph.gml", positive=1).num_edges == 18
+
+
 def test_two_vertices_of_one_name_are_not_one(prepare):
     text = '*Vertices 3\n1 "Ann" sex f\n2 "Ann" sex m\n3 "Bob" sex m\n*Edges\n1 3\n2 3\n'
     with pytest.raises(DataError, match=r"\*Vertices announces 3 nodes, and 2 names were read"):
