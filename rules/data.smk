@@ -71,7 +71,7 @@ rule statistics:
         shares=split_shares,
         seed=CONFIG.seed,
         alpha_chi_max=CONFIG.searched("alpha_chi_max"),
-        like=lambda w: CONFIG.datasets[w.dataset].splits_of,
+        like=whose_splits,
     message:
         "Count the graph of {wildcards.dataset} and compare it with the paper's"
     script:
@@ -94,7 +94,7 @@ rule split:
     params:
         shares=split_shares,
         seed=CONFIG.seed,
-        like=lambda w: CONFIG.datasets[w.dataset].splits_of or w.dataset,
+        like=whose_splits,
     message:
         "Split {wildcards.dataset} for {wildcards.task}, number {wildcards.split}"
     script:

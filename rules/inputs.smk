@@ -6,6 +6,11 @@ def dataset_settings(wildcards):
     return CONFIG.datasets[wildcards.dataset].model_dump(include={"task", "source", "options"})
 
 
+def whose_splits(wildcards):
+    """The data set whose splits a data set has: its own, or another one's."""
+    return CONFIG.datasets[wildcards.dataset].splits_of or wildcards.dataset
+
+
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
     files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])

@@ -91,10 +91,11 @@ def check_rows(config: "Config") -> list[str]:
     """Say which rows of the study would stay empty, or be counted twice."""
     if config.study is None:
         return []
-    problems, seen = [], set[tuple[str, str]]()
+    problems, seen, forms = [], set[tuple[str, str]](), set[tuple[str, str, str]]()
     for row in config.study.rows:
         if row.dataset:
-            problems += _problems_of_form(config, row, seen)
+            problems += _problems_of_form(config, row, forms)
+            forms |= {(row.dataset, row.of, name) for name in row.methods}
         if row.method not in config.methods or row.of not in config.methods:
             continue
         method, of, where = config.methods[row.method], config.methods[row.of], f"study.rows.method: {row.method}"
@@ -112,21 +113,20 @@ def check_rows(config: "Config") -> list[str]:
     return problems
 
 
-def _problems_of_form(config: "Config", row: Row, seen: set[tuple[str, str]]) -> list[str]:
-    """Say what is wrong with another form of a data set."""
+def _problems_of_form(config: "Config", row: Row, seen: set[tuple[str, str, str]]) -> list[str]:
+    """Say what is wrong with another form of a data set; `seen` are (form, data set, method) of rows before."""
     where = f"study.rows.dataset: {row.dataset}"
     if row.dataset == row.of:
         return [f"{where} of {row.of}: a data set is compared with another form of it"]
     problems = []
     for name in row.methods:
-        entry, key = config.methods.get(name), (f"{row.dataset}, {name}", row.of)
-        if key in seen:
+        entry = config.methods.get(name)
+        if (row.dataset, row.of, name) in seen or row.methods.count(name) > 1:
             problems.append(f"{where} of {row.of}: {name} is there twice")
         elif entry and entry.same_as:
             problems.append(f"{where}: {name} is {entry.same_as} (`same_as`); name that")
         elif entry and {row.dataset, row.of} & set(entry.without):
             problems.append(f"{where}: {name} is run `without` it, or without {row.of}")
-        seen.add(key)
     return problems
 
 

@@ -190,10 +190,11 @@ class Features:
             mean, variance = moments(self.values)
             return variance, rounding(mean)
         mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
+        weight = exact(self.weight)
         with torch.no_grad():  # the products that are added up have rounding errors, too
             least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
-            least = (exact(self.weight).square() @ least[:, :, None]).squeeze(-1)
-        return (exact(self.weight) @ cov * exact(self.weight)).sum(-1), least
+            least = (weight.square() @ least[:, :, None]).squeeze(-1)
+        return (weight @ cov * weight).sum(-1), least
 
     def standardised(self, eta: float) -> "Features":
         """S3, the mean kept. A scale that there was cancels where the column varies."""

@@ -46,11 +46,10 @@ def publish(results: Path) -> Path:
         for path, place in copies.items()
         if path.suffix not in (".html", ".png") or place == Path("explore.html")
     }
-    made = dict[Path, Path]()
+    first = dict[Path, Path]()
     for path, place in copies.items():
-        if (other := made.setdefault(place, path)) != path:
+        if (other := first.setdefault(place, path)) != path:
             raise DataError(f"{other} and {path} would both be {folder / place}: remove or rename one of the studies")
-    for path in copies:
         if not path.exists():
             raise DataError(f"the run in {results} is not whole: {path} does not exist. Run it again.")
         if path.stat().st_size > LARGEST:

@@ -141,8 +141,8 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
 
     Means over the splits and their standard deviations, in points; a bar where equal rates would put the gap.
     """
-    mine = [block for block in settings.blocks if block.task == NodeTraining.task]
-    blocks = [block for block in mine if _attributes(rows, block.name)] or mine
+    nodes = [block for block in settings.blocks if block.task == NodeTraining.task]
+    blocks = [block for block in nodes if _attributes(rows, block.name)] or nodes
     most = max(len(block.rows) for block in blocks)
     drawn, axes = style.grid(len(blocks), len(GAPS), height=max(1.3, 0.5 + 0.22 * most), sharey="row")
     for block, row in zip(blocks, axes, strict=True):

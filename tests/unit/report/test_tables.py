@@ -20,7 +20,6 @@ from fairgat.errors import DataError
 from fairgat.files import write_json
 from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
-from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.scores.runs import read
 from fairgat.tasks import measures
@@ -124,14 +123,6 @@ def test_failed_methods_and_cells_keep_their_row_and_say_why(built):
     assert row.count("–") == 4
     assert f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})." in text
     assert "² NIFTY on Recidivism: no cell finished on every split; 1 of 1 cells failed" in text
-
-
-def test_failures_in_words():
-    because = {f"x~{cell}": f"x~{cell}: because {cell}." for cell in range(5)}
-    lost = [{"cell": cell, "split": k, "reason": reason} for cell, reason in because.items() for k in (0, 1, 3)]
-    text = of_selection({"winner": "x~5", "failed": lost, "cells": [{"n_splits": 5}] * 6})
-    assert text.startswith("5 of 6 cells failed (x 0, splits 0, 1 and 3: because 0; x 1, ")
-    assert text.endswith("and 2 more)")
 
 
 def test_data_sets_and_methods_that_are_not_run_say_why(plan, built):
