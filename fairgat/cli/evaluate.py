@@ -28,7 +28,8 @@ def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     written = finished(directory)
     try:
-        ours = evaluate(directory, written)
+        _, graph, split = data_of(directory, written)
+        ours = evaluate(directory, written, graph, split)
     except (KeyError, IndexError) as error:
         raise DataError(f"{directory} does not fit the graph or the split in the results it lies in: {error}") from None
     show(ours[written["protocol"]])
@@ -68,14 +69,15 @@ def show(scores: Mapping[str, Row]) -> None:
         print(f"{name:22}" + "".join(f"{'–' if value is None else f'{value:.4f}':>12}" for value in values))
 
 
-def evaluate(directory: Path, written: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def evaluate(
+    directory: Path, written: Mapping[str, Any], graph: Graph, split: dict[str, np.ndarray]
+) -> dict[str, dict[str, Any]]:
     """Choose every protocol's epoch again from history.csv, and score it from predictions.npz, the graph and the split.
 
     Returns:
         What metrics.json holds under `protocols`.
     """
     name = written["task"]
-    _, graph, split = data_of(directory, written)
     task = task_class(name)(graph, split, TASKS[name](**written["training"]), written["seed"])
     predictions, ours = load_npz(directory / "predictions.npz"), {}
     for protocol, epoch in _epochs(task, directory / "history.csv").items():

@@ -41,14 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     logits = reported_logits(directory / "predictions.npz", epoch)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
-    if any(differing(evaluate(directory, written), written["protocols"])):
+    if any(differing(evaluate(directory, written, graph, split), written["protocols"])):
         raise DataError(
             f"{directory} does not fit {data}: its graph or split was made anew since, by another seed, say"
         )
     title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
-    group, lines = predictions(*tested, graph.group_names)
-    head = f"{title}\n1. {next(lines)}\n2. {next(lines)}"
+    group, gap, parts = predictions(*tested, graph.group_names)
+    head = f"{title}\n1. {gap}\n2. {parts}"
     module, training = written["module"], NodeTraining(**written["training"])
     settings, model = methods.settings(module, written["settings"]), directory / "model.npz"
     edited = data / "debiased" / written["dataset"] / written["method"] / f"split-{written['split']}.npz"
@@ -73,7 +73,7 @@ def run(arguments: argparse.Namespace) -> None:
 
 def predictions(
     predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, names: list[str]
-) -> tuple[int, Iterator[str]]:
+) -> tuple[int, str, str]:
     """Choose the group to compare with all others, the one that differs most, and say in two sentences how it does.
 
     Args:
@@ -89,24 +89,15 @@ def predictions(
         return f"{100 * mine:.1f} % of those with {names[group]} and {100 * others:.1f} % of {rest}"
 
     parity, opportunity = (" (ΔSP)", " (ΔEO)") if len(names) == 2 else ("", "")  # of more groups the largest
-
-    def lines() -> Iterator[str]:
-        true = contrast(sensitive, group, labels == 1) @ predicted
-        among = f", and among those with label 1 {100 * true:+.1f}{opportunity}" if np.isfinite(true) else ""
-        yield (
-            f"Test predictions are positive for {rates(predicted)}: a gap of {100 * gaps[group]:+.1f} "
-            f"points{parity}{among}."
-        )
-        parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
-        if np.isnan(parts).any():
-            yield "What labels and errors contribute is not defined: a group has one label only."
-            return
-        yield (
-            f"Of this gap, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1, and "
-            f"{100 * parts[1]:+.1f} from errors that differ between the groups."
-        )
-
-    return group, lines()
+    true = contrast(sensitive, group, labels == 1) @ predicted
+    among = f", and among those with label 1 {100 * true:+.1f}{opportunity}" if np.isfinite(true) else ""
+    points = f"a gap of {100 * gaps[group]:+.1f} points{parity}{among}."
+    gap = f"Test predictions are positive for {rates(predicted)}: {points}"
+    parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
+    if np.isnan(parts).any():
+        return group, gap, "What labels and errors contribute is not defined: a group has one label only."
+    of_labels = f"Of this gap, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1"
+    return group, gap, f"{of_labels}, and {100 * parts[1]:+.1f} from errors that differ between the groups."
 
 
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
