@@ -22,7 +22,7 @@ from filelock import FileLock
 
 from fairgat.data.source import MANIFEST, File, InWheel
 from fairgat.errors import DataError
-from fairgat.files import sha256_of, write_json, write_text, writing
+from fairgat.files import read_json, sha256_of, write_json, write_text, writing
 
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
 TIMEOUT = 30  # seconds without an answer or a byte
@@ -50,11 +50,18 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
     entries: list[dict[str, str]] = []
     unreachable: set[str] = set()
     with _workspace(folder) as workspace:
+        # Beside the folder, because a run that fails has no manifest, and Snakemake deletes that of a run before.
+        record = folder.with_name(f".{folder.name}.sources.json")
+        sources: dict[str, str] = read_json(record) if record.exists() else {}
         for file in files:
             try:
-                entries.append(_obtain(file, folder, mirror, workspace, unreachable))
+                checksum, source = _obtain(file, folder, mirror, workspace, unreachable)
             except _Unavailable as reasons:
                 failures[file] = str(reasons)
+                continue
+            sources[checksum] = source or sources.get(checksum, "already there")
+            write_json(record, sources)
+            entries.append({"name": file.name, "sha256": checksum, "source": sources[checksum]})
         if failures:
             raise DataError(_explain(name, failures, len(files)))
         write_json(folder / MANIFEST, {"dataset": name, "files": entries})
@@ -117,17 +124,19 @@ def unpacked(path: Path) -> Iterator[Path]:
         yield content
 
 
-def _obtain(file: File, folder: Path, mirror: Path | None, workspace: Path, unreachable: set[str]) -> dict[str, str]:
-    """Bring one file to `folder`; returns its entry in the manifest."""
+def _obtain(
+    file: File, folder: Path, mirror: Path | None, workspace: Path, unreachable: set[str]
+) -> tuple[str, str | None]:
+    """Bring one file to `folder`; returns its SHA-256 and where it came from, None if it was there already."""
     target = folder / file.basename
     if file.pin and target.exists():
         if file.identity(target) == file.pin:
-            return {"name": file.name, "sha256": sha256_of(target), "source": "already there"}
+            return sha256_of(target), None
         print(f"{target} is not the file that is wanted; fetching it again", file=sys.stderr)
     reasons = []
     for source, fetch in _places(file, mirror, workspace, unreachable):
         try:
-            return {"name": file.name, "sha256": _install(file, folder, workspace, fetch), "source": source}
+            return _install(file, folder, workspace, fetch), source
         except _Unavailable as error:
             reasons.append(f"    {source}: {error}")
     raise _Unavailable("\n".join(reasons) or "    no place is known for it")

@@ -140,6 +140,17 @@ def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_pa
     assert Handler.asked["good"] == 3
 
 
+def test_the_manifest_names_where_files_of_an_earlier_run_came_from(address, tmp_path):
+    raw, good, gone = tmp_path / "raw", pinned(f"{address}/good"), pinned(f"{address}/gone", name="web/other.bin")
+    with pytest.raises(DataError, match="1 of 2 files cannot be had"):
+        download.acquire("web", [good, gone], raw)
+    for _ in range(2):
+        download.acquire("web", [good], raw)
+        assert json.loads((raw / "manifest.json").read_text())["files"][0]["source"] == f"{address}/good"
+        (raw / "manifest.json").unlink()  # as Snakemake does before it runs the rule again
+    assert Handler.asked["good"] == 1
+
+
 def test_a_host_that_cannot_be_reached_is_waited_for_only_once(tmp_path):
     files = [pinned("http://127.0.0.1:9/x", name=f"web/{name}") for name in "ab"]
     with pytest.raises(DataError, match=r"no connection \(tried 4 times\)\n  web/b\n.*no connection, as for the file"):
