@@ -27,11 +27,6 @@ def row_finder(table: Table, name: str | None) -> Callable[[np.ndarray], np.ndar
     import pandas as pd
 
     if name is None:
-        if table.index() == 1:
-            raise DataError(
-                f"{table.where}: the first column has no name and counts the rows from 1, as R does. If edges name "
-                f"nodes by it, write {paste('id', table.names[0])}"
-            )
         return lambda texts: np.array([_row_number(text, len(table)) for text in texts], dtype=np.int64)
     column = table.column(name)
     if "" in column.texts:
@@ -70,20 +65,23 @@ def check_ids(table: Table, texts: np.ndarray, rows: np.ndarray, where: str, opt
     """
     if options.id is not None and (rows >= 0).all():
         return
-    asked = set(texts)
+    asked, ids, last = set(texts), {*map(str, range(len(table)))}, str(len(table))
     given = "row numbers from 0" if options.id is None else f"the column {options.id!r}"
+    own = ids if options.id is None else set(table.column(options.id).texts)
+    one_too_many = own == ids and asked - own == {last} and "0" not in asked
+    # R writes the rows' names from 1 in a column without a name; an edge with node 0 cannot mean these.
+    by_r = options.id is None and table.index() == 1 and "0" not in asked
     taken = {options.label, options.id, *options.sensitive, *options.exclude, *(options.features or ())}
     for name, column in zip(table.names, table.columns, strict=True):
         if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
             continue
-        if asked <= set(column.texts) and column.texts.tolist() != [str(row) for row in range(len(table))]:
+        named = asked <= set(column.texts) or (by_r and column is table.columns[0])
+        if named and column.texts.tolist() != [str(row) for row in range(len(table))]:
             ways = paste("id", name)
-            if options.id is None or "unknown_ids" in options.drop:
+            if not one_too_many and ((rows >= 0).all() or "unknown_ids" in options.drop):
                 ways += f", or {paste('exclude', [*options.exclude, name])} for {given}"
             raise DataError(f"{where}: do edges name nodes by their column {name!r}, or by {given}? Write {ways}")
-    ids, last = {*map(str, range(len(table)))}, str(len(table))
-    own = ids if options.id is None else set(table.column(options.id).texts)
-    if own == ids and asked - own == {last} and "0" not in asked:
+    if one_too_many:
         raise DataError(
             f"{where}: edges name node {last}, but not node 0, and nodes are numbered from 0: do edges count from 1? "
             "Give the nodes a column that does, and name it as `id`"

@@ -59,6 +59,13 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "a wave before the ends": ({"edges": "wave,ego,alter\n1,p1,p2\n2,p2,p3\n2,p9,zoe\n", "drop": UNKNOWN}, 1),
     "a layer before the ends": ({"edges": "1 3 7 1\n1 4 8 1\n2 3 9 1\n", "id": ..., "nodes": NUMBERED}, 2),
     "an index as R writes it": ({"nodes": BY_R, "edges": "a,b\n1,2\n3,12\n", "id": ...}, 1),
+    "an index as R writes it, or row numbers": ({"nodes": BY_R, "edges": "a,b\n1,2\n3,4\n", "id": ...}, 2),
+    "an index as R writes it, and strangers": (
+        {"nodes": BY_R, "edges": "a,b\n1,2\n3,zoe\n", "id": ..., "drop": UNKNOWN}, 2,
+    ),
+    "row numbers beside an index as R writes it": (
+        {"nodes": BY_R, "edges": "a,b\n0,1\n3,4\n", "id": "", "drop": UNKNOWN}, 1,
+    ),
     "ids or row numbers": ({"nodes": FROM_1, "edges": "1,2\n3,4\n", "id": ...}, 2),
     "label yes": ({"nodes": NODES.replace(",0,", ",>50K,").replace(",1,", ",<=50K,")}, 2),
     "a label none": ({"nodes": column("ill", ["none", "mild", "bad"]), "label": "ill", "positive": "bad"}, 2),
