@@ -95,10 +95,11 @@ def _features(
     names = feature_names(table, options, given is None)
     if options.features is None:
         _check_telling(table, names, options)
-    values, read = columns.features(table, names, options)
+    if not kept.all():  # what is left out must not count in a mean, nor leave a category
+        table, given = table.only(kept), given if given is None else given[kept]
+    made, read = columns.features(table, names, options)
     if given is not None:
-        values = np.concatenate([given, values], axis=1)
-    made = values if kept.all() else values[kept]
+        made = np.concatenate([given, made], axis=1)
     if "degree" in options.graph_features:
         made = np.column_stack([made, np.bincount(edges[0], minlength=len(made))])
     made = scaled(made, options.scaling)

@@ -126,8 +126,13 @@ class Table:
         """Take the first row as the columns' names."""
         if len(self) < 2:
             raise DataError(f"{self.place(0)}: a header and no rows")
-        columns = [Column.of(codes[1:], texts) for codes, texts in self.columns]
-        return Table(self.place(0), self.row(0), columns, lambda row: self.place(row + 1), f"{self.form}, a header")
+        below = self.only(np.arange(len(self)) > 0)
+        return replace(below, where=self.place(0), names=self.row(0), form=f"{self.form}, a header")
+
+    def only(self, kept: np.ndarray) -> "Table":
+        """Keep the rows for which `kept` (R,) holds."""
+        columns, rows = [Column.of(codes[kept], texts) for codes, texts in self.columns], np.flatnonzero(kept)
+        return replace(self, columns=columns, place=lambda row: self.place(int(rows[row])))
 
     def count_from(self) -> int | None:
         """Find whether the first column numbers the rows: from 0, from 1, or None if it does not."""

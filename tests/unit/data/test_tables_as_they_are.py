@@ -78,6 +78,17 @@ def test_nodes_can_be_left_out(make):
         make(edges="3\t6\n", largest_component=True)
 
 
+def test_nodes_that_are_left_out_make_no_mean_and_no_category(make):
+    nodes = NODES.replace("-1,nurse,20", "-1,pilot,?").replace("1,cook,30", "1,cook,").replace("50", "20")
+    nodes = nodes.replace(",,cook,60", ",,cook,many")
+    graph = make(nodes=nodes, labelled_only=True, graph_features=["degree"])
+    assert graph.facts["one_hot"] == {"job": 3} and graph.facts["filled"] == {"age": 1, "height": 1}
+    assert graph.features[:, 3].tolist() == pytest.approx([70 / 3, 20, 40, 10])
+    assert "constant_features" not in graph.facts
+    with pytest.raises(DataError, match=r"n\.csv, line 3: column 'height' is empty"):
+        make(labelled_only=True, fill=None)
+
+
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
 @pytest.mark.parametrize("separator", [",", ";", "\t", "|", " "])
 def test_encoding_and_separator_are_found(make, encoding, separator):
