@@ -40,6 +40,12 @@ def value_of(value: Value) -> Value:
     return number if abs(number) < 2**53 else str(value)
 
 
+def other_case(unlisted: Iterable[Value], listed: Iterable[Value]) -> tuple[Value, Value] | None:
+    """Find a value that differs from a listed one in case only; gives both."""
+    folded = {str(value).casefold(): value for value in listed}
+    return next(((value, folded[text]) for value in unlisted if (text := str(value).casefold()) in folded), None)
+
+
 def labels(table: Table, options: Columns) -> np.ndarray:
     """Give each node its label, (R,): 1, 0, or UNLABELLED where the cell is empty or declared so."""
     assert options.label is not None  # the caller asks only for nodes with labels
@@ -76,6 +82,10 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
         for text, value in zip(texts, values, strict=True)
     ]
     rest = {value for value, no in zip(values, empty, strict=True) if not no} - declared
+    if pair := other_case((value for value in values if value in rest), declared | none):
+        given = (key for key in ("positive", "negative", "unlabelled") if pair[1] in getattr(options, key))
+        text = f"column {options.label!r} holds {pair[0]!r}, and `{next(given)}` has {pair[1]!r}. Are they the same?"
+        raise Refused(text, np.array([value == pair[0] for value in values]))
     if REST in declared:
         (ones if REST in ones else zeros).update(rest)
     elif bool(ones) != bool(zeros):

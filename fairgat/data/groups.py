@@ -15,10 +15,11 @@ from fairgat.data.columns import (
     NEVER_NAMES,
     check_points,
     numbers_of,
+    other_case,
     some_of,
     value_of,
 )
-from fairgat.data.options import REST, Columns, paste
+from fairgat.data.options import REST, Columns, Value, paste
 from fairgat.data.reading import Column, Refused, Table
 
 
@@ -70,9 +71,13 @@ def _fewer(options: Columns, codes: list[np.ndarray], values: list[list[str]]) -
         ways.append(f"leave an attribute out, {paste('sensitive', kept)}")
     few = len(np.unique([*others, codes[largest] > 0], axis=1).T) <= MOST_GROUPS
     if few and name not in {**options.of_attributes("bins"), **options.of_attributes("groups")}:
-        merged = options.of_attributes("groups") | {name: {first: [first], "others": REST}}
-        ways.append(f"merge values, {paste('groups', merged)}, say")
+        ways.append(f"merge values, {_suggested(options, name, {first: [first], 'others': REST})}, say")
     return f"You can {' or '.join(ways)}" if ways else "Leave attributes out of `sensitive`, or merge their values"
+
+
+def _suggested(options: Columns, attribute: str, value: Any, key: str = "groups") -> str:
+    """Suggest `groups` or `bins` of an attribute, by its name where there are several."""
+    return paste(key, value if len(options.sensitive) == 1 else options.of_attributes(key) | {attribute: value})
 
 
 def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarray, list[str]]:
@@ -115,17 +120,34 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     rest = place.get(REST, -1)
     found = np.array([-1 if no else place.get(key(text), rest) for text, no in zip(texts, empty, strict=True)])
     unknown = (found < 0) & ~empty
+    if not allowed or rest >= 0:
+        _check_case(attribute, [text for text in texts[~empty] if key(text) not in place], texts, lists, options)
     if unknown.any() and not allowed:
         more = list(dict.fromkeys(texts[unknown]))
         longer = dict(given) | {"others": REST} if isinstance(given, Mapping) else [*given, *more]
-        longer = longer if len(options.sensitive) == 1 else options.of_attributes("groups") | {attribute: longer}
         leave = f", or leave such nodes out with {dropped}" if len(set(found[found >= 0].tolist())) > 1 else ""
         raise Refused(
             f"{attribute} is {texts[unknown][0]!r}, which is not among the groups {some_of(place)}. Add it, "
-            f"{paste('groups', longer)}{leave}",
+            f"{_suggested(options, attribute, longer)}{leave}",
             unknown,
         )
     return found, list(lists)
+
+
+def _check_case(
+    attribute: str, unlisted: list[str], texts: np.ndarray, lists: Mapping[str, list[Value]], options: Columns
+) -> None:
+    """Refuse a text that differs in case only from one that `groups` lists: it would be another value."""
+    if pair := other_case(unlisted, (value for some in lists.values() for value in some)):
+        text, listed = pair
+        one = {name: [*some, text] if listed in some else some for name, some in lists.items()}
+        apart = {name: [*some, text] if REST in some else some for name, some in lists.items()}
+        apart = apart if apart != lists else apart | {text: [text]}
+        raise Refused(
+            f"{attribute} is {text!r}, and `groups` has {listed!r}. Are they one group, "
+            f"{_suggested(options, attribute, one)}, or not, {_suggested(options, attribute, apart)}?",
+            texts == text,
+        )
 
 
 def _check_number_of_groups(
@@ -136,19 +158,15 @@ def _check_number_of_groups(
     Args:
         numbers: those that the texts which are not empty stand for; None where they are no numbers.
     """
-    texts, one = column.texts[~empty], len(options.sensitive) == 1
-
-    def suggested(key: str, value: Any) -> str:
-        return paste(key, value if one else options.of_attributes(key) | {attribute: value})
-
+    texts = column.texts[~empty]
     alike: dict[str, list[str]] = {}
     for text in sorted(texts):
         alike.setdefault(text.casefold(), []).append(text)
     if numbers is None and len(alike) < len(texts) and len(alike) > 1:
         example = next(some for some in alike.values() if len(some) > 1)
         raise Refused(
-            f"column {attribute!r} holds {some_of(example)}. Are they one group, {suggested('groups', alike)}, or "
-            f"several, {suggested('groups', sorted(texts))}?",
+            f"column {attribute!r} holds {some_of(example)}. Are they one group, "
+            f"{_suggested(options, attribute, alike)}, or several, {_suggested(options, attribute, sorted(texts))}?",
             np.isin(column.texts, example),
         )
     count = len(texts) if numbers is None else len(np.unique(numbers))
@@ -161,11 +179,11 @@ def _check_number_of_groups(
         cuts = np.unique([float(f"{cut:.3g}") for cut in np.nanquantile(rows, [1 / 3, 2 / 3])])
         cuts = cuts[(cuts > np.nanmin(rows)) & (cuts <= np.nanmax(rows))]
         cuts = cuts if len(cuts) else np.array([np.nanmax(rows)])
-        advice = suggested("bins", [int(cut) if cut == int(cut) else float(cut) for cut in cuts])
-        advice = f"Cut it into ranges, {advice}, say"
+        bins = [int(cut) if cut == int(cut) else float(cut) for cut in cuts]
+        advice = f"Cut it into ranges, {_suggested(options, attribute, bins, 'bins')}, say"
     else:
         common = texts[np.argmax(np.bincount(column.codes, minlength=len(column.texts))[~empty])]
-        advice = f"Merge values, {suggested('groups', {common: [common], 'others': REST})}, say"
+        advice = f"Merge values, {_suggested(options, attribute, {common: [common], 'others': REST})}, say"
     raise Refused(
         f"column {attribute!r} holds {count} different values, and groups should be {MOST_GROUPS} at most. {advice}, "
         "or list all that should be groups in `groups`",

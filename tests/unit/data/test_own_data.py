@@ -96,6 +96,12 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "many texts as sensitive": ({"nodes": JOBS, "sensitive": "job"}, 1),
     "many combinations": ({"nodes": column("job", list("abcdefg")) + "".join(MANY), "sensitive": ["sex", "job"]}, 2),
     "F and f": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,M")}, 2),
+    "f beside F in groups": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,M"), "groups": {"men": ["m"], "x": "*"}}, 2),
+    "f beside F without a rest": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,M"), "groups": ["f", "m"]}, 2),
+    "no beside No in positive": ({"nodes": column("won", ["No", "no", "yes"]), "label": "won", "positive": "No"}, 2),
+    "no beside No, and a rest": (
+        {"nodes": column("won", ["No", "no", "yes"]), "label": "won", "positive": "*", "negative": "No"}, 3,
+    ),
     "an unknown group": ({"groups": ["f", "x"]}, 1),
     "an unknown group beside named ones": ({"groups": {"women": ["f"], "men": ["x"]}}, 1),
     "a group that is empty": ({"nodes": NODES.replace("p3,23,1,m", "p3,23,1,")}, 1),
