@@ -5,7 +5,7 @@ import errno
 import hashlib
 import json
 import os
-import tempfile
+import secrets
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -39,16 +39,15 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         DataError: the disk refused; `path` is as it was.
     """
     path = Path(path)
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"  # tempfile's only their owner may read
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.", suffix=".tmp")
         try:
-            with os.fdopen(handle, "wb") as file:
+            with open(temporary, "xb") as file:
                 yield file
-            os.chmod(temporary, 0o666 & ~_umask())  # mkstemp makes files that only their owner may read
             os.replace(temporary, path)
         except BaseException:
-            Path(temporary).unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
             raise
 
 
@@ -112,9 +111,3 @@ def git_blob_of(path: str | Path) -> str:
     with open(path, "rb") as file:
         digest = hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False))
     return digest.hexdigest()
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -21,11 +21,6 @@ _UNIT = re.compile(r"([$€£¥]?)\s*(\S*\d\S*?)(?:\s*([%$€£¥])|\s+([^\W\d_]
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}(,\d{3})+(\.\d+)?")
 
 
-def floats(values: Iterable[Value]) -> np.ndarray:
-    """Take the numbers, (K,), among what `value_of` gave, and NaN for each text."""
-    return np.array([value if isinstance(value, float) else np.nan for value in values])
-
-
 def value_of(value: Value) -> Value:
     """Give what a cell is compared by: its number where it is one, so that 1 and 1.0 are one value, or else its text.
 

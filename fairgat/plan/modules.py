@@ -97,16 +97,15 @@ _LEFT_OUT = (
 )
 
 
-def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = ()) -> list[str]:
+def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     """List the package's files that a script runs through, relative to the repository.
 
     Follows import statements, those within functions too, and files that a module names beside itself, such as
     `paper.yaml`; imports nothing. Left out are modules that only hold a docstring, and those that all others import.
 
     Args:
-        script_or_module: a script, or its name in workflow_scripts/, or a module of the package, such as
-            `methods/gat`.
-        more: modules, files or folders of the package that are found by name at run time, such as a table's module.
+        script: the file to begin with.
+        more: modules, files or folders of the package that are found by name at run time, such as `methods/gat`.
         without: modules or folders not to follow.
 
     Raises:
@@ -114,7 +113,7 @@ def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = (
     """
     pruned = tuple(f"{name}." for name in (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without)))
     seen: set[Path] = set()
-    todo = [path for name in (script_or_module, *more) for path in _located(name)]
+    todo = [script, *(path for name in more for path in _located(name))]
     while todo:
         path = todo.pop()
         module = _name_of(path)
@@ -125,19 +124,15 @@ def closure(script_or_module: str | Path, *more: str, without: Sequence[str] = (
     return sorted(str(path.relative_to(ROOT)) for path in seen if path.is_relative_to(PACKAGE) and not _is_bare(path))
 
 
-def _located(name: str | Path) -> list[Path]:
-    """Find the files of a script, of a module with the folders around it, of another file or of a folder."""
-    if isinstance(name, Path):
-        return [name]
-    modules = (PACKAGE / f"{name}.py", PACKAGE / name / "method.py", PACKAGE / name / "__init__.py")
-    candidates = (ROOT / "workflow_scripts" / f"{name}.py", *modules)
-    for path in (*candidates, PACKAGE / name):
+def _located(name: str) -> list[Path]:
+    """Find the files of a module with the folders around it, of another file or of a folder."""
+    for path in (PACKAGE / f"{name}.py", PACKAGE / name / "__init__.py", PACKAGE / name):
         if path.is_file():
             folders = [folder for folder in path.parents if folder.is_relative_to(PACKAGE)]
             return [path, *(folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file())]
     if (PACKAGE / name).is_dir():
         return sorted(path for path in (PACKAGE / name).iterdir() if path.is_file())
-    raise ConfigError(f"there is no workflow_scripts/{name}.py, and no fairgat/{name} either")
+    raise ConfigError(f"there is no fairgat/{name}")
 
 
 def _name_of(path: Path) -> str:

@@ -10,11 +10,13 @@ from fairgat.errors import ConfigError
 from fairgat.plan import closure, declared, modules
 
 ROOT = Path(__file__).resolve().parents[3]
+JOB = Path("workflow_scripts/job.py")
 
 
 @pytest.fixture
 def package(tmp_path, monkeypatch):
     """A package of which modules are written as they are needed."""
+    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(modules, "ROOT", tmp_path)
     monkeypatch.setattr(modules, "PACKAGE", tmp_path / "fairgat")
     for cached in (declared, modules._parsed, modules._followed):
@@ -43,27 +45,27 @@ def test_imports_are_followed_wherever_they_stand(package):
         fairgat__errors="class ConfigError(Exception): ...",
     )
     names = ["a/one", "a/two", "b/four", "b/three"]
-    assert closure("job") == [f"fairgat/{name}.py" for name in names]
-    assert closure("job", without=("b",)) == [f"fairgat/{name}.py" for name in names[:2]]
+    assert closure(JOB) == [f"fairgat/{name}.py" for name in names]
+    assert closure(JOB, without=("b",)) == [f"fairgat/{name}.py" for name in names[:2]]
     package(fairgat__b__five="x = 1")
-    assert closure("job", "b/five", without=("a",)) == ["fairgat/b/five.py"]
+    assert closure(JOB, "b/five", without=("a",)) == ["fairgat/b/five.py"]
 
 
 def test_a_folders_code_and_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
     package(workflow_scripts__job="from fairgat.a.one import f", fairgat__a__one="f = 'facts.yaml'")
     (tmp_path / "fairgat/a/facts.yaml").write_text("x: 1")
     (tmp_path / "fairgat/b/page.md.j2").write_text("")
-    assert closure("job") == ["fairgat/a/facts.yaml", "fairgat/a/one.py"]
-    assert closure("job", "b/page.md.j2") == ["fairgat/a/facts.yaml", "fairgat/a/one.py", "fairgat/b/page.md.j2"]
+    assert closure(JOB) == ["fairgat/a/facts.yaml", "fairgat/a/one.py"]
+    assert closure(JOB, "b/page.md.j2") == ["fairgat/a/facts.yaml", "fairgat/a/one.py", "fairgat/b/page.md.j2"]
     package(fairgat__b__three="")
     (tmp_path / "fairgat/b/__init__.py").write_text("X = 1")
     modules._parsed.cache_clear()
-    assert closure("b/three") == ["fairgat/b/__init__.py"]
+    assert closure(JOB, "b/three", without=("a",)) == ["fairgat/b/__init__.py"]
 
 
 def test_what_is_not_there_is_said(package):
-    with pytest.raises(ConfigError, match="no workflow_scripts/jobb"):
-        closure("jobb")
+    with pytest.raises(ConfigError, match="there is no fairgat/a/onee"):
+        closure(JOB, "a/onee")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +83,7 @@ def test_an_error_in_a_file_that_is_run_through_has_its_place(package, text, exp
         workflow_scripts__job="from fairgat.a import one", fairgat__a__one="from . import two", fairgat__a__two=text
     )
     with pytest.raises(ConfigError, match=expected):
-        closure("job")
+        closure(JOB)
 
 
 @pytest.mark.parametrize(
