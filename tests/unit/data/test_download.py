@@ -79,20 +79,16 @@ def test_a_file_comes_with_its_checksum_and_the_manifest(address, tmp_path):
     pinned().verify(tmp_path)
 
 
-def test_the_mirror_comes_first(address, tmp_path):
+@pytest.mark.parametrize(
+    ("mirror", "content", "asked"),
+    [("mirror", CONTENT, 0), ("mirror", CONTENT[:-1], 1), ("mirror/web/file.bin", CONTENT, 1)],
+    ids=["whole", "damaged", "a file"],
+)
+def test_the_mirror_comes_first_and_then_the_next_place(address, tmp_path, mirror, content, asked):
     (tmp_path / "mirror/web").mkdir(parents=True)
-    (tmp_path / "mirror/web/file.bin").write_bytes(CONTENT)
-    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / "mirror")
-    assert not Handler.asked and (tmp_path / "raw/file.bin").read_bytes() == CONTENT
-
-
-@pytest.mark.parametrize("mirror", ["mirror", "mirror/web/file.bin"])
-def test_a_damaged_mirror_falls_back_to_the_next_place(address, tmp_path, mirror):
-    """Also one that is a file."""
-    (tmp_path / "mirror/web").mkdir(parents=True)
-    (tmp_path / "mirror/web/file.bin").write_bytes(CONTENT[:-1])
+    (tmp_path / "mirror/web/file.bin").write_bytes(content)
     download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / mirror)
-    assert (tmp_path / "raw/file.bin").read_bytes() == CONTENT
+    assert Handler.asked["good"] == asked and (tmp_path / "raw/file.bin").read_bytes() == CONTENT
 
 
 @pytest.mark.parametrize(("path", "tries"), [("busy2", 3), ("cut1", 2)])
@@ -126,14 +122,8 @@ def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_pa
         download.acquire("web", files, tmp_path / "raw", tmp_path / "mirror")
     text = str(error.value)
     assert text.startswith("web: 2 of 3 files cannot be had.")
-    for part in (
-        "web/a.bin",
-        "web/c.bin",
-        f"{tmp_path / 'mirror/web/a.bin'}: there is no such file",
-        f"{address}/gone",
-    ):
-        assert part in text
-    for part in ("fairgat data where", "fairgat data add FOLDER", "--config skip=web"):
+    places = ["web/a.bin", "web/c.bin", f"{tmp_path / 'mirror/web/a.bin'}: there is no such file", f"{address}/gone"]
+    for part in (*places, "fairgat data where", "fairgat data add FOLDER", "--config skip=web"):
         assert part in text
     assert names(tmp_path / "raw") == ["b.bin", "b.bin.sha256"]  # fetched once, kept for the next run
     download.acquire("web", [pinned(f"{address}/good", name=file.name) for file in files], tmp_path / "raw")

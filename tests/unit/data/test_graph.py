@@ -18,14 +18,6 @@ def graph(**changed):
     return Graph(**parts | changed)
 
 
-def test_counts():
-    g = graph()
-    assert (g.num_nodes, g.num_features, g.num_edges) == (5, 2, 6)
-    assert g.inter_edges.tolist() == [False, False, True, True, False, False]
-    assert (g.intra_edges == ~g.inter_edges).all()
-    assert g.r_chi() == {0: 0.5, 1: pytest.approx(1 / 3)}
-
-
 def test_alpha_chi_follows_the_closed_form():
     assert alpha_chi({0: 1.0, 1: 1.0}, 0.75) == 0.5
     assert alpha_chi({0: 1.0, 1: 1.0}, 0.25) == 0.25

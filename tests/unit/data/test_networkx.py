@@ -45,6 +45,18 @@ def prepare(tmp_path):
     return run
 
 
+def written(text, encoding="utf-8"):
+    """Write a text in place of a graph."""
+    return lambda _, path: Path(path).write_text(text, encoding=encoding)
+
+
+def gml(name=""):
+    """Write a GML by hand, with comments: a ring of four people."""
+    people = [f'node [ id {row} {name.format(row=row)}sex "{"fm"[row % 2]}" won {row // 2} ]' for row in range(4)]
+    edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
+    return written("\n".join(["# made by hand", "graph [", "# nodes", *people, *edges, "]", ""]))
+
+
 @pytest.mark.parametrize("name", WRITE)
 def test_attributes_are_columns(prepare, name):
     won = {"positive": 1} if ".gml" in name else {"positive": "True"}
@@ -67,7 +79,7 @@ def test_an_edge_that_gml_lists_twice_is_one(prepare):
 def test_two_vertices_of_one_name_are_not_one(prepare):
     text = '*Vertices 3\n1 "Ann" sex f\n2 "Ann" sex m\n3 "Bob" sex m\n*Edges\n1 3\n2 3\n'
     with pytest.raises(DataError, match=r"\*Vertices announces 3 nodes, and 2 names were read"):
-        prepare(lambda _, path: Path(path).write_text(text), None, "graph.net")
+        prepare(written(text), None, "graph.net")
 
 
 def test_pajek_and_lists_take_their_columns_from_a_table(prepare):
@@ -83,16 +95,15 @@ def test_pajek_and_lists_take_their_columns_from_a_table(prepare):
 
 
 def test_nodes_of_a_gml_may_have_no_names(prepare):
-    def write(graph, path):
-        lines = [f'node [ id {row} sex "{"fm"[row % 2]}" won {row // 2 % 2} ]' for row in range(4)]
-        edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
-        with open(path, "w") as file:
-            file.write("graph [ " + "\n".join(lines + edges) + " ]")
-
-    graph = prepare(write, None, "graph.gml", positive=1, graph_features=["degree"])
+    graph = prepare(gml(), None, "graph.gml", positive=1, graph_features=["degree"])
     assert graph.num_nodes == 4 and graph.num_edges == 8 and graph.num_features == 1
     with pytest.raises(DataError, match=r"no column is left as a feature.*`graph_features: \[degree\]`"):
-        prepare(write, None, "graph.gml", positive=1)
+        prepare(gml(), None, "graph.gml", positive=1)
+
+
+def test_a_gml_may_have_letters_beyond_ascii(prepare):
+    graph = prepare(gml('label "Zoë {row}" '), None, "graph.gml", positive=1, graph_features=["degree"])
+    assert graph.num_nodes == 4
 
 
 @pytest.mark.parametrize(
@@ -115,11 +126,6 @@ def test_a_self_loop_is_named_by_its_nodes(prepare):
     with pytest.raises(DataError, match=r"edge \('p3', 'p3'\) joins a node to itself"):
         prepare(networkx.write_graphml, graph, "graph.graphml")
     assert prepare(networkx.write_graphml, graph, "graph.graphml", drop=["self_loops"]).num_edges == 18
-
-
-def written(text, encoding="utf-8"):
-    """Write a text in place of a graph."""
-    return lambda _, path: Path(path).write_text(text, encoding=encoding)
 
 
 # People whose names have the sign of comments.
@@ -148,24 +154,20 @@ def test_lists_are_read_as_other_files_are(prepare, lines, options):
     assert graph.features.shape == (4, 1)
 
 
-@pytest.mark.parametrize("lines", ["é#1 b#2\nb#2\nc#3 d#4\n", "é#1,b#2\nb#2,\nc#3,d#4\n"])
-def test_an_edge_without_an_end_is_refused(prepare, lines):
-    options = {"separator": ","} if "," in lines else {}
-    with pytest.raises(DataError, match=r"graph\.edgelist, line 2: 'b#2,?' lacks a node"):
-        prepare(written(lines), None, "graph.edgelist", nodes=NODES, id="who", positive=1, **options)
-
-
 @pytest.mark.parametrize(
     ("name", "text", "expected"),
     [
+        ("graph.edgelist", "é#1 b#2\nb#2\nc#3 d#4\n", r"graph\.edgelist, line 2: 'b#2' lacks a node"),
+        ("commas.edgelist", "é#1,b#2\nb#2,\nc#3,d#4\n", r"commas\.edgelist, line 2: 'b#2,' lacks a node"),
         ("graph.edgelist", "é#1 b#2 c#3\nb#2 d#4\n", r"its lines have 2 or 3 cells.*`format: adjlist`"),
         ("graph.edgelist", "é#1 b#2\n# two\nb#2 d#4\n", r"line 2: it begins with '#': is it a comment, `comment: '#'`"),
         ("graph.net", '*Vertices 2\n1 "a"\n2 "b"\n*Arcslist\n1 2\n', r"line 4: \*Arcslist is not read"),
     ],
 )
 def test_what_networkx_would_misread_is_refused(prepare, name, text, expected):
+    options = {"separator": ","} if "commas" in name else {}
     with pytest.raises(DataError, match=expected):
-        prepare(written(text), None, name, nodes=NODES, id="who")
+        prepare(written(text), None, name, nodes=NODES, id="who", **options)
 
 
 def test_a_value_that_is_the_files_default_is_read(prepare):
@@ -177,11 +179,3 @@ def test_a_value_that_is_the_files_default_is_read(prepare):
     text = f"{head}{nodes}{edges}</graph></graphml>"
     graph = prepare(written(text), None, "graph.graphml", positive=1, graph_features=["degree"])
     assert graph.labels.tolist() == [0] * 5 + [1] * 3
-
-
-def test_a_gml_may_have_letters_beyond_ascii(prepare):
-    nodes = [f'node [ id {row} label "Zoë {row}" sex "{"fm"[row % 2]}" won {row // 2 % 2} ]' for row in range(4)]
-    edges = [f"edge [ source {row} target {(row + 1) % 4} ]" for row in range(4)]
-    text = "# made by hand\ngraph [\n# nodes\n" + "\n".join(nodes + edges) + "\n]\n"
-    graph = prepare(written(text), None, "graph.gml", positive=1, graph_features=["degree"])
-    assert graph.num_nodes == 4

@@ -134,6 +134,7 @@ REFUSED = {
     "NO": ({"groups": [False, "SE", "DK"], "drop": ["unknown_groups"]}, r"put yes, no.* `groups: \['NO', SE, DK\]`"),
     "yes": ({"positive": True}, r"positive: put yes, no, true and false between .*`positive: \['True'\]`"),
     "null": ({"missing": [None]}, r"missing: put"),
+    "groups in a list of lists": ({"groups": [["f"], ["m"]]}, "`groups` are lists of values, by the name of their"),
     "bins of one attribute of two": ({"sensitive": ["sex", "age"], "bins": [30]}, r"`bins: \{sex: \[30, 60\]\}`"),
 }  # fmt: skip
 
@@ -279,11 +280,6 @@ def test_what_is_cut_into_ranges_is_read_as_features_are(make):
         make(nodes=nodes, sensitive="pay", bins=[1], decimal=",", missing=-9)
     graph = make(nodes=nodes, sensitive="pay", bins=[1], decimal=",", missing=-9, drop=["unknown_groups"])
     assert graph.num_nodes == 8 and graph.sensitive.tolist() == [0, 1] * 4
-
-
-def test_groups_in_a_list_of_lists_are_refused(make):
-    with pytest.raises(ConfigError, match="`groups` are lists of values, by the name of their group"):
-        make(groups=[["f"], ["m"]])
 
 
 def test_an_accent_may_be_a_letter_or_a_mark_of_its_own(make):

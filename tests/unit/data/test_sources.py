@@ -18,7 +18,8 @@ def check(**entries):
     datasets.check(config.load({"datasets": entries, "methods": {}}))
 
 
-TABLES = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "sex"}
+def tables(**changed):
+    return {"source": "tables", "options": {"nodes": "n.csv", "edges": "e.csv", "sensitive": "sex"} | changed}
 
 
 @pytest.mark.parametrize(
@@ -30,9 +31,16 @@ TABLES = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "sex"}
         ({"source": "tables"}, r"datasets\.cora\.options\.nodes: this key is missing"),
         ({"source": "synthetic"}, r"datasets\.cora\.source: it has demo-social, demo-citation, and no cora"),
         ({"source": "public", "options": {"sensitive": ["a", "a"]}}, "options.sensitive: .*'a' is listed twice"),
-        ({"source": "tables", "options": {"decimal": ",", "thousands": ","} | TABLES}, "`decimal` and `thousands`"),
-        ({"source": "tables", "options": {"features": ["x"], "exclude": ["x"]} | TABLES}, "both have 'x'"),
-        ({"source": "tables", "options": {"separator": "§"} | TABLES}, "expected one character"),
+        (tables(decimal=",", thousands=","), "`decimal` and `thousands`"),
+        (tables(features=["x"], exclude=["x"]), "both have 'x'"),
+        (tables(separator="§"), r"options\.separator: expected one character"),
+        (tables(nodes={"file": "n.csv", "separator": "::"}), r"options\.nodes\.separator: expected one character"),
+        (
+            tables(nodes={"file": "n.csv", "encoding": "utf-9"}),
+            r"nodes\.encoding: expected an encoding that Python knows",
+        ),
+        (tables(nodes={"path": "n.csv"}), r"options\.nodes\.file: this key is missing"),
+        (tables(fill="median"), r"options\.fill: expected 'zero' or 'mean', got 'median'"),
     ],
 )
 def test_a_wrong_entry_is_named_by_its_path(entry, expected):

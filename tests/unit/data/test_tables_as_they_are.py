@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from obtain import graph_of, pairs
 
-from fairgat.config import Dataset
-from fairgat.data import datasets
-from fairgat.errors import ConfigError, DataError
+from fairgat.errors import DataError
 
 NODES = (
     "id,paid,job,age,height,country\n"
@@ -106,21 +104,6 @@ def test_a_header_is_found_or_given(make):
     assert make(nodes=NODES.split("\n", 1)[1], table=headless, id="0", label="1", sensitive="5").num_nodes == 6
     with pytest.raises(DataError, match=r"e\.csv, line 1 names a node that does not exist: '77' and '88'"):
         make(edges="77\t88\n3\t4\n")  # two numbers are no header
-
-
-@pytest.mark.parametrize(
-    ("change", "expected"),
-    [
-        ({"nodes": {"file": "n.csv", "encoding": "utf-9"}}, r"nodes\.encoding: expected an encoding that Python knows"),
-        ({"nodes": {"file": "n.csv", "separator": "::"}}, r"nodes\.separator: expected one character"),
-        ({"nodes": {"path": "n.csv"}}, r"nodes\.file: this key is missing"),
-        ({"fill": "median"}, r"fill: expected 'zero' or 'mean', got 'median'"),
-    ],
-)
-def test_a_wrong_option_is_named_by_its_path(change, expected):
-    options = {"nodes": "n.csv", "edges": "e.csv", "sensitive": "country"} | change
-    with pytest.raises(ConfigError, match=rf"x\.options\.{expected}"):
-        datasets.options_of("x", Dataset(task="link_prediction", source="tables", options=options))
 
 
 def test_a_text_in_an_unknown_encoding_is_refused_with_one_to_try(make):
