@@ -45,10 +45,8 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     settings = config.load_files(*(arguments.config or ["config.yaml"]))
     datasets.check(settings)
     for name, known in (("dataset", settings.datasets), ("method", settings.methods)):
-        if getattr(arguments, name) not in known:
-            raise ConfigError(
-                f"--{name} {getattr(arguments, name)!r} is unknown; {nearest(getattr(arguments, name), known)}"
-            )
+        if (given := getattr(arguments, name)) not in known:
+            raise ConfigError(f"--{name} {given!r} is unknown; {nearest(given, known)}")
     task = settings.datasets[arguments.dataset].task
     if task not in settings.methods[arguments.method].tasks:
         raise ConfigError(f"{arguments.method} does not do {task}, the task of {arguments.dataset}")
@@ -110,8 +108,7 @@ def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[
     checked = methods.settings(settings.module(method), entry.settings | given, f"methods.{method}")
     cell = {name: getattr(checked, name) for name in given}
     # 1 and 1.0 are the same cell: take the spelling of the grid, so that the workflow finds the files
-    same = [candidate for candidate in cells.expand(grid) if candidate == cell]
-    return same[0] if same else cell
+    return next((candidate for candidate in cells.expand(grid) if candidate == cell), cell)
 
 
 def _options(rest: list[str], known: list[str]) -> dict[str, Any]:

@@ -179,12 +179,8 @@ class Columns(Model):
         for attribute, bins in self.of_attributes("bins").items():
             if attribute in groups:
                 raise ValueError(f"{attribute!r} has both `groups` and `bins`; one of them makes its groups")
-            if not (
-                isinstance(bins, list)
-                and bins
-                and all(isinstance(edge, int | float) and not isinstance(edge, bool) for edge in bins)
-                and all(low < high for low, high in itertools.pairwise(bins))
-            ):
+            numbers = isinstance(bins, list) and bins and all(type(edge) in (int, float) for edge in bins)
+            if not numbers or not all(low < high for low, high in itertools.pairwise(bins)):
                 raise ValueError(f"`bins` are rising numbers, such as [30, 60], got {bins!r}")
         return self
 

@@ -98,33 +98,28 @@ class Plan:
             for each, training in TASKS.items()
             if task in (None, each) and (kind in training.measured or kind not in optional)
         ]
-        return list(dict.fromkeys(self.path(path) for each in tasks for path in self._files(kind, each)))
+        return list(dict.fromkeys(path for each in tasks for path in self._files(kind, each)))
 
     def _files(self, kind: str, task: Task) -> list[str]:
-        """List them, under `results_dir`, for one task."""
+        """List them for one task."""
         datasets, pairs = self.config.datasets_of(task), self.pairs(task)
         match kind:
             case "stats":
-                return [f"data/graphs/{dataset}.stats.json" for dataset in datasets]
+                return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in datasets]
             case "runtime":
-                return [f"runtime/{dataset}.json" for dataset in datasets if self.timed(dataset)]
+                return [self.path(f"runtime/{dataset}.json") for dataset in datasets if self.timed(dataset)]
             case "selection":
-                return [f"runs/{task}/{dataset}/{method}/selection.json" for dataset, method in pairs]
+                return [self.selection(task, dataset, method) for dataset, method in pairs]
             case "theory" | "account":
                 rows = self.config.tables.get(kind, [])
-                return [f"{kind}/{dataset}/{method}.csv" for dataset, method in pairs if method in rows]
-            case "bias":
-                return [
-                    f"data/debiased/{dataset}/{method}/split-{split}.json"
-                    for dataset, method in pairs
-                    if self.config.methods[method].debiased
-                    for split in range(self.config.split_count(dataset))
-                ]
+                return [self.path(f"{kind}/{dataset}/{method}.csv") for dataset, method in pairs if method in rows]
+            case "bias":  # beside each debiased graph
+                return [f"{graph.removesuffix('.npz')}.json" for pair in pairs for graph in self.debiased(*pair)]
             case "histories":
-                return [f"{run.folder}/history.csv" for run in self.runs(task)]
+                return self.outputs("history.csv", task)
             case "audit":
-                return ["audit/paper_vs_reproduced.csv"]
-        return [f"summary/{task}/{kind}.csv"]
+                return [self.path("audit/paper_vs_reproduced.csv")]
+        return [self.path(f"summary/{task}/{kind}.csv")]
 
     def shards(self, task: Task) -> list[str]:
         """List the scores of every method on every data set."""
