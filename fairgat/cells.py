@@ -1,5 +1,6 @@
 """Hyperparameter cells: one point of a method's grid, and its path in Snakemake's Paramspace form."""
 
+import contextlib
 import itertools
 import re
 from collections.abc import Mapping
@@ -43,10 +44,8 @@ def parse(text: str) -> Value:
     if text in ("True", "False"):
         return text == "True"
     for kind in (int, float):
-        try:
+        with contextlib.suppress(ValueError):
             return kind(text)
-        except ValueError:
-            continue
     return text
 
 

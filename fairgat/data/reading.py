@@ -75,21 +75,13 @@ class Refused(Exception):
 
 @dataclass(frozen=True)
 class Table:
-    """Columns of texts, by name.
+    """Columns of texts, by name."""
 
-    Attributes:
-        where: what messages call its head: the file, and the line of the header.
-        names: the columns' names; their numbers from 0 where there is no header.
-        columns: in the file's order.
-        place: names a row in messages: its file and line.
-        form: how it was read, for the statistics.
-    """
-
-    where: str
-    names: list[str]
-    columns: list[Column]
-    place: Callable[[int], str]
-    form: str
+    where: str  # what messages call its head: the file, and the line of the header
+    names: list[str]  # of the columns; their numbers from 0 where there is no header
+    columns: list[Column]  # in the file's order
+    place: Callable[[int], str]  # names a row in messages: its file and line
+    form: str  # how it was read, for the statistics
 
     def __len__(self) -> int:
         return len(self.columns[0].codes)

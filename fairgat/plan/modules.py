@@ -44,14 +44,9 @@ def declared(folder: str, name: str) -> Declared:
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
         raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {nearest(name, known)}")
-    values = {}
     tree = _parsed(place / f"{name}.py")
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name):
-            target = node.targets[0].id
-            if target in ("READS", "TASK"):
-                values[target] = ast.literal_eval(node.value)
-    reads, task = values.get("READS"), values.get("TASK")
+    values = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
+    reads, task = (ast.literal_eval(values[key]) if key in values else None for key in ("READS", "TASK"))
     where = f"fairgat/report/{folder}/{name}.py"
     if not isinstance(reads, tuple) or not all(kind in KINDS for kind in reads):
         raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
