@@ -15,8 +15,6 @@ from fairgat.errors import DataError, FairGATError
 from fairgat.scores import runs as records
 from fairgat.tasks.base import PARTS, Task, nulled, task_class, unpack
 
-Row = Mapping[str, float | None]
-
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
@@ -61,7 +59,7 @@ def finished(directory: Path) -> dict:
     return written
 
 
-def show(scores: Mapping[str, Row]) -> None:
+def show(scores: Mapping[str, Mapping[str, float | None]]) -> None:
     """Print validation and test scores side by side; a dash for one that is missing."""
     print(f"{'':22}{'validation':>12}{'test':>12}")
     for name in scores["test"]:

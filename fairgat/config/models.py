@@ -136,7 +136,8 @@ class Config(Model):
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
         datasets, methods = self.datasets, self.methods
-        rows, along = (self.study.rows, self.study.along) if self.study else ([], {})
+        study = self.study
+        rows, along, others = (study.rows, study.along, study.measured_by) if study else ([], {}, {})
         named: list[tuple[str, Iterable[str | None], Mapping[str, Any]]] = [
             ("only_datasets", self.only_datasets, datasets),
             ("skip", self.skip, datasets),
@@ -149,10 +150,7 @@ class Config(Model):
             ("study.rows.dataset", [row.dataset for row in rows], datasets),
             ("study.rows.methods", [name for row in rows for name in row.methods], methods),
             *((f"study.along.{key}", names, datasets) for key, names in along.items()),
-            *(
-                ("study.measured_by", names, datasets)
-                for names in (self.study.measured_by.items() if self.study else [])
-            ),
+            *(("study.measured_by", pair, datasets) for pair in others.items()),
         ]
         for name, entry in methods.items():
             named += [

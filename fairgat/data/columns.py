@@ -78,8 +78,8 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
     ]
     rest = {value for value, no in zip(values, empty, strict=True) if not no} - declared
     if pair := other_case((value for value in values if value in rest), declared | none):
-        given = (key for key in ("positive", "negative", "unlabelled") if pair[1] in getattr(options, key))
-        text = f"column {options.label!r} holds {pair[0]!r}, and `{next(given)}` has {pair[1]!r}. Are they the same?"
+        key = next(key for key in ("positive", "negative", "unlabelled") if pair[1] in getattr(options, key))
+        text = f"column {options.label!r} holds {pair[0]!r}, and `{key}` has {pair[1]!r}. Are they the same?"
         raise Refused(text, np.array([value == pair[0] for value in values]))
     if REST in declared:
         (ones if REST in ones else zeros).update(rest)

@@ -173,9 +173,8 @@ class Graph:
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
         if self.groups or self.facts:
-            arrays["about"] = np.array(
-                json.dumps({"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False)
-            )
+            about = {"groups": self.groups, "facts": dict(self.facts)}
+            arrays["about"] = np.array(json.dumps(about, ensure_ascii=False))
         save_npz(path, **arrays, format_version=np.int64(FORMAT_VERSION))
 
     @classmethod
