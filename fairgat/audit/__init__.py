@@ -17,7 +17,7 @@ from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
-from fairgat.scores.paired import REFERENCE, against_reference, corrected
+from fairgat.scores.paired import REFERENCE, against_reference, half_width
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 from fairgat.scores.summary import with_same
@@ -50,7 +50,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     chances = support.chances((set(frame["dataset"]), _splits(frame)) for frame in [winners, *more])
     paired = against_reference(runs, winners, rule, shown)
     ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
-    paired = paired.assign(corrected=corrected(paired, paired["dataset"].map(ratios)))
+    paired = paired.assign(corrected=half_width(paired, paired["dataset"].map(ratios)))
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(beside, own, chances),

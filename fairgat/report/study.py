@@ -20,7 +20,7 @@ from fairgat.paper import means
 from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
-from fairgat.scores.paired import against, corrected, for_other_people, leave_out_0, splits_needed
+from fairgat.scores.paired import against, for_other_people, half_width, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
@@ -95,7 +95,7 @@ def compare(
         for line in compared.itertuples()
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
-    compared["corrected"] = corrected(compared, compared["task"].map(settings.ratios))
+    compared["corrected"] = half_width(compared, compared["task"].map(settings.ratios))
     compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
     return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
 

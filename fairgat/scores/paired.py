@@ -5,7 +5,7 @@ Splits differ from each other more than methods do on one of them; a paired diff
 
 import math
 from collections.abc import Iterable, Sequence
-from statistics import fmean, stdev
+from statistics import fmean
 
 import numpy as np
 import pandas as pd
@@ -19,20 +19,12 @@ CONFIDENCE = 0.95
 COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "spread", "low", "high")
 
 
-def half_width(differences: Iterable[float]) -> float:
-    """Half the width of the mean's confidence interval by Student's t; NaN for fewer than two differences."""
-    values = list(differences)
-    n = len(values)
-    if n < 2:
-        return math.nan
-    return float(stdtrit(n - 1, (1 + CONFIDENCE) / 2)) * stdev(values) / math.sqrt(n)
+def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Series:
+    """Half the width of each mean difference's confidence interval by Student's t, for other splits of these people.
 
-
-def corrected(frame: pd.DataFrame, ratios: pd.Series) -> pd.Series:
-    """Half the width of each mean difference's interval for other data sets like this one.
-
-    Random splits share their people: the variance of the mean is that of a split times 1/J + n_test/n_train instead of
-    1/J (Nadeau and Bengio, Inference for the Generalization Error, Machine Learning 52, 2003).
+    With `ratios` it is for other data sets like this one. Random splits share their people: the variance of the mean is
+    that of a split times 1/J + n_test/n_train instead of 1/J (Nadeau and Bengio, Inference for the Generalization
+    Error, Machine Learning 52, 2003).
 
     Args:
         frame: has `spread`, the standard deviation of the differences between splits, and `n_splits`, J.
@@ -57,10 +49,9 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         deviation of the differences), `low` and `high`, which are NaN for a single split.
     """
     gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(list(keys), sort=False)["gap"]
-    means = gaps.agg(n_splits="size", difference=fmean, spread="std", half=half_width)
-    means = means.astype({"difference": float, "spread": float, "half": float})
-    means = means.assign(low=means["difference"] - means["half"], high=means["difference"] + means["half"])
-    return means.drop(columns="half").reset_index()
+    means = gaps.agg(n_splits="size", difference=fmean, spread="std").astype({"difference": float, "spread": float})
+    half = half_width(means)
+    return means.assign(low=means["difference"] - half, high=means["difference"] + half).reset_index()
 
 
 def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
@@ -70,7 +61,7 @@ def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: S
 
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """The differences with `low` and `high` for other people, from `corrected`."""
+    """The differences with `low` and `high` for other people: `corrected` is half the interval."""
     return frame.assign(low=frame["difference"] - frame["corrected"], high=frame["difference"] + frame["corrected"])
 
 

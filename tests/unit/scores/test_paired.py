@@ -53,9 +53,10 @@ def test_without_the_reference_nothing_is_compared():
     assert found.empty and list(found.columns) == list(paired.COLUMNS)
 
 
-@pytest.mark.parametrize(("values", "half"), [([0.1], math.nan), ([0.1, 0.1], 0.0), ([], math.nan)])
-def test_the_interval_of_few_splits(values, half):
-    assert paired.half_width(values) == pytest.approx(half, nan_ok=True)
+@pytest.mark.parametrize("ratio", [0, 0.75])
+def test_the_interval_of_few_splits(ratio):
+    few = pd.DataFrame({"n_splits": [0, 1, 2], "spread": [math.nan, 1.0, 0.0]})
+    assert paired.half_width(few, ratio).tolist() == pytest.approx([math.nan, math.nan, 0], nan_ok=True)
 
 
 @pytest.mark.parametrize(("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008), (5, 0.6)])
@@ -77,11 +78,9 @@ def test_for_other_people_the_interval_of_random_splits_is_wider():
         people = random.normal(size=200)
         tests = np.array([people[random.permutation(200)[:60]].mean() for _ in range(splits)])
         frame = pd.DataFrame({"spread": [tests.std(ddof=1)], "n_splits": splits})
-        widths = paired.corrected(frame, 0.3 / 0.4)[0], paired.half_width(tests)
-        for name, half in zip(covered, widths, strict=True):
-            covered[name] += abs(tests.mean()) < half
+        for name, ratio in (("corrected", 0.3 / 0.4), ("splits", 0)):
+            covered[name] += abs(tests.mean()) < paired.half_width(frame, ratio)[0]
     assert covered["corrected"] >= 0.95 * 300 and covered["splits"] < 0.6 * 300
-    assert paired.corrected(pd.DataFrame({"spread": [1.0], "n_splits": [1]}), 0.75).isna().all()
 
 
 def test_the_interval_for_other_people_covers_what_training_on_them_changes():
@@ -105,5 +104,5 @@ def test_the_interval_for_other_people_covers_what_training_on_them_changes():
     drawn = np.array([[*differences()] for _ in range(200)])
     frame = pd.DataFrame({"spread": drawn.std(axis=1, ddof=1), "n_splits": splits})
     off = abs(drawn.mean(axis=1) - drawn.mean())
-    assert (off < paired.corrected(frame, 0.3 / 0.4)).mean() >= 0.93
-    assert (off < [paired.half_width(each) for each in drawn]).mean() < 0.75
+    assert (off < paired.half_width(frame, 0.3 / 0.4)).mean() >= 0.93
+    assert (off < paired.half_width(frame)).mean() < 0.75
