@@ -87,8 +87,8 @@ def page(content: Mapping[str, Any]) -> Table:
     config = content["config"]
     run = {
         "Command": content["command"],
-        "Commit": _commit(content),
-        "Trained at": ", ".join(f"{_commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
+        "Commit": commit(content),
+        "Trained at": ", ".join(f"{commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
         "Seed": config["seed"],
         "Splits": config["splits"]["count"],
         "Selection rule": config["selection"]["rule"],
@@ -116,6 +116,7 @@ def page(content: Mapping[str, Any]) -> Table:
     )
 
 
-def _commit(code: Mapping[str, Any]) -> str:
-    changed = " (with uncommitted changes)" if code["modified"] else ""
-    return f"{code['commit'] or 'unknown'}{changed}"
+def commit(code: Mapping[str, Any], digits: int | None = None) -> str:
+    """Name the commit of some code, in full or by its first digits, and say if the code was changed since."""
+    changed = " with uncommitted changes" if code["modified"] else ""
+    return f"{(code['commit'] or 'unknown')[:digits]}{changed}"

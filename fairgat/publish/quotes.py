@@ -7,14 +7,13 @@ rows of a study (`against.of_study`). What is quoted of a study that the run doe
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from fairgat.errors import DataError
 from fairgat.files import read_json, read_text, write_text
 from fairgat.publish import against
+from fairgat.publish.provenance import commit
 from fairgat.report.escape import markdown
 from fairgat.report.model import Block, Table, from_json, row
 from fairgat.report.render import quoted
@@ -98,12 +97,12 @@ def own_page(published: Path) -> str:
         DataError: as `summary`.
     """
     provenance = read_json(published / "provenance.json")
-    machine, again = provenance["machine"], provenance.get("audited_at")
-    trained = "".join(f"{code['runs']} runs trained {_commit(code)}. " for code in provenance["trained_at"])
-    audited = f" Audited again {_commit(again)}, from its scores." if again else ""
+    machine, codes, again = provenance["machine"], provenance["trained_at"], provenance.get("audited_at")
+    trained = "".join(f"{code['runs']} runs trained at commit {commit(code, 12)}. " for code in codes)
+    audited = f" Audited again at commit {commit(again, 12)}, from its scores." if again else ""
     made = (
-        f"{trained}Rendered {_commit(provenance)} by `{provenance['command']}` on {machine['cores']} cores of "
-        f"{machine['processor']}.{audited}"
+        f"{trained}Rendered at commit {commit(provenance, 12)} by `{provenance['command']}` on "
+        f"{machine['cores']} cores of {machine['processor']}.{audited}"
     )
     return f"# The reproduction\n\n{summary(published, '.')}\n\n{made}\n"
 
@@ -149,8 +148,3 @@ def _verdicts(claims: Table, rule: str) -> Table:
 def _table(published: Path, name: str) -> Table:
     """The table that a file shows, from the JSON beside it."""
     return from_json((published / name).with_suffix(".json"))
-
-
-def _commit(code: Mapping[str, Any]) -> str:
-    changed = " with uncommitted changes" if code["modified"] else ""
-    return f"at commit {code['commit'][:12]}{changed}" if code["commit"] else "at an unknown commit"

@@ -83,7 +83,7 @@ def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
     html = render(provenance.page(content), "html")
     for text in ("snakemake --cores &lt;2&gt;", "unknown", ">7<", ">train<", ">300<"):
         assert text in html
-    assert "bee: 5 runs, c0ffee (with uncommitted changes): 4 runs" in html
+    assert "bee: 5 runs, c0ffee with uncommitted changes: 4 runs" in html
 
 
 VALIDATOR = Path(__file__).parents[3] / ".crate-validator/bin"

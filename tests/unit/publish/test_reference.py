@@ -172,7 +172,7 @@ def test_a_published_study_stays_until_there_is_a_new_one(run, capsys):
     ("change", "words"),
     [
         ({}, "at commit 0123456789ab by"),
-        ({"commit": None}, "at an unknown commit by"),
+        ({"commit": None}, "at commit unknown by"),
         (
             {"trained_at": [{"commit": "fedcba9876543210", "modified": True, "runs": 7}]},
             "7 runs trained at commit fedcba987654 with uncommitted changes. Rendered at commit 0123456789ab by",
