@@ -56,13 +56,13 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _again(results: Path, configuration: list[str]) -> None:
-    """Make the audit and its figure again, and record in provenance.json which code did."""
+    """Make the audit, its figure and explore.html again, and record in provenance.json which code did."""
     from fairgat import audit, config
-    from fairgat.config.shown import audit_settings, figure_settings
+    from fairgat.config.shown import audit_settings, explorer_settings, figure_settings
     from fairgat.environment import revision
     from fairgat.plan import ROOT, Plan
     from fairgat.publish.provenance import DECIDES
-    from fairgat.report import style
+    from fairgat.report import explorer, style
     from fairgat.report.figures import published
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
@@ -79,6 +79,12 @@ def _again(results: Path, configuration: list[str]) -> None:
     if pictures := {form: path for form, path in pictures.items() if path.exists()}:
         figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
         style.save(figure, pictures)
+    page, shown = results / "explore.html", {k: plan.files(k) for k in ("cells", "winners", "histories", "audit")}
+    lacking = next((path for paths in shown.values() for path in paths if not Path(path).exists()), None)
+    if page.exists() and lacking:
+        print(f"{page} stays as it was, with the verdicts of before: {lacking} does not exist\n")
+    elif page.exists():
+        write_text(page, explorer.page(explorer_settings(settings), shown))
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
 
 
