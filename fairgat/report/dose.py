@@ -98,11 +98,14 @@ def predicted(settings: StudySettings, curve: pd.DataFrame, accounts: pd.DataFra
             )
             name = over.replace(" ", "_")
             relative = (cells_of[f"{name}_gap"] / cells_of[f"{name}_spread"]).abs()
+            least = [
+                cells_of.loc[values.idxmin(), "share"] if values.notna().any() else np.nan
+                for values in (relative, cells_of[measure])
+            ]
             rows.append(
                 {"dataset": first.dataset, "over": over, "n_splits": len(shares),
                  "predicted": shares.mean(), "predicted_std": shares.std(),
-                 "least_gap": cells_of.loc[relative.idxmin(), "share"],
-                 "measure": measure, "least_measure": cells_of.loc[cells_of[measure].idxmin(), "share"]}
+                 "least_gap": least[0], "measure": measure, "least_measure": least[1]}
             )  # fmt: skip
     return pd.DataFrame(rows)
 

@@ -71,11 +71,13 @@ def draw(settings: Settings, files: Files) -> Figure:
 
 
 def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
-    """The parts by method, of the group with GAT's largest gap, signed so that GAT's gap is positive."""
-    try:
-        mine = means.loc[over, dataset].dropna()
-    except KeyError:
-        return means.iloc[:0].droplevel([0, 1, 3])
+    """The parts by method, of the group with GAT's largest gap, signed so that GAT's gap is positive.
+
+    None where nobody of a group is among the rows.
+    """
+    mine = means.loc[over, dataset].dropna()
+    if mine.empty:
+        return mine.droplevel("group")
     base = mine.loc[REFERENCE] if REFERENCE in mine.index else mine.groupby(level="group").mean()
     group = base["gap"].abs().idxmax()
     return mine.xs(group, level="group") * np.sign(base.loc[group, "gap"])

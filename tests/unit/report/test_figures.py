@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from fairgat import frames
 from fairgat.config import shown
 from fairgat.errors import DataError
 from fairgat.report import style
-from fairgat.report.figures import _curves, _tradeoff
+from fairgat.report.figures import _curves, _tradeoff, account
 
 
 @pytest.fixture(scope="module")
@@ -67,6 +68,16 @@ def test_a_crowd_is_what_others_leave_no_room():
 
 def test_runtime_marks_the_median(draw):
     assert draw("runtime").axes[0].lines[1].get_xdata().tolist() == pytest.approx([0.2])
+
+
+def test_an_account_of_rows_that_a_group_lacks_is_left_empty(audited, tmp_path):
+    lines = frames.read(*audited.files("account"))
+    lines.loc[lines["over"] == "label 1", ["gap", *account.PARTS]] = np.nan  # nobody of one group has label 1
+    frames.write(tmp_path / "a.csv", lines)
+    settings = shown.figure_settings(audited.config, "account", account.TASK)
+    given = audited.sources("figures", "account") | {"account": [tmp_path / "a.csv"]}
+    everyone, positive = account.draw(settings, given).axes[::2]
+    assert everyone.patches and not positive.patches
 
 
 def test_methods_keep_their_looks_and_no_two_share_a_colour():

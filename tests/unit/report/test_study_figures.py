@@ -99,6 +99,16 @@ def test_the_prediction_knows_gat_and_equal_shares_alone(asked):
     np.testing.assert_allclose(dose.predicted(asked, curve, far)["predicted"], share)  # other cells are not read
 
 
+def test_where_a_group_has_nobody_of_label_1_nothing_is_said_of_it(asked):
+    lacking = accounts()
+    lacking.loc[lacking["over"] == "label 1", dose._TERMS] = np.nan
+    curve = dose.curve(asked, runs(), lacking).assign(equal_opportunity=np.nan)
+    found = dose.predicted(asked, curve, lacking).set_index("over")
+    assert found.loc["label 1", ["predicted", "least_gap", "least_measure"]].isna().all()
+    assert found.loc["all", "least_gap"] == 0.75
+    assert dose.figure(asked, curve, found.reset_index()).axes
+
+
 def test_the_figure_of_the_share_shows_the_curve(asked):
     curve = dose.curve(asked, runs(), accounts())
     axes = dose.figure(asked, curve, dose.predicted(asked, curve, accounts())).axes
