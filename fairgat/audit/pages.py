@@ -120,7 +120,7 @@ def _published(line: Any) -> list[Cell | Text]:
 
 
 def _ours(line: Any) -> Cell:
-    deviation = "" if percent.missing(line.std) else f"{line.std:.2f}"
+    deviation = "" if pd.isna(line.std) else f"{line.std:.2f}"
     return Cell(percent.formatted("{:.2f}", line.mean), std=deviation)
 
 

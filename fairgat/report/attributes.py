@@ -15,7 +15,7 @@ from matplotlib.figure import Figure
 
 from fairgat.config import NodeTraining
 from fairgat.config.shown import StudySettings
-from fairgat.report import percent, style
+from fairgat.report import style
 from fairgat.report.study import by_rule
 from fairgat.scores.paired import against
 from fairgat.scores.summary import deviation
@@ -154,7 +154,7 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
                 lines = mine.loc[over].reindex(list(methods))
                 factor = measures.find(gap).unit.factor
                 places = [place + 0.2 * (step - (len(looks) - 1) / 2) for place in range(len(lines))]
-                spread = None if lines["std"].map(percent.missing).all() else factor * lines["std"]
+                spread = None if lines["std"].isna().all() else factor * lines["std"]
                 ax.errorbar(
                     factor * lines["mean"], places, xerr=spread, fmt=marker, color=colour, markersize=4,
                     elinewidth=0.8, label=style.plain(over),

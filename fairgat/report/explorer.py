@@ -156,7 +156,7 @@ def _in_script(text: str) -> str:
 def _numbers(name: str, mean: float, std: float, measure: Measure) -> dict[str, Any]:
     """A mean, its deviation and both as text, as columns."""
     factor = measure.unit.factor
-    deviation = None if percent.missing(std) else round(factor * std, 3)
+    deviation = None if pd.isna(std) else round(factor * std, 3)
     return {name: round(factor * mean, 3), f"{name}_std": deviation, f"{name}_text": _text(mean, std, measure.unit)}
 
 

@@ -128,14 +128,12 @@ class Notes:
     """Numbers notes in the order of their first use; the same text keeps its number."""
 
     def __init__(self) -> None:
-        self._texts: list[str] = []
+        self._marks: dict[str, str] = {}
 
     def mark(self, text: str) -> str:
         """The mark that refers to this note."""
-        if text not in self._texts:
-            self._texts.append(text)
-        return str(self._texts.index(text) + 1)
+        return self._marks.setdefault(text, str(len(self._marks) + 1))
 
     def all(self) -> list[tuple[str, str]]:
         """(mark, text) of every note."""
-        return [(str(number), text) for number, text in enumerate(self._texts, start=1)]
+        return [(mark, text) for text, mark in self._marks.items()]

@@ -1,6 +1,6 @@
 """Values as the entries of a table, in their unit: the one place where fractions become percent for a table."""
 
-import math
+import pandas as pd
 
 from fairgat.report.model import DASH, Cell, Math, Text
 from fairgat.tasks.measures import PERCENT, Unit
@@ -20,18 +20,18 @@ NOT_CORRECTED = (
 
 def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) -> Cell:
     """A mean with its standard deviation; a dash where there is none."""
-    if missing(mean):
+    if pd.isna(mean):
         return Cell(DASH)
-    text, deviation = (f"{unit.factor * value:.{unit.decimals}f}" for value in (mean, 0 if missing(std) else std))
-    return Cell(text, std="" if missing(std) else deviation)
+    text, deviation = (f"{unit.factor * value:.{unit.decimals}f}" for value in (mean, 0 if pd.isna(std) else std))
+    return Cell(text, std="" if pd.isna(std) else deviation)
 
 
 def signed(value: float | None, low: float | None = None, high: float | None = None, unit: Unit = PERCENT) -> Cell:
     """A difference, in percentage points where it is one of fractions, ± half its interval; bold without 0 in it."""
-    if missing(value):
+    if pd.isna(value):
         return Cell(DASH)
     shown = f"{round(unit.factor * value, unit.decimals) + 0:+.{unit.decimals}f}"  # + 0: no -0.00
-    if missing(low):
+    if pd.isna(low):
         return Cell(Math(shown, f"${shown}$"))
     half = f"{unit.factor * (high - low) / 2:.{unit.decimals}f}"
     return Cell(shown, std=half, bold=bool(low > 0 or high < 0))
@@ -39,14 +39,9 @@ def signed(value: float | None, low: float | None = None, high: float | None = N
 
 def formatted(form: str, *values: float | None) -> Text:
     """Numbers in a form such as `{:.2f}`; a dash where one is missing."""
-    return DASH if any(map(missing, values)) else form.format(*values)
+    return DASH if any(map(pd.isna, values)) else form.format(*values)
 
 
 def brief(value: float) -> str:
     """A difference in percentage points to two digits, however small."""
     return f"{100 * value:.2g}"
-
-
-def missing(value: float | None) -> bool:
-    """Say whether a number is missing."""
-    return value is None or math.isnan(value)

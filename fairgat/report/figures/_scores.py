@@ -1,10 +1,11 @@
 """The scores of a table as points with their deviations, beside the paper's."""
 
+import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import paper
-from fairgat.report import inputs, percent, style
+from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.tasks import measures
 
@@ -32,4 +33,4 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
 
 def _point(ax: Axes, mean: float, std: float, y: float, colour: str, marker: str, hollow: bool = False) -> None:
     thin = {"markerfacecolor": "none", "markersize": 4, "elinewidth": 0.8} if hollow else {"markersize": 5}
-    ax.errorbar(mean, y, xerr=None if percent.missing(std) else std, fmt=marker, color=colour, capsize=2, **thin)
+    ax.errorbar(mean, y, xerr=None if pd.isna(std) else std, fmt=marker, color=colour, capsize=2, **thin)

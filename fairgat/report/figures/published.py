@@ -2,12 +2,13 @@
 
 from itertools import product
 
+import pandas as pd
 from matplotlib.figure import Figure
 
 from fairgat import frames
 from fairgat.config import TASKS
 from fairgat.paper import TASK_OF_RESULTS
-from fairgat.report import labels, percent, style
+from fairgat.report import labels, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.tasks import measures
 
@@ -42,7 +43,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     for ax, (title, rows) in zip(flat, panels.items(), strict=False):
         for line in rows.itertuples():
             look = looks.get(line.method) or style.Look(line.method, style.GREY, "o")
-            errors = {"xerr": line.paper_std, "yerr": 0 if percent.missing(line.std) else line.std}
+            errors = {"xerr": line.paper_std, "yerr": 0 if pd.isna(line.std) else line.std}
             drawn = {"fmt": look.marker, "color": look.colour, "elinewidth": 0.6, "alpha": 0.85}
             if line.verdict == labels.UNDECIDED:
                 drawn["fillstyle"] = "none"
