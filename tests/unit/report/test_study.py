@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import small_studies
 from scipy import stats
 from small_results import LINK, NODE, metrics, scores, write
 
@@ -185,15 +186,8 @@ def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
 
 
 def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one(tmp_path):
-    content = {
-        "datasets": {"recidivism": {"task": NODE, "title": "Recidivism"}},
-        "methods": {name: {"tasks": [NODE]} for name in ("gat", "nifty")},
-        "study": {
-            "name": "fair", "title": "Fair", "part": "test", "metrics": ["statistical_parity"],
-            "rows": [{"method": "nifty", "of": "gat", "title": "NIFTY", "changes": "Another method."}],
-        },
-    }  # fmt: skip
-    given, made = shown.study_settings(config.load(content)), []
+    given = small_studies.settings({"recidivism": NODE}, {"nifty": {}}, part="test", metrics=["statistical_parity"])
+    made = []
     for method, rates in {"gat": [(0.5, 0.5), (0, 0.1), (1, 1)], "nifty": [(1, 0.995), (0.01, 0), (0, 1)]}.items():
         for k, (one, other) in enumerate(rates):
             judged = scores(NODE, 0.8, other - one) | {"positive_rate_0": one, "positive_rate_1": other}
@@ -207,16 +201,9 @@ def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one(tmp_pat
 
 def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
     """On test scores: the variant by a rule of its own, and by the one that its method has, too."""
-    row = {"method": "fairgat", "of": "gat", "title": "FairGAT", "changes": "Fair attention."}
-    content = {
-        "datasets": {"recidivism": {"task": NODE, "title": "Recidivism"}},
-        "methods": {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}},
-        "study": {
-            "name": "rules", "title": "Rules", "part": "test", "metrics": ["accuracy"],
-            "epochs": [["accuracy", "accuracy"], ["qian", "accuracy"]], "rows": [row],
-        },
-    }  # fmt: skip
-    given, made = shown.study_settings(config.load(content)), []
+    rules, varied = [["accuracy", "accuracy"], ["qian", "accuracy"]], {"fairgat": {"grid": {"eta": [0.75, 1.0]}}}
+    given = small_studies.settings({"recidivism": NODE}, varied, part="test", metrics=["accuracy"], epochs=rules)
+    made = []
     for method, cell, gains in [
         ("gat", "default", (0, 0.5)),
         ("fairgat", "eta~1.0", (0.2, 0.4)),
@@ -229,7 +216,7 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
             made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
     frame = compared(tmp_path, made, given)
     titles = frame["title"] + frame["rules"]
-    assert titles.tolist() == ["gat (accuracy)", "FairGAT (accuracy)", "FairGAT (qian / accuracy)"]
+    assert titles.tolist() == ["gat (accuracy)", "fairgat (accuracy)", "fairgat (qian / accuracy)"]
     assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]
     assert frame["difference"].tolist() == [pytest.approx(np.nan, nan_ok=True), pytest.approx(0.2), pytest.approx(0.4)]
     assert frame["paper_difference"].tolist()[1] == pytest.approx(0.9493 - 0.9563)

@@ -5,10 +5,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import small_studies
+from small_results import LINK, NODE
 
 from fairgat import config, methods
 from fairgat.config import shown
-from fairgat.config.shown import StudyBlock, StudyRow, StudySettings
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import along, attributes, dose
@@ -16,26 +17,13 @@ from fairgat.tasks import measures
 from fairgat.theory.account import least_gap
 
 ROOT = Path(__file__).resolve().parents[3]
-NODE = "node_classification"
 SHARES = (0.25, 0.5, 0.75)
 
 
 @pytest.fixture
 def asked():
-    node = {"tasks": [NODE]}
-    content = {
-        "datasets": {"d": {"task": NODE, "title": "D"}},
-        "methods": {
-            "gat": node,
-            "step": {**node, "module": "fairgat", "grid": {"alpha_chi_max": [*SHARES]}},
-            "other": {**node, "module": "bemap"},
-        },
-        "study": {
-            "name": "mine", "title": "Mine", "part": "test", "dose": "alpha_chi_max",
-            "rows": [{"method": name, "of": "gat", "title": name, "changes": "x"} for name in ("step", "other")],
-        },
-    }  # fmt: skip
-    return shown.study_settings(config.load(content))
+    varied = {"step": {"module": "fairgat", "grid": {"alpha_chi_max": [*SHARES]}}, "other": {"module": "bemap"}}
+    return small_studies.settings({"d": NODE}, varied, part="test", dose="alpha_chi_max")
 
 
 CELLS = [("gat", "default", 0.5), ("other", "default", 0.3), *(("step", f"alpha_chi_max~{s}", s) for s in SHARES)]
@@ -129,12 +117,8 @@ def test_the_shipped_study_of_the_share():
 
 
 def study_along(**varied):
-    row = {"method": "fairgat", "of": "gat", "title": "FairGAT", "changes": "All steps."}
-    return {
-        "datasets": {**{name: {"task": NODE} for name in ("few", "some", "many")}, "cora": {"task": "link_prediction"}},
-        "methods": {"gat": {"tasks": [NODE]}, "fairgat": {"tasks": [NODE]}},
-        "study": {"name": "mine", "title": "Mine", "rows": [row], "along": varied},
-    }
+    datasets = dict.fromkeys(("few", "some", "many"), NODE) | {"cora": LINK}
+    return small_studies.content(datasets, {"fairgat": {}}, along=varied)
 
 
 OVERLAYS = ("config.yaml", "configs/more-methods.yaml", "configs/when.yaml")
@@ -218,14 +202,7 @@ def study():
             rows.append(base | {"protocol": "", "metric": "statistical_parity", "value": 0.9, "cell": "other~1"})
     pairs = {"method": ["gat", "fair", "fair"], "of": ["gat", "gat", "fair"]}  # "fair" may have variants
     frame = pd.DataFrame({"run_on": "people", **pairs, "cell": "default"})
-    rules = {"epochs": "accuracy", "of_epochs": "accuracy", "rules": ""}
-    compared = [StudyRow(dataset="people", method=name, of="gat", title=name, changes=None, **rules) for name in RATES]
-    block = StudyBlock(name="people", title="People", task="node_classification", rows=compared)
-    settings = StudySettings(
-        name="people", title="People", part="test", metrics=None, figure_metrics=None, along={}, dose=None,
-        attributes=True, measured_by={}, protocols=["validation"], ddof=1, ratios={"node_classification": 0.75},
-        tested={"node_classification": 0.3}, blocks=[block],
-    )  # fmt: skip
+    settings = small_studies.settings({"people": NODE}, {"fair": {"module": "bemap"}}, part="test", attributes=True)
     counts = {name: {"labelled": nodes, "label_1": nodes // 2} for name, nodes in zip(NAMES, SIZES, strict=True)}
     stats = {"people": {"counts": {"by_group": counts}}}
     return settings, attributes.gaps(settings, pd.DataFrame(rows), frame, stats)
