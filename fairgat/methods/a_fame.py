@@ -19,7 +19,7 @@ from torch.nn.functional import leaky_relu
 
 from fairgat.config import Model
 from fairgat.methods.base import NodeMethod, attention_layer
-from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.nn import CSRGraph, GATConv
 from fairgat.nn.normalise import Features
 
 
@@ -69,10 +69,6 @@ class NodeClassification(NodeMethod):
 
     def build(self) -> nn.Module:
         """Make GAT's network of these layers."""
-        options = {
-            "sensitive": self.task.sensitive,
-            "over_sources": self.settings.softmax == "sources",
-            "negative_slope": self.settings.negative_slope,
-        }
-        layer = attention_layer(BiasedConv, self.task, **options)
-        return NodeClassifier(layer, self.task.graph.num_features, self.task.training.hidden)
+        groups, over_sources = self.task.sensitive, self.settings.softmax == "sources"
+        options = {"sensitive": groups, "over_sources": over_sources, "negative_slope": self.settings.negative_slope}
+        return self.task.network(attention_layer(BiasedConv, self.task, **options))

@@ -14,7 +14,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
-from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier, Shares
+from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
 from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised
 
 
@@ -127,17 +127,12 @@ class _Variant:
         """FairGAT's graph with this variant's self-loops and groups, which the job's seed shuffles."""
         if self.settings.self_loops and self.settings.groups == "true":
             return super().csr
-        sensitive = self.task.sensitive
+        task, sensitive = self.task, self.task.sensitive
         if self.settings.groups == "shuffled":
             drawn = torch.Generator().manual_seed(torch.initial_seed())
             sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
-        return CSRGraph.from_edge_index(
-            self.task.edge_index,
-            self.task.graph.num_nodes,
-            None if self.shares is None else sensitive,
-            self.settings.self_loops,
-            self.shares if isinstance(self.shares, Shares) else None,
-        )
+        groups = None if self.shares is None else sensitive
+        return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, groups, self.settings.self_loops)
 
 
 class NodeClassification(_Variant, original.NodeClassification):

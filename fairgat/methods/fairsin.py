@@ -19,7 +19,7 @@ from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod, attention_layer
 from fairgat.methods.groups import columns, group_loss, membership
-from fairgat.nn import CSRGraph, GATConv, NodeClassifier
+from fairgat.nn import CSRGraph, GATConv
 from fairgat.tasks.node_classification import NodeTask
 
 Positive = Annotated[float, Field(gt=0)]
@@ -93,8 +93,7 @@ class NodeClassification(NodeMethod):
         source, target = self.task.plain_csr.source.long(), self.task.plain_csr.target
         inter = self.task.sensitive[source] != self.task.sensitive[target]
         weight = 1 + self.settings.delta * inter.to(self.task.features.dtype)
-        layer = attention_layer(ReweightedConv, self.task, edge_weight=weight)
-        return NodeClassifier(layer, self.task.graph.num_features, self.task.training.hidden)
+        return self.task.network(attention_layer(ReweightedConv, self.task, edge_weight=weight))
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         super().load(state)

@@ -75,4 +75,3 @@ def collect(bits, first, source, target):
                 source[count] = i
                 target[count] = j
                 count += 1
-    return count
