@@ -1,6 +1,7 @@
 """What tests of methods compare with: attention over a dense adjacency matrix, written out, and small tasks."""
 
 import copy
+from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
@@ -161,6 +162,15 @@ def assert_trains_by(method, loss_of, epochs: int = 2) -> None:
         step(optimizer, loss)
         assert method.update(method.forward())["loss"] == pytest.approx(loss.item(), abs=1e-7)
     torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
+
+
+def assert_same_pass(ours: Tensor, theirs: Tensor, inputs: Iterable[Tensor]) -> None:
+    """Two outputs are equal, and so are the gradients of a weighted sum of either by the inputs."""
+    weights, inputs = torch.randn(ours.shape, generator=torch.Generator().manual_seed(0)), list(inputs)
+    results = [
+        [out, *torch.autograd.grad((out * weights).sum(), inputs, materialize_grads=True)] for out in (ours, theirs)
+    ]
+    torch.testing.assert_close(*results, rtol=1e-6, atol=1e-7)
 
 
 def bce(logits: Tensor, labels: Tensor) -> Tensor:

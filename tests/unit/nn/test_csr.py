@@ -55,37 +55,26 @@ def test_groups_of_any_type(convert, edge_index, sensitive):
     assert torch.equal(whole.segptr, other.segptr) and torch.equal(whole.source, other.source)
 
 
-@pytest.mark.parametrize("groups", [torch.rand(3), torch.ones(3).bfloat16()])
-def test_numbers_that_name_no_group_are_refused(groups):
-    with pytest.raises(ValueError, match="integers, bool or strings"):
-        CSRGraph.from_edge_index(torch.zeros(2, 1).long(), 3, groups)
-
-
-@pytest.mark.parametrize(
-    ("groups", "message"),
-    [
-        (torch.full((3,), torch.nan), "missing for 3 nodes, the first of which is 0"),
-        ([0, 1, None], "missing for 1 nodes, the first of which is 2"),
-        (["a", "b", np.nan], "missing for 1 nodes, the first of which is 2"),
-        (["a", "nan", "b"], "missing for 1 nodes, the first of which is 1"),
-        (pd.Series([0, 1, None], dtype="Int64"), "missing for 1 nodes, the first of which is 2"),
-        (pd.Series(["a", None, "b"]), "missing for 1 nodes, the first of which is 1"),
-        (pd.Series([0, 1, None]), "missing for 1 nodes, the first of which is 2"),
-    ],
-)
-def test_missing_groups_are_refused_with_the_first_node(groups, message):
-    with pytest.raises(ValueError, match=message):
-        CSRGraph.from_edge_index(torch.zeros(2, 1).long(), 3, groups)
+EDGE = torch.zeros(2, 1).long()
 
 
 @pytest.mark.parametrize(
     ("edge_index", "sensitive", "message"),
     [
+        (EDGE, torch.rand(3), "integers, bool or strings"),
+        (EDGE, torch.ones(3).bfloat16(), "integers, bool or strings"),
+        (EDGE, torch.full((3,), torch.nan), "missing for 3 nodes, the first of which is 0"),
+        (EDGE, [0, 1, None], "missing for 1 nodes, the first of which is 2"),
+        (EDGE, ["a", "b", np.nan], "missing for 1 nodes, the first of which is 2"),
+        (EDGE, ["a", "nan", "b"], "missing for 1 nodes, the first of which is 1"),
+        (EDGE, pd.Series([0, 1, None], dtype="Int64"), "missing for 1 nodes, the first of which is 2"),
+        (EDGE, pd.Series(["a", None, "b"]), "missing for 1 nodes, the first of which is 1"),
+        (EDGE, pd.Series([0, 1, None]), "missing for 1 nodes, the first of which is 2"),
+        (EDGE, torch.zeros(4).int(), r"shape \(3,\)"),
         (torch.zeros(3, 4).long(), None, r"shape \(2, E\)"),
         (torch.zeros(2, 4), None, "integers"),
         (torch.tensor([[0], [3]]), None, r"outside 0 .. 2"),
         (torch.tensor([[-1], [0]]), None, r"outside 0 .. 2"),
-        (torch.zeros(2, 1).long(), torch.zeros(4).int(), r"shape \(3,\)"),
         ([[0], [1]], None, "must be a tensor or a CSRGraph"),
     ],
 )

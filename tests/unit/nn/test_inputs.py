@@ -174,12 +174,3 @@ def test_data_that_is_replaced_is_read_anew(edge_index, sensitive):
     torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x.clone(), edge_index, sensitive))
     edge_index.data = edge_index.flip(0).contiguous()
     torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x, edge_index.clone(), sensitive))
-
-
-def test_what_was_built_in_inference_mode_serves_training(edge_index, sensitive):
-    for dtype in (torch.float32, torch.float64):
-        layer, x = FairGATConv(5, 8).to(dtype), features().detach().to(dtype)
-        with torch.inference_mode():
-            layer(x, edge_index, sensitive)
-        layer(x, edge_index, sensitive).sum().backward()
-        assert layer.lin.weight.grad.isfinite().all()

@@ -19,12 +19,16 @@ from fairgat.nn import CSRGraph, FairGATConv, GATConv, balanced_shares
 N = 30
 
 
-def test_inference_mode(edge_index, sensitive):
-    layer = FairGATConv(5, 8).eval()
-    expected = layer(features(), edge_index, sensitive).detach()
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_inference_mode_gives_the_same_and_what_it_builds_serves_training(dtype, edge_index, sensitive):
+    layer, given = FairGATConv(5, 8).to(dtype), (features().detach().to(dtype), edge_index, sensitive)
+    expected = layer(*given).detach()
+    others = [each.clone() for each in given]
     with torch.inference_mode():
-        torch.testing.assert_close(layer(features(), edge_index, sensitive), expected)
-        torch.testing.assert_close(layer(features(), edge_index.clone(), sensitive.clone()), expected)
+        for tensors in (given, others, [each.clone() for each in given]):
+            torch.testing.assert_close(layer(*tensors), expected)
+    layer(*others).sum().backward()
+    assert layer.lin.weight.grad.isfinite().all()
 
 
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
