@@ -5,8 +5,7 @@ import re
 import shutil
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -15,15 +14,6 @@ import pytest
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 _LEFT_OUT = shutil.ignore_patterns(".*", "results", "by-hand", "__pycache__", "*.egg-info")
-
-
-def until(condition: Callable[[], object], seconds: float = 120) -> object:
-    """The first true value of the condition."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.1)
-    return value
 
 
 def output_of(*command: str) -> str:

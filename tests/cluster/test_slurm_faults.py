@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cluster.conftest import HERE, Repository, Slurm, output_of, until
+from tests.cluster.conftest import HERE, Repository, Slurm, output_of
+from tests.workflow.conftest import until
 
 TABLES = ("comparison", "hyperparameters", "dataset_statistics")
 RESULTS = "results/faults"

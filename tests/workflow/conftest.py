@@ -4,7 +4,8 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,14 +29,15 @@ class Workflow:
     def results(self) -> Path:
         return self.folder / RESULTS
 
-    def snakemake(self, *arguments: str, cores: int | None = 2, overlays=(DEMO,)) -> subprocess.CompletedProcess:
+    def snakemake(
+        self, *arguments: str, cores: int | None = 2, overlays=(DEMO,), **environment: str
+    ) -> subprocess.CompletedProcess:
         """Run Snakemake on the demo; stdout holds everything that it says."""
         options = [*(["--cores", str(cores)] if cores else []), *(["--configfile", *overlays] if overlays else [])]
         options += ["--max-jobs-per-timespan", "100/1s"]  # not the profile's five seconds, which small runs wait for
         command = [sys.executable, "-m", "snakemake", *options, *arguments]
-        return subprocess.run(
-            command, cwd=self.folder, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
-        )
+        one_stream = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
+        return subprocess.run(command, cwd=self.folder, env=os.environ | environment, check=False, **one_stream)
 
     def fairgat(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run a command of the copy's package."""
@@ -59,6 +61,15 @@ class Workflow:
             yield
         finally:
             module.write_text(before)
+
+
+def until(condition: Callable[[], object], seconds: float = 120) -> object:
+    """Wait for the first true value of the condition."""
+    end = time.monotonic() + seconds
+    while not (value := condition()):
+        assert time.monotonic() < end, "it never came to that"
+        time.sleep(0.05)
+    return value
 
 
 @pytest.fixture(scope="session")

@@ -7,13 +7,13 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.workflow.conftest import DEMO, Workflow
+from tests.workflow.conftest import DEMO, Workflow, until
 
 RESULTS = "results/faults"
 TABLE = f"{RESULTS}/tables/comparison.md"
@@ -64,15 +64,6 @@ class Small(Workflow):
         """Go back to where the graph and the split are there and nothing is trained."""
         for part in ("runs", "summary", "tables"):
             shutil.rmtree(self.folder / RESULTS / part, ignore_errors=True)
-
-
-def until(condition: Callable[[], object], seconds: float = 60) -> object:
-    """Wait for the first true value of the condition."""
-    end = time.monotonic() + seconds
-    while not (value := condition()):
-        assert time.monotonic() < end, "it never came to that"
-        time.sleep(0.02)
-    return value
 
 
 def training(run: subprocess.Popen) -> list[psutil.Process]:

@@ -1,13 +1,11 @@
 """However and wherever a run is started: copied, from another folder, as a module of another workflow."""
 
-import os
 import shutil
 import subprocess
-import sys
 
 import pytest
 
-from tests.workflow.conftest import DEMO, RESULTS
+from tests.workflow.conftest import DEMO, RESULTS, Workflow
 
 OTHER = """
 configfile: "mine.yaml"
@@ -29,33 +27,13 @@ fairgat:
 """
 
 
-def snakemake(folder, *arguments, **environment):
-    """Run Snakemake in any folder; stdout holds everything that it says."""
-    return subprocess.run(
-        [sys.executable, "-m", "snakemake", "--cores", "2", *arguments],
-        cwd=folder,
-        env=os.environ | environment,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-        check=False,
-    )
-
-
 def test_a_copied_checkout_has_nothing_to_do(demo, tmp_path):
     """Copied as `cp -r` does it, with new times for everything."""
     folder = shutil.copytree(demo.folder, tmp_path / "copy", copy_function=shutil.copyfile)
     (folder / "workflow_scripts/train.py").touch()
-    run = snakemake(folder, "--configfile", DEMO, "-n")
+    run = Workflow(folder).snakemake("-n")
     assert run.returncode == 0
     assert "Nothing to be done" in run.stdout
-
-
-def test_editing_a_script_runs_what_it_does(finished):
-    with finished.edited("workflow_scripts/costs.py"):
-        planned = finished.planned()
-    assert planned[0] == "Add up what the training cost"
-    assert not any(line.startswith(("Train", "Render")) for line in planned)
 
 
 @pytest.mark.parametrize(
@@ -84,14 +62,14 @@ def test_scores_that_were_cut_off_make_no_table(finished):
 
 
 def test_from_another_folder_with_the_report(finished, tmp_path):
-    start = ("-s", str(finished.folder / "Snakefile"), "--configfile", str(finished.folder / DEMO))
-    run = snakemake(tmp_path, *start, "-n", "-q", "rules")
+    start, demo = ("-s", str(finished.folder / "Snakefile")), (str(finished.folder / DEMO),)
+    run = Workflow(tmp_path).snakemake(*start, "-n", "-q", "rules", overlays=demo)
     assert run.returncode == 0 and "train" in run.stdout, run.stdout
     folder = tmp_path / "elsewhere"
     folder.mkdir()
     for name in (".snakemake", "results"):
         (finished.folder / name).rename(folder / name)
-    run = snakemake(folder, *start, "--report", "report.html")
+    run = Workflow(folder).snakemake(*start, "--report", "report.html", overlays=demo)
     assert run.returncode == 0, run.stdout
     assert (folder / "report.html").stat().st_size > 1e6
 
@@ -101,10 +79,10 @@ def test_as_a_module_of_another_workflow(fresh, tmp_path):
     folder.mkdir()
     (folder / "mine.yaml").write_text(SETTINGS)
     (folder / "Snakefile").write_text(OTHER.format(snakefile=f'"{fresh.folder / "Snakefile"}"'))
-    run = snakemake(folder)
+    run = Workflow(folder).snakemake(overlays=())
     assert run.returncode == 0, run.stdout
     assert (folder / "counts.json").exists()
-    run = snakemake(folder, "-n", "fairgat_all")
+    run = Workflow(folder).snakemake("-n", "fairgat_all", overlays=())
     assert run.returncode == 0, run.stdout
     assert "fair/tables/comparison.md" in run.stdout
 
@@ -120,8 +98,8 @@ def test_as_a_module_out_of_a_repository(fresh, tmp_path):
     folder.mkdir()
     (folder / "mine.yaml").write_text(SETTINGS)
     (folder / "Snakefile").write_text(OTHER.format(snakefile='github("someone/fairgat", path="Snakefile", tag="v1")'))
-    run = snakemake(
-        folder,
+    run = Workflow(folder).snakemake(
+        overlays=(),
         GIT_CONFIG_COUNT="1",
         GIT_CONFIG_KEY_0=f"url.file://{tmp_path}/hub/.insteadOf",
         GIT_CONFIG_VALUE_0="https://github.com/",
