@@ -47,11 +47,6 @@ def test_rules_choose_what_their_definitions_say(seed):
     assert epochs.accuracy_less_gaps(given) == less.index(max(less))
 
 
-def test_without_a_qualified_epoch_qian_takes_the_last():
-    given = scores([(1.0, 0.5, 0.5, 0, 0, 1), (0.5, 1.0, 0.5, 0, 0, 1), (0.5, 0.5, 1.0, 0, 0, 1)])
-    assert epochs.qian(given) == 2
-
-
 def test_a_gap_that_is_missing_is_left_out_by_every_rule():
     """Nobody with label 1 in one group of validation: there is no ΔEO in any epoch, and ΔSP alone decides."""
     rows = [(0.9, 0.9, 0.9, 0.2, np.nan, 1), (0.9, 0.9, 0.9, 0.1, np.nan, 1), (0.8, 0.9, 0.9, 0.0, np.nan, 1)]

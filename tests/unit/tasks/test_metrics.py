@@ -39,11 +39,15 @@ def test_node_metrics_equal_fairlearn(seed, groups):
         metrics={"accuracy": accuracy_score, "positive_rate": selection_rate, "true_positive_rate": true_positive_rate},
         y_true=labels, y_pred=predicted, sensitive_features=sensitive,
     ).by_group  # fmt: skip
-    decisions = Decisions(predicted, 0.5, predicted == 1, labels == 1, sensitive, groups)
-    found = measures.compute("node_classification", decisions)
+    found = of_nodes(predicted, labels, sensitive, groups)
     assert {name: found[name] for name in found if name.rpartition("_")[2].isdigit()} == pytest.approx(
         {f"{name}_{group}": rate for name in rates for group, rate in rates[name].items()}
     )
+
+
+def of_nodes(predicted, labels, sensitive, groups, **attributes):
+    decisions = Decisions(predicted, 0.5, predicted == 1, labels == 1, sensitive, groups, attributes=attributes)
+    return measures.compute("node_classification", decisions)
 
 
 def of_links(predicted, labels, edges, sensitive, nobody=np.nan):
@@ -125,21 +129,17 @@ def test_a_rate_over_nobody_is_missing(seed, groups, count):
 
 
 @pytest.mark.parametrize(
-    ("predicted", "labels", "message"),
-    [([1, 0], [-1, 1], "labels must be 0 or 1; found -1"), ([0.2, 1.0], [0, 1], "predictions must be 0 or 1; found 0")],
+    ("predicted", "labels", "sensitive", "message"),
+    [
+        ([1, 0], [-1, 1], [0, 1], "labels must be 0 or 1; found -1"),
+        ([0.2, 1.0], [0, 1], [0, 1], "predictions must be 0 or 1; found 0"),
+        ([1], [0, 1], [0, 1], "one shape"),
+        ([1, 0], [0, 1], [0, np.nan], "groups are missing"),
+    ],
 )
-def test_other_labels_and_probabilities_are_refused(predicted, labels, message):
+def test_what_has_no_metrics_is_refused(predicted, labels, sensitive, message):
     with pytest.raises(ValueError, match=message):
-        node_metrics(np.array(predicted), np.array(labels), np.array([0, 1]))
-
-
-@pytest.mark.parametrize(
-    ("predicted", "sensitive", "message"),
-    [([1], [0, 1], "one shape"), ([1, 0], [0, np.nan], "groups are missing")],
-)
-def test_arrays_of_other_shapes_and_missing_groups_are_refused(predicted, sensitive, message):
-    with pytest.raises(ValueError, match=message):
-        node_metrics(np.array(predicted), np.array([0, 1]), np.array(sensitive))
+        node_metrics(np.array(predicted), np.array(labels), np.array(sensitive))
 
 
 def test_each_attributes_gap_and_the_worst_group():
@@ -161,11 +161,8 @@ def test_each_attributes_gap_and_the_worst_group():
 
 
 def test_an_attribute_without_two_rates_has_no_gap():
-    labels = np.array([1, 1, 0, 0], dtype=bool)
-    decisions = metrics.Decisions(
-        labels * 1.0, 0.5, labels, labels, np.arange(4), 4, attributes={"a": np.array([0, 0, 1, 1])}
-    )
-    found = measures.compute("node_classification", decisions)
+    labels = np.array([1, 1, 0, 0])
+    found = of_nodes(labels, labels, np.arange(4), 4, a=np.array([0, 0, 1, 1]))
     assert found["statistical_parity_a"] == 1 and np.isnan(found["equal_opportunity_a"])
 
 
@@ -207,15 +204,10 @@ def test_what_each_part_of_parity_is_about():
 @pytest.mark.parametrize("groups", [2, 4])
 def test_the_parts_of_parity_as_measures_add_up_to_the_gap(groups):
     rng = np.random.default_rng(1)
-    scores, labels, sensitive = rng.normal(size=300), rng.random(300) < 0.4, rng.integers(groups, size=300)
-    found = measures.compute("node_classification", Decisions(scores, 0.0, scores > 0, labels, sensitive, groups))
+    predicted, labels, sensitive = rng.integers(2, size=300), rng.random(300) < 0.4, rng.integers(groups, size=300)
+    found = of_nodes(predicted, labels, sensitive, groups)
     assert found["parity_labels"] + found["parity_errors"] == pytest.approx(found["statistical_parity"], abs=1e-12)
-    nobody = Decisions(scores, 0.0, scores > 0, labels & (sensitive > 0), sensitive, groups)
-    found = measures.compute("node_classification", nobody)
+    found = of_nodes(predicted, labels & (sensitive > 0), sensitive, groups)
     extremes = [found[f"positive_rate_{group}"] for group in range(groups)]
     assert np.isnan(found["parity_labels"]) == (0 in (np.argmin(extremes), np.argmax(extremes)))
-    assert np.isnan(
-        measures.compute("node_classification", Decisions(scores, 0.0, scores > 0, labels, 0 * sensitive, 2))[
-            "parity_errors"
-        ]
-    )
+    assert np.isnan(of_nodes(predicted, labels, 0 * sensitive, 2)["parity_errors"])
