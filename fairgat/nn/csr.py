@@ -257,7 +257,7 @@ def csr_of(
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
     as_tensors = shares is None and (sensitive is None or isinstance(sensitive, Tensor))
     if torch.compiler.is_compiling() and as_tensors:  # SciPy cannot be traced, only called
-        arrays = _build(edge_index, sensitive, num_nodes, add_self_loops)
+        arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
         graph = CSRGraph(num_nodes, 1 if sensitive is None else 2, *arrays[:4])
         graph._transposed.append(tuple(arrays[4:]))
         return graph
@@ -277,9 +277,9 @@ def csr_of(
 
 
 @torch.library.custom_op("fairgat::csr", mutates_args=())
-def _build(edge_index: Tensor, sensitive: Tensor | None, num_nodes: int, add_self_loops: bool) -> list[Tensor]:
+def _build(edge_index: Tensor, sensitive: Tensor | None, num_nodes: int, add_self_loops: bool) -> tuple[(Tensor,) * 8]:
     graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
-    return [graph.rowptr, graph.segptr, graph.source, graph.permutation, *graph.transposed()]
+    return graph.rowptr, graph.segptr, graph.source, graph.permutation, *graph.transposed()
 
 
 @_build.register_fake
@@ -287,7 +287,7 @@ def _build_fake(edge_index, sensitive, num_nodes, add_self_loops):
     edges = torch.library.get_ctx().new_dynamic_size() if add_self_loops else edge_index.size(1)
     sizes = num_nodes + 1, (1 if sensitive is None else 2) * num_nodes + 1, edges, edges, num_nodes + 1, *(edges,) * 3
     types = torch.int64, torch.int64, torch.int32, torch.int64, torch.int64, *(torch.int32,) * 3
-    return [edge_index.new_empty(size, dtype=dtype) for size, dtype in zip(sizes, types, strict=True)]
+    return tuple(edge_index.new_empty(size, dtype=dtype) for size, dtype in zip(sizes, types, strict=True))
 
 
 # ----------------------------------------------------------------------------------- the order of the nodes
