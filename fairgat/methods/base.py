@@ -36,11 +36,13 @@ class Method:
         model: the network; its parameters at the selected epoch are kept.
         starts_from_forward: whether a training step starts with the pass that evaluation needs. If not, `forward` only
             evaluates, and `update` ignores its argument.
+        epoch: the one in training, from 1, as the `update` here counts them.
         needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
         for_two_groups: the method's name, where it is not defined for more than two groups.
     """
 
     starts_from_forward = True
+    epoch = 0
     needs_debiased = False
     for_two_groups = ""
 
@@ -97,6 +99,7 @@ class Method:
 
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Train for one epoch, starting from `forward`'s output; returns the losses to log."""
+        self.epoch += 1
         if not self.continues_from_forward:
             self.model.train()
             output = self.embed()

@@ -23,21 +23,15 @@ class Settings(Model):
 
 class LinkPrediction(OnDrawnEdges, LinkMethod):
     settings: Settings
-    epoch = 0
     kept: Tensor
     """(E,) bool: the directed training edges that stay until the next draw."""
 
     def drawn(self) -> Tensor:
-        """(E',) bool, the kept edges and all self-loops."""
-        loops = self.kept.new_ones(self.task.graph.num_nodes)
-        return self.task.plain_csr.reorder_edges(torch.cat([self.kept, loops]))
-
-    def update(self, output: Tensor | None) -> dict[str, float]:
-        """Take one step, after a new draw in epoch 1 and every `every` epochs."""
-        self.epoch += 1
+        """(E',) bool, the kept edges and all self-loops; a new draw in epoch 1 and every `every` epochs."""
         if self.epoch == 1 or self.epoch % self.settings.every == 0:
             self.kept = self.draw()
-        return super().update(output)
+        loops = self.kept.new_ones(self.task.graph.num_nodes)
+        return self.task.plain_csr.reorder_edges(torch.cat([self.kept, loops]))
 
     def loss(self, output: Tensor) -> Tensor:
         """Compute the cross-entropy of kept edges against non-edges, half as many as all directed training edges."""

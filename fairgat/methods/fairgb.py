@@ -51,7 +51,6 @@ class Mixture(NamedTuple):
 class NodeClassification(NodeMethod):
     settings: Settings
     for_two_groups = "FairGB"
-    epoch = 0
     h: Tensor
     """(N, hidden) first layer of the last pass, which synthetic nodes read."""
 
@@ -75,13 +74,8 @@ class NodeClassification(NodeMethod):
         self.h = model.conv1(self.task.features, graph).relu()
         return model.classify(model.conv2(self.h, graph).relu())
 
-    def update(self, output: Tensor | None) -> dict[str, float]:
-        """Train on the training nodes until the warm-up is over, then on mixtures of them."""
-        self.epoch += 1
-        return super().update(output)
-
     def loss(self, output: Tensor) -> Tensor:
-        """Compute the cross-entropy of the training nodes, or of this epoch's mixtures."""
+        """Compute the cross-entropy of the training nodes until the warm-up is over, then of the epoch's mixtures."""
         if self.epoch <= self.settings.warmup:
             return super().loss(output)
         mixture = self.draw()

@@ -64,7 +64,6 @@ class NodeClassification(NodeMethod):
     settings: Settings
     x: Tensor
     """(N, F) features of training: x + delta phi(x)."""
-    epoch = 0
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
@@ -106,7 +105,6 @@ class NodeClassification(NodeMethod):
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Step the classifier, in some epochs the discriminator, then phi, which is ready for the next epoch."""
         losses, settings = super().update(output), self.settings
-        self.epoch += 1
         if settings.discriminator != "none" and self.epoch % settings.discriminator_every == 0:
             losses["discriminator_loss"] = self.discriminate()
         if settings.variant == "full":
