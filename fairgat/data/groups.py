@@ -142,7 +142,8 @@ def _check_case(
         text, listed = pair
         one = {name: [*some, text] if listed in some else some for name, some in lists.items()}
         apart = {name: [*some, text] if REST in some else some for name, some in lists.items()}
-        apart = apart if apart != lists else apart | {text: [text]}
+        if apart == lists:
+            apart[str(text)] = [text]
         raise Refused(
             f"{attribute} is {text!r}, and `groups` has {listed!r}. Are they one group, "
             f"{_suggested(options, attribute, one)}, or not, {_suggested(options, attribute, apart)}?",
