@@ -149,9 +149,9 @@ def figure(settings: StudySettings, rows: pd.DataFrame) -> Figure:
         methods = {each.method: each.title for each in block.rows}
         looks = {COMBINED: _ALL} | dict(zip(_attributes(rows, block.name), cycle(_LOOKS), strict=False))
         for gap, ax in zip(GAPS, row, strict=True):
-            mine = rows[(rows["dataset"] == block.name) & (rows["measure"] == gap)].set_index(["over", "method"])
+            mine = rows[(rows["dataset"] == block.name) & (rows["measure"] == gap)]
             for step, (over, (colour, marker)) in enumerate(looks.items()):
-                lines = mine.loc[over].reindex(list(methods))
+                lines = mine[mine["over"] == over].set_index("method").reindex(list(methods))
                 factor = measures.find(gap).unit.factor
                 places = [place + 0.2 * (step - (len(looks) - 1) / 2) for place in range(len(lines))]
                 spread = None if lines["std"].isna().all() else factor * lines["std"]

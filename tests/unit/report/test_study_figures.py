@@ -254,3 +254,9 @@ def test_a_line_for_every_method_with_all_gaps(study):
     assert names == ["if rates were equal", "all groups", "race", "sex"]
     places = [container.lines[0].get_xdata().tolist() for container in parity.containers]
     np.testing.assert_allclose(places, [[35, 10], [0, 2.5], [0, 2.5]], atol=1e-9)
+
+
+def test_a_gap_that_no_method_has_is_left_empty(study):
+    settings, rows = study
+    parity, opportunity = attributes.figure(settings, rows[rows["measure"] == "statistical_parity"]).axes
+    assert pd.isna([line.get_xdata() for line in opportunity.lines]).all() and len(parity.containers) == 3
