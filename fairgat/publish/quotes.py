@@ -25,17 +25,23 @@ _PARTS = re.compile(
     rf"(?P<old>.*?)(?P<end>{re.escape(END)}|\Z)",
     re.M | re.S,
 )
-_ACCOUNT = (
-    "Each gap of the mean logits as the parts that add up to it: mixing, label selection, the rest, and the gate."
+_PARTS_OF_GAPS = (
+    "Bars add up to each gap of the mean logits: *mixing* is there because the groups attend to the two groups in "
+    "different proportions, *selection* because those attended to are not their group's average, *gate* because ReLU "
+    "passes different features. Decisions, and so ΔSP and ΔEO, depend on the threshold as well."
 )
 FIGURES = {
-    "figures/account.svg": _ACCOUNT,
-    "studies/dose/account.svg": _ACCOUNT,
+    "figures/account.svg": ("Each gap of the mean logits and its parts", _PARTS_OF_GAPS),
+    "studies/dose/account.svg": (
+        "Each gap of the mean logits and its parts",
+        f"Step 1, FairGAT and a placebo with shuffled groups, all without the cap. {_PARTS_OF_GAPS}",
+    ),
     "figures/published.svg": (
-        "The paper's means against ours: filled where they agree, ringed where they differ, hollow where undecided."
+        "The paper's means against ours",
+        "Filled where they agree, ringed where they differ, hollow where undecided.",
     ),
 }
-"""A summary begins with the first of these that exists."""
+"""A summary begins with the first of these that exists: its words for those who cannot see it, and its caption."""
 READING = """\
 ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the nodes whose label is 1; \
 lower is fairer. GAT's rows are means ± standard deviation over the splits, in percent. The others are differences to \
@@ -118,7 +124,11 @@ def summary(published: Path, link: str) -> str:
         DataError: a file is missing.
     """
     rule = read_json(published / "provenance.json")["config"]["selection"]["rule"]
-    figures = [f"![{said}]({link}/{name})" for name, said in FIGURES.items() if (published / name).exists()]
+    figures = [
+        f"![{alt}]({link}/{name})\n\n{caption}"
+        for name, (alt, caption) in FIGURES.items()
+        if (published / name).exists()
+    ]
     claims = _table(published, "audit/claims.md")
     links = (
         f"More: [all tables]({link}/tables), [number by number]({link}/audit/paper_vs_reproduced.md), [claim by "
