@@ -8,5 +8,5 @@ with logged(snakemake):
     from fairgat.report import explorer
 
     given = snakemake.input
-    files = {kind: list(given[kind]) for kind in ("cells", "winners", "histories", "audit")}
+    files = {kind: list(given[kind]) for kind in explorer.READS}
     write_text(snakemake.output[0], explorer.page(FigureSettings.model_validate(snakemake.params.settings), files))

@@ -79,12 +79,13 @@ def _again(results: Path, configuration: list[str]) -> None:
     if pictures := {form: path for form, path in pictures.items() if path.exists()}:
         figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
         style.save(figure, pictures)
-    page, shown = results / "explore.html", {k: plan.files(k) for k in ("cells", "winners", "histories", "audit")}
-    lacking = next((path for paths in shown.values() for path in paths if not Path(path).exists()), None)
-    if page.exists() and lacking:
-        print(f"{page} stays as it was, with the verdicts of before: {lacking} does not exist\n")
-    elif page.exists():
-        write_text(page, explorer.page(explorer_settings(settings), shown))
+    page, shown = results / "explore.html", {kind: plan.files(kind) for kind in explorer.READS}
+    if page.exists():
+        lacking = next((path for paths in shown.values() for path in paths if not Path(path).exists()), None)
+        if lacking:
+            print(f"{page} stays as it was, with the verdicts of before: {lacking} does not exist\n")
+        else:
+            write_text(page, explorer.page(explorer_settings(settings), shown))
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
 
 

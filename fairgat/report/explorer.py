@@ -28,6 +28,7 @@ from fairgat.scores.selection import RULES
 from fairgat.tasks import measures
 from fairgat.tasks.measures import PERCENT, Measure, Unit
 
+READS = ("cells", "winners", "histories", "audit")
 POINTS = 50  # of a learning curve
 TEMPLATE = "templates/explore.html.j2"  # in full, so that the rule sees it, as in render.py
 _KEYS = ["dataset", "method", "cell"]
@@ -123,7 +124,7 @@ def page(settings: FigureSettings, files: Files) -> str:
     """Make explore.html.
 
     Args:
-        files: of the kinds `cells`, `winners`, `histories` and `audit`.
+        files: of the kinds in `READS`.
     """
     cells, winners, views = read(*files["cells"]), read(*files["winners"]), {}
     for task in TASKS:
