@@ -169,14 +169,16 @@ class StudySettings(ScoreSettings):
 def figure_settings(config: Config, name: str, task: Task | None) -> FigureSettings:
     """Say what a figure shows: data sets (panels) and methods (colours) that are run.
 
-    A figure that is named after a table has that table's methods, another one has all.
+    A figure that is named after a table has that table's methods, another one of a task all that are trained for it, and
+    one of both tasks those that are another one (`same_as`), too.
     """
-    return _run(_shown(config, task, config.tables.get(name, _distinct(config))))
+    methods = _distinct(config) if task else list(config.methods)
+    return _run(_shown(config, task, config.tables.get(name, methods)))
 
 
 def explorer_settings(config: Config) -> FigureSettings:
     """Say what explore.html shows: all that is run, in the order of only_methods."""
-    return _run(_shown(config, None, config.only or _distinct(config)))
+    return _run(_shown(config, None, config.only or list(config.methods)))
 
 
 def _distinct(config: Config) -> list[str]:

@@ -25,16 +25,12 @@ _PARTS = re.compile(
     rf"(?P<old>.*?)(?P<end>{re.escape(END)}|\Z)",
     re.M | re.S,
 )
-_PARTS_OF_GAPS = (
-    "Bars add up to each gap of the mean logits: *mixing* is there because the groups attend to the two groups in "
-    "different proportions, *selection* because those attended to are not their group's average, *gate* because ReLU "
-    "passes different features. Decisions, and so ΔSP and ΔEO, depend on the threshold as well."
-)
 FIGURES = {
-    "figures/account.svg": ("Each gap of the mean logits and its parts", _PARTS_OF_GAPS),
-    "studies/dose/account.svg": (
+    "figures/account.svg": (
         "Each gap of the mean logits and its parts",
-        f"Step 1, FairGAT and a placebo with shuffled groups, all without the cap. {_PARTS_OF_GAPS}",
+        "Bars add up to each gap of the mean logits: *mixing* is there because the groups attend to the two groups in "
+        "different proportions, *selection* because those attended to are not their group's average, *gate* because "
+        "ReLU passes different features. Decisions, and so ΔSP and ΔEO, depend on the threshold as well.",
     ),
     "figures/published.svg": (
         "The paper's means against ours",

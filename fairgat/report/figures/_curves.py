@@ -51,7 +51,8 @@ def draw(settings: Settings, files: Files) -> Figure:
                 ax.plot(mine["epoch"], mine["mean"], color=look.colour)
             ax.locator_params(nbins=3)
             if metric == known[0]:
-                ax.set_title(f"\n{look.title}", fontsize=7)
+                lines = look.title.replace(" (", "\n(")
+                ax.set_title(lines if "\n" in lines else f"\n{lines}", fontsize=7)
         row[0].set_ylabel(style.label(metric))
         if metric == known[0]:  # above the methods' titles, and wider than the first panel
             title = row[0].annotate(style.plain(datasets[dataset]), (0, 1), (0, 15), "axes fraction", "offset points")
