@@ -241,7 +241,7 @@ def _choice(
 
 def _styled(chart: Any, about: str) -> Any:
     """Set the chart's style, and the label that screen readers read."""
-    legend = {"columns": alt.expr("windowSize()[0] < 500 ? 3 : 6"), "symbolLimit": 0, "symbolOpacity": 1}
+    legend = {"columns": alt.expr("windowSize()[0] < 700 ? 3 : 6"), "symbolLimit": 0, "symbolOpacity": 1}
     return (
         chart.properties(description=about)
         .configure(font="system-ui, sans-serif")
