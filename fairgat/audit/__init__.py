@@ -137,11 +137,11 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
         words = words.replace(labels.AGREES, "agree")
         paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
-    likely = chances.iloc[:, 0].dropna()
-    each = ", ".join(f"{number} with {value:.2f}" for number, value in likely.items())
+    splits, alike = chances.columns[min(1, len(chances.columns) - 2)], chances.iloc[:, -1]
+    each = ", ".join(f"{claim} {chance:.2f} ({alike[claim]:.2f})" for claim, chance in chances[splits].dropna().items())
     paragraphs[-1] += (
-        " Claims can fail by luck: if the paper's tables were exactly right, splits like its own would support, on all "
-        f"its data sets, claim {each.replace('with', 'with probability', 1)}."
+        " Claims can fail, or pass, by luck. The chance of support if the paper's tables were exactly right "
+        f"({splits}), and, in brackets, if all methods were alike: claim {each}."
     )
     unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
     text = agreement.in_words(settings.margins)
