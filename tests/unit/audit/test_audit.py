@@ -2,6 +2,7 @@
 
 import math
 import re
+from io import StringIO
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -309,6 +310,9 @@ def test_a_whole_audit(plan):
         in texts["headline.txt"]
     )
     assert "Of the paper's 8 claims, at cells chosen by the rule fair: " in texts["headline.txt"]
+    drawn = pd.read_csv(StringIO(texts["chances.csv"]), index_col="claim").loc[2, ["data sets run here, 3 splits", support.EQUAL]]
+    assert "were exactly right (data sets run here, 3 splits)" in texts["headline.txt"]
+    assert ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in texts["headline.txt"]
     lines = texts["paired.md"].splitlines()
     chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
     assert "**-1.00**" in chosen and "FairGAT" not in chosen  # its name stands in the row above
