@@ -169,8 +169,8 @@ class StudySettings(ScoreSettings):
 def figure_settings(config: Config, name: str, task: Task | None) -> FigureSettings:
     """Say what a figure shows: data sets (panels) and methods (colours) that are run.
 
-    A figure that is named after a table has that table's methods, another one of a task all that are trained for it, and
-    one of both tasks those that are another one (`same_as`), too.
+    A figure that is named after a table has that table's methods, another one of a task all that are trained for it;
+    one of both tasks also has those that are another one (`same_as`).
     """
     methods = _distinct(config) if task else list(config.methods)
     return _run(_shown(config, task, config.tables.get(name, methods)))

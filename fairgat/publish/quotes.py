@@ -30,8 +30,8 @@ FIGURES = {
         "Each gap of the mean logits and its parts",
         "Bars add up to each gap of the mean logits: *mixing* is there because the groups attend to the two groups in "
         "different proportions, *label selection* and *the rest* because those attended to are not their group's "
-        "average, *gate* because ReLU passes different features. Decisions, and so ΔSP and ΔEO, depend on the threshold "
-        "as well.",
+        "average, *gate* because ReLU passes different features. Decisions, and so ΔSP and ΔEO, depend on the "
+        "threshold as well.",
     ),
     "figures/published.svg": (
         "The paper's means against ours",
@@ -43,8 +43,8 @@ READING = """\
 ΔSP is the gap between the groups' shares of positive predictions, ΔEO the same gap among the nodes whose label is 1; \
 lower is fairer. GAT's rows are means ± standard deviation over the splits, in percent. The others are differences to \
 GAT on the same splits and machine, in points, ± half their 95 % interval, which is for other splits of the same \
-people; bold where it excludes 0, as about one in twenty does by chance. Cells: those that the rule *{rule}* chooses on \
-validation; in the study with more splits the paper's."""
+people; bold where it excludes 0, as about one in twenty does by chance. Cells: those that the rule *{rule}* chooses \
+on validation; in the study with more splits the paper's."""
 CHANCE = (
     "Chance: the probability that the claim would pass if the paper's tables were exactly right, or, in the last "
     "column, if all methods were alike."

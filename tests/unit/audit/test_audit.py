@@ -310,7 +310,8 @@ def test_a_whole_audit(plan):
         in texts["headline.txt"]
     )
     assert "Of the paper's 8 claims, at cells chosen by the rule fair: " in texts["headline.txt"]
-    drawn = pd.read_csv(StringIO(texts["chances.csv"]), index_col="claim").loc[2, ["data sets run here, 3 splits", support.EQUAL]]
+    chances = pd.read_csv(StringIO(texts["chances.csv"]), index_col="claim")
+    drawn = chances.loc[2, ["data sets run here, 3 splits", support.EQUAL]]
     assert "were exactly right (data sets run here, 3 splits)" in texts["headline.txt"]
     assert ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in texts["headline.txt"]
     lines = texts["paired.md"].splitlines()
