@@ -204,7 +204,12 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     """Compute R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
 
     Where edges have a direction, those that come in count, as attention does.
+
+    Raises:
+        ValueError: a group is NaN.
     """
+    if (sensitive != sensitive).any():
+        raise ValueError("sensitive is NaN for some nodes: give them a group of their own, or leave them out")
     source, target = edge_index
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[target[sensitive[source] != sensitive[target]]] = True

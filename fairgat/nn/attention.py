@@ -16,7 +16,6 @@ features are float32 on the CPU two operators take their place (`fairgat.nn.kern
 import numpy as np
 import torch
 from torch import Tensor
-from torch.autograd.function import once_differentiable
 
 from fairgat.nn import kernels
 from fairgat.nn.cache import has_storage
@@ -128,10 +127,24 @@ def operator(schema: str, fake, backward=None, setup=None):
         _library.impl(name, function, "CPU")
         torch.library.register_fake(name, fake, lib=_library)
         if backward is not None:
-            torch.library.register_autograd(name, once_differentiable(backward), setup_context=setup, lib=_library)
+            torch.library.register_autograd(name, _once(backward), setup_context=setup, lib=_library)
         return function
 
     return register
+
+
+def _once(backward):
+    """Refuse to be differentiated again; `once_differentiable` lets paths that lead around it pass."""
+
+    def first(ctx, *grads):
+        if torch.is_grad_enabled():  # under create_graph=True
+            raise RuntimeError(
+                "the layers have no second derivatives in float32 on the CPU: leave out create_graph=True, or convert "
+                "layer and input by .double()"
+            )
+        return backward(ctx, *grads)
+
+    return first
 
 
 def _softmax_setup(ctx, inputs, output):

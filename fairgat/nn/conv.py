@@ -7,7 +7,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from fairgat.nn.attention import segment_softmax, sum_of_neighbours
+from fairgat.nn.attention import fused, segment_softmax, sum_of_neighbours
 from fairgat.nn.csr import CSRGraph, csr_of
 from fairgat.nn.linear import features_linear
 from fairgat.nn.normalise import Features, spectrally_normalised
@@ -191,6 +191,8 @@ class GATConv(nn.Module):
             raise ValueError(f"this layer needs a CSRGraph made {'with' if fair else 'without'} `sensitive`")
         elif edge_index.shares != shares:
             raise ValueError(f"this layer needs a CSRGraph made with shares={shares}, got {edge_index.shares}")
+        elif edge_index.add_self_loops not in (None, self.add_self_loops):
+            raise ValueError(f"this layer needs a CSRGraph made with add_self_loops={self.add_self_loops}")
         else:
             graph = edge_index
         if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
@@ -199,6 +201,7 @@ class GATConv(nn.Module):
         return graph
 
     def _forward(self, x, graph, keep, return_attention_weights):
+        fused(x)  # in a forked process, before PyTorch waits for threads that are not there
         if torch.is_autocast_enabled(x.device.type):
             x = x.to(self.att_src.dtype)
         with torch.autocast(x.device.type, enabled=False):
@@ -257,9 +260,8 @@ class FairGATConv(GATConv):
             in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
             bias, residual,
         )  # fmt: skip
-        share = isinstance(alpha_chi, Real) and 0 <= alpha_chi <= 1  # not a tensor: its gradient would be lost
-        if not (share or alpha_chi is None or isinstance(alpha_chi, Shares)):
-            raise ValueError(f"alpha_chi must be a share of attention in [0, 1], `Shares` or None, got {alpha_chi!r}")
+        if not (alpha_chi is None or isinstance(alpha_chi, Shares)):
+            _check_share(alpha_chi)
         if eta is not None and not 0 < eta < math.inf:
             raise ValueError(f"eta must be positive and finite, got {eta}")
         self.alpha_chi = alpha_chi
@@ -300,7 +302,8 @@ class FairGATConv(GATConv):
 
     def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
         """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
-        alpha_chi = 0.0 if graph.shares is not None else self.alpha_chi or 0.0
+        alpha_chi = 0.0 if graph.shares is not None or self.alpha_chi is None else self.alpha_chi
+        _check_share(alpha_chi)  # it may have been set since
         return segment_softmax(source, target, graph, alpha_chi, self.negative_slope, keep)
 
     def normalise(self, features: Features) -> Features:
@@ -317,6 +320,12 @@ class FairGATConv(GATConv):
 
     def extra_repr(self) -> str:
         return f", alpha_chi={self.alpha_chi}, eta={self.eta}"
+
+
+def _check_share(alpha_chi: Any) -> None:
+    # Not a tensor, whose gradient would be lost, and not a flag.
+    if isinstance(alpha_chi, bool) or not isinstance(alpha_chi, Real) or not 0 <= alpha_chi <= 1:
+        raise ValueError(f"alpha_chi must be a share of attention in [0, 1], `Shares` or None, got {alpha_chi!r}")
 
 
 def glorot_(weight: Tensor) -> Tensor:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
-MISSING = ["nan", "None", "<NA>", "NaT"]  # as strings: what pandas and NumPy put where a value is missing
+MISSING = ["", "na", "nan", "none", "<na>", "nat"]  # texts that stand for a missing value, in any case
 KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
@@ -38,6 +38,7 @@ class CSRGraph:
         permutation: (E,) int64; edge k here is edge `permutation[k]` of `edge_index`.
         shares: what the segments' masses are from, or None.
         mass: (N, S) float64 mass of each segment, where there are shares.
+        add_self_loops: whether every node was given exactly one; None where the graph was made otherwise.
     """
 
     num_nodes: int
@@ -48,6 +49,7 @@ class CSRGraph:
     permutation: Tensor
     shares: "Shares | None" = None
     mass: Tensor | None = None
+    add_self_loops: bool | None = None
     _transposed: list[tuple[Tensor, ...]] = field(default_factory=list, init=False, repr=False)
     _masses: dict[tuple, Tensor] = field(default_factory=dict, init=False, repr=False)
 
@@ -96,7 +98,7 @@ class CSRGraph:
         device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
         arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass
         tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
-        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4])
+        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops)
 
     @property
     def num_rows(self) -> int:
@@ -209,11 +211,13 @@ def group_values(sensitive: Any) -> np.ndarray:
             if all(issubclass(each, kind) for each in kinds):
                 values = values.astype(dtype)
                 break
-    missing = np.isin(values.astype(str), MISSING) if values.dtype.kind in "OTUSf" else np.zeros(0, bool)
+    missing = np.ma.getmaskarray(sensitive) if np.ma.is_masked(sensitive) else np.zeros(0, bool)
+    if not missing.any() and values.dtype.kind in "OTUSf":
+        missing = np.isin(np.strings.lower(values.astype(str)), MISSING)
     if missing.any():
         raise ValueError(
-            f"sensitive is missing for {missing.sum()} nodes, the first of which is {missing.argmax()}: give them a "
-            "group of their own, or leave them out"
+            f"sensitive is missing for {missing.sum()} nodes, the first of which is {missing.argmax()} (masked, NaN, "
+            "None, NA or empty): give them a group of another name, or leave them out"
         )
     if values.dtype.kind not in "biuUS" and values.size:
         raise ValueError(
@@ -231,7 +235,7 @@ def _edges(edge_index: Tensor, num_nodes: int) -> Tensor:
         ValueError: it is neither integers of shape (2, E) nor a sparse (N, N) matrix.
     """
     if not isinstance(edge_index, Tensor):
-        raise ValueError(f"edge_index must be a tensor or a CSRGraph, got {type(edge_index).__name__}")
+        raise ValueError(f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}")
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
         coordinates = edge_index.detach().to_sparse_coo()
         if coordinates.shape != (num_nodes, num_nodes):

@@ -66,7 +66,12 @@ def moments(x: Tensor) -> tuple[Tensor, Tensor]:
     mean = x.sum(0) / max(len(x), 1)
     if fused(x) and x.dim() > 1:
         return mean, torch.ops.fairgat.column_variance(x.flatten(1), mean.detach().flatten()).view(mean.shape)
-    return mean, (x - mean.detach()).square().sum(0) / max(len(x), 1)  # the gradient by the mean is 0
+    return mean, (x - _held(mean)).square().sum(0) / max(len(x), 1)
+
+
+def _held(mean: Tensor) -> Tensor:
+    """The mean as a constant, which saves time where there are no second derivatives: the gradient by it is 0."""
+    return mean.detach() if fused(mean) else mean
 
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -124,7 +129,7 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean (H, K) and population covariance (H, K, K) over the rows of x (N, H, K)."""
     x = exact(x)
     mean = x.sum(0) / max(len(x), 1)
-    centred = (x - mean.detach()).transpose(0, 1)
+    centred = (x - _held(mean)).transpose(0, 1)
     return mean, centred.mT @ centred / max(len(x), 1)
 
 

@@ -143,6 +143,8 @@ def balanced_shares(
         raise ValueError(f"retention lies in [-1, 1], got {retention}")
     groups, own = np.unique(group_values(sensitive), return_inverse=True)
     nodes, size = len(own), len(groups)
+    if own.ndim != 1:
+        raise ValueError(f"sensitive must have shape (N,), got {own.shape}")
     if not 0 < size <= MOST:
         raise ValueError(f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each")
     source, target = incoming(edge_index, nodes, add_self_loops)

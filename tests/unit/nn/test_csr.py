@@ -70,12 +70,14 @@ EDGE = torch.zeros(2, 1).long()
         (EDGE, pd.Series([0, 1, None], dtype="Int64"), "missing for 1 nodes, the first of which is 2"),
         (EDGE, pd.Series(["a", None, "b"]), "missing for 1 nodes, the first of which is 1"),
         (EDGE, pd.Series([0, 1, None]), "missing for 1 nodes, the first of which is 2"),
+        (EDGE, ["a", "", "b"], "missing for 1 nodes, the first of which is 1"),
+        (EDGE, np.ma.masked_array([0, 1, 1], [False, False, True]), "missing for 1 nodes, the first of which is 2"),
         (EDGE, torch.zeros(4).int(), r"shape \(3,\)"),
         (torch.zeros(3, 4).long(), None, r"shape \(2, E\)"),
         (torch.zeros(2, 4), None, "integers"),
         (torch.tensor([[0], [3]]), None, r"outside 0 .. 2"),
         (torch.tensor([[-1], [0]]), None, r"outside 0 .. 2"),
-        ([[0], [1]], None, "must be a tensor or a CSRGraph"),
+        ([[0], [1]], None, "must be a tensor"),
     ],
 )
 def test_what_does_not_fit_is_refused(edge_index, sensitive, message):

@@ -84,6 +84,12 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
     assert torch.equal(graph.edge_index, again)
 
 
+def annealed(share):
+    layer = FairGATConv(5, 2)
+    layer.alpha_chi = share
+    return layer
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -96,6 +102,12 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
         (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)), "bipartite"),
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),
+        (lambda: FairGATConv(3, 2, alpha_chi=True), "alpha_chi must be a share"),
+        (lambda: annealed(5.0)(features(), *random_graph()), "alpha_chi must be a share"),
+        (
+            lambda: GATConv(5, 2, add_self_loops=False)(features(), CSRGraph.from_edge_index(random_graph()[0], N)),
+            "made with add_self_loops=False",
+        ),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
         (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),

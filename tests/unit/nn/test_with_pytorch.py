@@ -44,11 +44,22 @@ def test_autocast_leaves_the_precision(widths, edge_index, sensitive):
     torch.testing.assert_close(after_half, expected, rtol=0.1, atol=0.1)
 
 
-def test_a_second_derivative_is_refused(edge_index):
+@pytest.mark.parametrize("options", [{}, {"eta": None}], ids=str)
+def test_a_second_derivative_in_float32_is_refused(options, edge_index, sensitive):
     x = features()
-    (first,) = torch.autograd.grad(GATConv(5, 8)(x, edge_index).square().sum(), x, create_graph=True)
-    with pytest.raises(RuntimeError, match="differentiate twice"):
-        first.sum().backward()
+    out = FairGATConv(5, 8, **options)(x, edge_index, sensitive)
+    with pytest.raises(RuntimeError, match="no second derivatives in float32"):
+        torch.autograd.grad(out.square().sum(), x, create_graph=True)
+
+
+@pytest.mark.parametrize("options", [{}, {"center": True}, {"eta": None, "spectral_norm": False}], ids=str)
+@pytest.mark.parametrize("channels", [3, 8], ids=["narrows", "widens"])
+def test_second_derivatives_in_float64(channels, options, edge_index, sensitive):
+    torch.manual_seed(0)
+    layer = FairGATConv(5, channels, **options).double()
+    x = features().detach().double().requires_grad_()
+    assert torch.autograd.gradcheck(lambda x: layer(x, edge_index, sensitive), x)
+    assert torch.autograd.gradgradcheck(lambda x: layer(x, edge_index, sensitive), x)
 
 
 @pytest.mark.parametrize("options", [{}, {"eta": None}, {"add_self_loops": False}], ids=str)
