@@ -53,12 +53,13 @@ def assemble(
     kept, left_out = _kept(options, table, groups, labels, edge_index)
     occurring, sensitive = np.unique(groups[kept], return_inverse=True)
     edges = edge_index if kept.all() else induced(edge_index, kept)  # else a copy, for nothing
-    made, read = _features(options, table, features, kept, edges)
+    known = None if labels is None else labels[kept]
+    made, read = _features(options, table, features, kept, edges, (sensitive, known))
     unknown, loops = (int(rows.sum()) for rows in listed.bad.values())
     left_out |= {"edges that name an unknown node": unknown, "edges that join a node to itself": loops}
     return Graph(
         features=made,
-        labels=sensitive.astype(np.int64) if labels is None else labels[kept],
+        labels=sensitive.astype(np.int64) if known is None else known,
         sensitive=sensitive.astype(np.int64),
         edge_index=edges,
         groups=tuple(named[group] for group in occurring),
@@ -89,14 +90,22 @@ def _kept(
 
 
 def _features(
-    options: Columns, table: Table, given: np.ndarray | None, kept: np.ndarray, edges: np.ndarray
+    options: Columns,
+    table: Table,
+    given: np.ndarray | None,
+    kept: np.ndarray,
+    edges: np.ndarray,
+    told: tuple[np.ndarray, np.ndarray | None],
 ) -> tuple[np.ndarray, dict[str, Any]]:
-    """Make the (N, F) float32 features of the nodes that are kept, and say how columns were read."""
+    """Make the (N, F) float32 features of the nodes that are kept, and say how columns were read.
+
+    `told` are the groups and the labels of these nodes, which no feature should tell.
+    """
     names = feature_names(table, options, given is None)
-    if options.features is None:
-        _check_telling(table, names, options)
     if not kept.all():  # what is left out must not count in a mean, nor leave a category
         table, given = table.only(kept), given if given is None else given[kept]
+    if options.features is None:
+        _check_telling(table, names, options, *told)
     made, read = columns.features(table, names, options)
     if given is not None:
         made = np.concatenate([given, made], axis=1)
@@ -139,18 +148,27 @@ def feature_names(table: Table, options: Columns, all_columns: bool = True) -> l
     return names
 
 
-def _check_telling(table: Table, names: list[str], options: Columns) -> None:
+def _check_telling(
+    table: Table, names: list[str], options: Columns, groups: np.ndarray, labels: np.ndarray | None
+) -> None:
     """Ask for columns that hardly are features: ids, and the label or a sensitive attribute in other words."""
+    everyone = np.ones(len(table), bool)
+    told = [(repr(name), table.column(name).codes, everyone) for name in options.sensitive]
+    told.append((repr(options.sensitive[0]) if len(options.sensitive) == 1 else "the groups", groups, everyone))
+    if labels is not None and options.label is not None:
+        known = labels != UNLABELLED
+        told += [(repr(options.label), values, known) for values in (table.column(options.label).codes, labels)]
     for name in names:
         column, what = table.column(name), None
         if _ID.search(name) and len(column.texts) == len(table) and all(map(str.isdigit, column.texts)):
             what = "seems to hold ids"
-        for role in filter(None, (options.label, *options.sensitive)):
-            other = table.column(role)
-            if 1 < len(other.texts) == len(column.texts) < min(len(table) / 2, columns.MOST_CATEGORIES):
-                pairs = np.bincount(column.codes * len(other.texts) + other.codes)
-                if np.count_nonzero(pairs) == len(other.texts):
-                    what = f"says of each node what {role!r} says, in other words"
+        for role, values, of in told:
+            if len(column.texts) <= columns.MOST_CATEGORIES:
+                size = int(values.max()) + 1
+                pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values[of]))
+                one_to_one = all(len(np.unique(side)) == len(pairs) for side in np.divmod(pairs, size))
+                if one_to_one and 1 < len(pairs) < of.sum() / 2:
+                    what = f"says of each node what {role} says, in other words"
         if what:
             raise DataError(
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "

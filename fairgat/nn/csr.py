@@ -38,7 +38,7 @@ class CSRGraph:
         permutation: (E,) int64; edge k here is edge `permutation[k]` of `edge_index`.
         shares: what the segments' masses are from, or None.
         mass: (N, S) float64 mass of each segment, where there are shares.
-        add_self_loops: whether every node was given exactly one; None where the graph was made otherwise.
+        add_self_loops: whether they were added; None where that is unknown.
     """
 
     num_nodes: int
