@@ -16,7 +16,6 @@ from fairgat.scores.runs import under
 
 REFERENCE = "gat"
 CONFIDENCE = 0.95
-ROUNDING = 1e-12
 COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "spread", "low", "high")
 
 
@@ -28,14 +27,13 @@ def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Serie
     Error, Machine Learning 52, 2003).
 
     Args:
-        frame: has `difference`, their mean, `spread`, their standard deviation between splits, and `n_splits`, J.
+        frame: has `spread`, the standard deviation of the differences between splits, and `n_splits`, J.
         ratios: test examples for each one that is trained on.
 
     Returns:
-        NaN for fewer than two splits, and where all splits differ by one amount: how much others would is not known.
+        NaN for fewer than two splits.
     """
-    varies = (frame["spread"] > ROUNDING) | (frame["difference"].abs() <= ROUNDING)
-    several = frame["n_splits"].where((frame["n_splits"] > 1) & varies)
+    several = frame["n_splits"].where(frame["n_splits"] > 1)
     return stdtrit(several - 1, (1 + CONFIDENCE) / 2) * frame["spread"] * np.sqrt(1 / several + ratios)
 
 
@@ -48,7 +46,7 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 
     Returns:
         One row per group, in order of appearance: `keys`, `n_splits`, `difference`, and `spread` (the standard
-        deviation of the differences), `low` and `high`, which are NaN where `half_width` is.
+        deviation of the differences), `low` and `high`, which are NaN for a single split.
     """
     gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(list(keys), sort=False)["gap"]
     means = gaps.agg(n_splits="size", difference=fmean, spread="std").astype({"difference": float, "spread": float})
