@@ -137,6 +137,7 @@ def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame,
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
         words = words.replace(labels.AGREES, "agree")
         paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
+    # With the run's own splits, or with the paper's where it has only one.
     splits, alike = chances.columns[min(1, len(chances.columns) - 2)], chances.iloc[:, -1]
     each = ", ".join(f"{claim} {chance:.2f} ({alike[claim]:.2f})" for claim, chance in chances[splits].dropna().items())
     paragraphs[-1] += (

@@ -152,23 +152,23 @@ def _check_telling(
     table: Table, names: list[str], options: Columns, groups: np.ndarray, labels: np.ndarray | None
 ) -> None:
     """Ask for columns that hardly are features: ids, and the label or a sensitive attribute in other words."""
-    everyone = np.ones(len(table), bool)
-    told = [(repr(name), table.column(name).codes, everyone) for name in options.sensitive]
-    told.append((repr(options.sensitive[0]) if len(options.sensitive) == 1 else "the groups", groups, everyone))
+    told: list[tuple[str, np.ndarray, Any]]  # who is told, what of each node, of which nodes
+    told = [(repr(name), table.column(name).codes, slice(None)) for name in options.sensitive]
+    told.append((repr(options.sensitive[0]) if len(options.sensitive) == 1 else "the groups", groups, slice(None)))
     if labels is not None and options.label is not None:
         known = labels != UNLABELLED
         told += [(repr(options.label), values, known) for values in (table.column(options.label).codes, labels)]
+    sized = [(role, values[of], of, int(values.max()) + 1) for role, values, of in told]
+    roles = [each for each in sized if each[-1] < columns.MOST_CATEGORIES]
     for name in names:
         column, what = table.column(name), None
         if _ID.search(name) and len(column.texts) == len(table) and all(map(str.isdigit, column.texts)):
             what = "seems to hold ids"
-        for role, values, of in told:
-            if len(column.texts) <= columns.MOST_CATEGORIES:
-                size = int(values.max()) + 1
-                pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values[of]))
-                one_to_one = all(len(np.unique(side)) == len(pairs) for side in np.divmod(pairs, size))
-                if one_to_one and 1 < len(pairs) < of.sum() / 2:
-                    what = f"says of each node what {role} says, in other words"
+        for role, values, of, size in roles if len(column.texts) < columns.MOST_CATEGORIES else ():
+            pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values))
+            one_to_one = all(len(np.unique(side)) == len(pairs) for side in np.divmod(pairs, size))
+            if one_to_one and 1 < len(pairs) < len(values) / 2:
+                what = f"says of each node what {role} says, in other words"
         if what:
             raise DataError(
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "

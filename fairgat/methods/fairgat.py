@@ -92,7 +92,8 @@ class _FairGAT(Method):
 
     def layer(self):
         """Make a factory of attention layers with the steps that are on."""
-        return attention_layer(self.conv(), self.task, alpha_chi=self.shares, **self.options())
+        loops = self.csr.add_self_loops
+        return attention_layer(self.conv(), self.task, alpha_chi=self.shares, add_self_loops=loops, **self.options())
 
     def build(self) -> nn.Module:
         return self.task.network(self.layer(), **self.options())

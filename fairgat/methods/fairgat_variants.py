@@ -14,7 +14,6 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
-from fairgat.methods.base import attention_layer
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
 from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised
 
@@ -122,10 +121,6 @@ class _Variant:
         if self.settings.one_sided == "share":
             return OneSidedShare
         return ConstantDeviation if self.settings.deviation == "constant" else _LAYERS[self.settings.scores]
-
-    def layer(self):
-        loops = {"add_self_loops": self.settings.self_loops}
-        return attention_layer(self.conv(), self.task, alpha_chi=self.shares, **loops, **self.options())
 
     @cached_property
     def csr(self) -> CSRGraph:

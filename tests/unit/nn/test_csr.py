@@ -77,7 +77,7 @@ EDGE = torch.zeros(2, 1).long()
         (torch.zeros(2, 4), None, "integers"),
         (torch.tensor([[0], [3]]), None, r"outside 0 .. 2"),
         (torch.tensor([[-1], [0]]), None, r"outside 0 .. 2"),
-        ([[0], [1]], None, "must be a tensor"),
+        ([[0], [1]], None, r"must be a tensor, \(2, E\) or sparse, got list"),
     ],
 )
 def test_what_does_not_fit_is_refused(edge_index, sensitive, message):
