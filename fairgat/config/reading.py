@@ -28,9 +28,15 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
         raise ConfigError(f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)) from None
 
 
-def explain(error: ValidationError, prefix: str, model: type[BaseModel]) -> list[str]:
-    """Write one line per problem that pydantic found in `model`, each with the key's path under `prefix`."""
-    return [_explain(item, model, prefix) for item in error.errors()]
+def explain(
+    error: ValidationError, prefix: str, model: type[BaseModel], other: Mapping[str, str] | None = None
+) -> list[str]:
+    """Write one line per problem that pydantic found in `model`, each with the key's path.
+
+    Args:
+        prefix: what comes before the path; `other`: what does for keys that stand elsewhere.
+    """
+    return [_explain(item, model, (other or {}).get(str(*item["loc"][:1]), prefix)) for item in error.errors()]
 
 
 def load_files(*paths: str | Path) -> Config:

@@ -159,6 +159,8 @@ class StudySettings(ScoreSettings):
     dose: str | None
     attributes: bool
     measured_by: dict[str, str]
+    left_out: list[str]
+    """Titles of variants that are not run."""
     blocks: list[StudyBlock]
 
     @property
@@ -244,7 +246,7 @@ def study_settings(config: Config) -> StudySettings:
             blocks.append(StudyBlock(name=dataset, title=entry.title or dataset, task=entry.task, rows=rows))
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
-    drawn = {block.name for block in blocks}
+    drawn, titles = {block.name for block in blocks}, {row.title for block in blocks for row in block.rows}
     along = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
     asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "dose", "attributes"})
     return StudySettings(
@@ -252,6 +254,7 @@ def study_settings(config: Config) -> StudySettings:
         along={key: names for key, names in along.items() if names},
         measured_by={name: by for name, by in study.measured_by.items() if study.attributes and {name, by} <= drawn},
         **_scores(config),
+        left_out=[row.title for row in study.rows if row.title not in titles],
         blocks=blocks,
     )
 

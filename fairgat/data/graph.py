@@ -208,6 +208,7 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     Raises:
         ValueError: a group is NaN.
     """
+    sensitive, edge_index = np.asarray(sensitive), np.asarray(edge_index)
     if (sensitive != sensitive).any():
         raise ValueError("sensitive is NaN for some nodes: give them a group of their own, or leave them out")
     source, target = edge_index

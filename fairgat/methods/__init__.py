@@ -7,6 +7,7 @@ wrong with a module or with its settings is a ConfigError that names every probl
 
 import importlib
 import pkgutil
+from collections.abc import Mapping
 from types import ModuleType
 from typing import Any
 
@@ -50,13 +51,15 @@ def implementation(name: str, task: Task) -> type:
     return cls
 
 
-def settings(name: str, values: dict[str, Any], path: str = "settings") -> Model:
-    """Validate a method's settings, with one cell's hyperparameters."""
+def settings(
+    name: str, values: dict[str, Any], path: str = "settings", paths: Mapping[str, str] | None = None
+) -> Model:
+    """Validate a method's settings, with one cell's hyperparameters; `paths` are of keys that stand elsewhere."""
     model = module(name).Settings
     try:
         return model.model_validate(values)
     except ValidationError as error:
-        raise ConfigError("\n".join(explain(error, path, model))) from None
+        raise ConfigError("\n".join(explain(error, path, model, paths))) from None
 
 
 def check(config: Config) -> None:
@@ -74,8 +77,9 @@ def check(config: Config) -> None:
             continue
         for path, grid in _grids(name, entry).items():
             for cell in cells.expand(grid):
+                fixed = dict.fromkeys(entry.settings.keys() - cell.keys(), f"methods.{name}.settings")
                 try:
-                    settings(config.module(name), entry.settings | cell, path)
+                    settings(config.module(name), entry.settings | cell, path, fixed)
                 except ConfigError as error:
                     problems |= dict.fromkeys(str(error).splitlines())
         problems |= dict.fromkeys(_unknown_data_sets(name, entry, config))

@@ -212,6 +212,9 @@ class GATConv(nn.Module):
             return out
         return out, (graph.edge_index, graph.original_order(alpha.t()))
 
+    def extra_repr(self) -> str:
+        return "" if self.add_self_loops else ", add_self_loops=False"
+
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{self.extra_repr()})"
 
@@ -319,7 +322,8 @@ class FairGATConv(GATConv):
         return spectrally_normalised(self.lin.weight) if self.spectral_norm and self.eta is None else self.lin.weight
 
     def extra_repr(self) -> str:
-        return f", alpha_chi={self.alpha_chi}, eta={self.eta}"
+        steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
+        return steps + ", center=True" * self.center + super().extra_repr()
 
 
 def _check_share(alpha_chi: Any) -> None:

@@ -74,8 +74,10 @@ class CSRGraph:
 
         Raises:
             ValueError: a shape or type is wrong, an edge names a node outside 0 .. N-1, or there are shares without
-                `sensitive`, or for other groups.
+                `sensitive`, for other groups, or made for a graph with other self-loops.
         """
+        if shares is not None and shares.add_self_loops not in (None, add_self_loops):
+            raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
         source, target = incoming(edge_index, num_nodes, add_self_loops)
         segments, segment, mass = 1, target, None
         if sensitive is not None:

@@ -8,6 +8,7 @@ Theorem 1 for any K.
 """
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,8 @@ class Shares:
         kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending order.
         masses: (R, K) their masses.
         reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
+        add_self_loops: whether that graph had self-loops added, as graphs and layers with these shares then need; None
+            where they were not made for a graph.
 
     Raises:
         ValueError: the shapes do not fit, the groups or kinds are no sorted values, or a number is not finite.
@@ -43,6 +46,7 @@ class Shares:
     kinds: np.ndarray | None = None
     masses: np.ndarray | None = None
     reached: np.ndarray | None = None
+    add_self_loops: bool | None = None
 
     def __post_init__(self) -> None:
         groups, target = np.array(group_values(self.groups)), np.array(self.target, dtype=np.float64)
@@ -93,7 +97,7 @@ class Shares:
         return masses
 
     def __eq__(self, other: object) -> bool:
-        names = "groups", "target", "kinds", "masses"
+        names = "groups", "target", "kinds", "masses", "add_self_loops"
         return isinstance(other, Shares) and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
 
     def __hash__(self) -> int:
@@ -137,10 +141,11 @@ def balanced_shares(
         add_self_loops: whether the layer adds self-loops; a node is then its own neighbour.
 
     Raises:
-        ValueError: phi is out of range, there are no or too many groups, or edges and groups do not fit.
+        ValueError: phi is out of range, there are no or too many groups, edges and groups do not fit, or nobody has a
+            neighbour.
     """
-    if not -1 <= retention <= 1:
-        raise ValueError(f"retention lies in [-1, 1], got {retention}")
+    if isinstance(retention, bool) or not isinstance(retention, Real) or not -1 <= retention <= 1:
+        raise ValueError(f"retention is a number in [-1, 1], got {retention!r}")
     groups, own = np.unique(group_values(sensitive), return_inverse=True)
     nodes, size = len(own), len(groups)
     if own.ndim != 1:
@@ -150,6 +155,8 @@ def balanced_shares(
     source, target = incoming(edge_index, nodes, add_self_loops)
     counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(nodes, size)
     rows = counts.any(1)  # a node without neighbours attends to nothing
+    if not rows.any():
+        raise ValueError("no node has a neighbour: there is no attention to share")
     own, counts = own[rows], counts[rows]
     share = counts / counts.sum(1, keepdims=True)
     aim = retention * np.eye(size) + (1 - retention) * share.mean(0)
@@ -164,7 +171,7 @@ def balanced_shares(
         weight = number[of] / number[of].sum()
         masses[of] = _nearest(mean[of], weight, aim[a])
         reached[a] = weight @ masses[of]
-    return Shares(groups, aim, kinds, masses, reached)
+    return Shares(groups, aim, kinds, masses, reached, add_self_loops)
 
 
 def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarray:

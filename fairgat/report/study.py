@@ -153,6 +153,9 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         settings, frame: as for `compare`, and as it gives it.
     """
     notes, panels, test, base = Notes(), [], settings.part == "test", compared_with(settings)
+    titles = {row.method: row.title for row in settings.rows if not row.changes}
+    several = frame.loc[frame["changes"] != "", "of"].nunique() > 1
+    frame = frame.assign(base=frame["of"].map(titles) if several else "")
     kinds = [
         ("Score", f"{settings.part} scores (%)", _score_rows),
         ("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
@@ -187,6 +190,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         if any(panel.header[1] == "Splits" for panel in panels)
         else ""
     )
+    left_out = f" Not run here: {', '.join(settings.left_out)}." if settings.left_out else ""
     varied = with_variants(frame)
     counts = f"for {percent.SPLITS}, {leave_out_0(varied)}"
     if test:
@@ -197,14 +201,22 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         caption=settings.title,
         explanation=(
             f"Percent on the {settings.part} sets; ± beside a score is its standard deviation over the splits. A "
-            f"difference is a mean less that of {base} over the same splits, ± half a 95 % interval, and bold where "
+            f"difference is a mean less that of {base} over the same {_splits(frame)}, ± half a 95 % interval, and bold where "
             f"that leaves out 0. {intervals} {percent.NOT_CORRECTED} Here they do, {counts}. "
-            f"{rules}{validation}{splits}".strip()
+            f"{rules}{validation}{splits}{left_out}".strip()
         ),
         panels=panels,
         notes=notes.all(),
         size="tiny",
     )
+
+
+def _splits(frame: pd.DataFrame) -> str:
+    """Say how many splits there are; of each data set, where they differ."""
+    counts = frame.groupby("block", sort=False)["n_splits"].max()
+    if counts.nunique() == 1:
+        return f"{counts.iloc[0]} splits"
+    return f"splits ({', '.join(f'{name} {count}' for name, count in counts.items())})"
 
 
 def compared_with(settings: StudySettings) -> str:
@@ -277,7 +289,8 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
         why = f"{why} The same answer for {100 * ALIKE:.0f} % of every group on {splits}.".lstrip()
     if row["changes"]:
-        return Cell(_title(row), mark=notes.mark(f"{row['changes']} {why}".strip()))
+        to = f"Compared with {row['base']}." if row["base"] else ""
+        return Cell(_title(row), mark=notes.mark(" ".join(filter(None, [row["changes"], to, why]))))
     return Cell(_title(row), mark=notes.mark(f"{row['title']}: {why}") if why else "")
 
 

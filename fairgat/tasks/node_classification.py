@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat import nn
 from fairgat.config import NodeTraining
-from fairgat.data.graph import Graph
+from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.errors import NotDefined
 from fairgat.tasks import epochs, measures
 from fairgat.tasks.base import PARTS, Score, Scores, Task, best
@@ -33,7 +33,10 @@ class NodeTask(Task):
         super().__init__(graph, split, training, seed)
         self.split = {part: self.rank[nodes] for part, nodes in split.items()}
         self.train = torch.from_numpy(np.sort(self.split["train"]))  # (n,) nodes trained on
-        self.labels = torch.from_numpy(self.graph.labels).float()  # (N,) 0/1
+        labels = torch.from_numpy(self.graph.labels).float()
+        self.labels = torch.full_like(labels, UNLABELLED)  # (N,) 0/1 of the nodes trained on, and -1 of all others
+        self.labels[self.train] = labels[self.train]
+        self._validated = labels[self.split["validation"]]
         known = self.graph.attributes if len(self.graph.attributes) > 1 else {}
         self.attributes = {name: values for name, (values, _) in known.items()}  # (N,) each
 
@@ -48,9 +51,8 @@ class NodeTask(Task):
 
     def validate(self, output: Tensor) -> Score:
         """Measure (N,) logits on the validation nodes."""
-        nodes = self.split["validation"]
         scores = measures.compute(self.name, self._decisions(output.numpy(), "validation"), apart=False)
-        scores["loss"] = float(binary_cross_entropy_with_logits(output[nodes], self.labels[nodes]))
+        scores["loss"] = float(binary_cross_entropy_with_logits(output[self.split["validation"]], self._validated))
         return self.score(scores)
 
     def score(self, metrics: dict[str, float]) -> Score:

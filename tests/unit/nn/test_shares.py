@@ -151,6 +151,9 @@ def test_dropped_edges_leave_their_mass_to_the_groups_that_stay():
         (lambda: Shares([0, 1], np.eye(3)), r"shape \(2, 2\)"),
         (lambda: Shares([0, 1], np.full((2, 2), np.nan)), "finite"),
         (lambda: balanced_shares([0, 1], torch.zeros(2, 0).long(), 1.5), r"\[-1, 1\]"),
+        (lambda: balanced_shares([0, 1], torch.zeros(2, 0).long(), "0.5"), "got '0.5'"),
+        (lambda: balanced_shares([0, 1], torch.zeros(2, 0).long(), 0.5, False), "no node has a neighbour"),
+        (lambda: CSRGraph.from_edge_index(*graph_of(3), shares=without_loops()), "made with add_self_loops=False"),
         (lambda: balanced_shares(range(60), torch.zeros(2, 0).long(), 0.5), "got 60"),
         (lambda: balanced_shares([0.5, 1], torch.zeros(2, 0).long(), 0.5), "integers, bool or strings"),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N, shares=Shares([0], [[1]])), "need `sensitive`"),
@@ -166,6 +169,11 @@ def test_what_does_not_fit_is_refused(make, message):
 
 def three():
     return Shares([0, 1, 2], np.eye(3))
+
+
+def without_loops():
+    edge_index, _, sensitive = graph_of(3)
+    return balanced_shares(sensitive, edge_index, 0.5, add_self_loops=False)
 
 
 def layer_of_three():
