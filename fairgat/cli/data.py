@@ -149,6 +149,9 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     for key, title in (("nodes_read_as", "nodes"), ("edges_read_as", "edges")):
         if key in facts:
             yield f"{title}: {facts[key]}"
+    repeated = facts.get("repeated_edges")
+    more = f"; rows of the list that repeat an earlier one: {repeated}" if repeated else ""
+    yield f"edges: {graph.num_edges // 2}, counted in both directions below{more}"
     if facts.get("left_out"):
         yield "left out: " + ", ".join(f"{count} {what}" for what, count in facts["left_out"].items())
     has_labels = not (graph.labels == graph.sensitive).all()

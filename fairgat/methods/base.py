@@ -9,6 +9,7 @@ from torch import Tensor, nn
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph
+from fairgat.errors import ConfigError
 from fairgat.nn import GATConv
 from fairgat.tasks.base import Task
 from fairgat.tasks.link_prediction import LinkTask
@@ -42,6 +43,7 @@ class Method:
     """
 
     starts_from_forward = True
+    compared = False  # whether training gives the output of evaluation
     epoch = 0
     needs_debiased = False
     for_two_groups = ""
@@ -85,10 +87,25 @@ class Method:
         return self.starts_from_forward and not self.task.training.dropout
 
     def forward(self) -> Tensor:
-        """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction."""
-        if self.continues_from_forward:
-            self.model.train()
-            return self.embed()
+        """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction.
+
+        Raises:
+            ConfigError: training and evaluation differ, and `starts_from_forward` says that they do not.
+        """
+        if not self.continues_from_forward:
+            return self._evaluate()
+        expected = None if self.compared else self._evaluate()
+        self.compared = True
+        self.model.train()
+        output = self.embed()
+        if expected is not None and not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
+            raise ConfigError(
+                f"{type(self).__module__}: the network gives another output in training than in evaluation, as with "
+                "dropout or batch normalisation: write `starts_from_forward = False` in the method's class"
+            )
+        return output
+
+    def _evaluate(self) -> Tensor:
         self.model.eval()
         with torch.no_grad():
             return self.embed()

@@ -95,6 +95,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
     panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
     notes = [("", f"Not compared: {path} does not exist.") for path in missing]
+    if len(beyond):
+        notes.append(("", "Not compared: the data files that the runs started from."))
     differs = len(beyond) > 0 or len(lost) > 0 or bool(counts.any())
     return Table("comparison", f"{a} (A) and {b} (B)", [panel], notes, text), differs
 

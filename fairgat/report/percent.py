@@ -44,4 +44,4 @@ def formatted(form: str, *values: float | None) -> Text:
 
 def brief(value: float) -> str:
     """A difference in percentage points to two digits, however small."""
-    return f"{100 * value:.2g}"
+    return f"{float(f'{100 * value:.2g}'):g}"  # 100 and not 1e+02

@@ -201,8 +201,8 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         caption=settings.title,
         explanation=(
             f"Percent on the {settings.part} sets; ± beside a score is its standard deviation over the splits. A "
-            f"difference is a mean less that of {base} over the same {_splits(frame)}, ± half a 95 % interval, and bold where "
-            f"that leaves out 0. {intervals} {percent.NOT_CORRECTED} Here they do, {counts}. "
+            f"difference is a mean less that of {base} over the same {_splits(frame)}, ± half a 95 % "
+            f"interval, and bold where that leaves out 0. {intervals} {percent.NOT_CORRECTED} Here they do, {counts}. "
             f"{rules}{validation}{splits}{left_out}".strip()
         ),
         panels=panels,

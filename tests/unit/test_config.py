@@ -117,7 +117,10 @@ def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path):
     ("change", "expected"),
     [
         ({"module": "gatt"}, "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
-        ({"module": "fairgat", "settings": {"step": [1]}}, "methods.gat.settings.step: unknown key; did you mean 'steps'?"),
+        (
+            {"module": "fairgat", "settings": {"step": [1]}},
+            "methods.gat.settings.step: unknown key; did you mean 'steps'?",
+        ),
         ({"module": "fairgat", "grid": {"eta": [math.inf]}}, "eta.0: expected a finite number, got inf"),
         ({"module": "fairgat", "grid": {"eta": [-1]}}, "methods.gat.grid.eta: expected greater than 0, got -1"),
         (

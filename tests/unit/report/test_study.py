@@ -241,7 +241,9 @@ def test_the_table(frame):
     blocks = [[block.title for block in panel.blocks] for panel in table.panels]
     assert blocks == [["Recidivism"], ["Recidivism"], ["Cora", "Citeseer"], ["Cora", "Citeseer"]]
     name, accuracy, *_ = cells_of(table, 1, "– S3 centred")
-    assert dict(table.notes)[name.mark] == "Step 3 subtracts each feature's mean as well (center). Compared with FairGAT."
+    assert (
+        dict(table.notes)[name.mark] == "Step 3 subtracts each feature's mean as well (center). Compared with FairGAT."
+    )
     assert "over the same 5 splits, ±" in table.explanation and "Not run here" not in table.explanation
     half = stats.t.ppf(0.975, 4) * np.std(GAIN, ddof=1) / 5**0.5
     assert (accuracy.text, accuracy.std, accuracy.bold) == ("+1.80", f"{100 * half:.2f}", True)

@@ -13,7 +13,7 @@ from scipy.special import expit
 from fairgat import config
 from fairgat.config import LinkTraining, NodeTraining, Runtime, Splits
 from fairgat.data import splits
-from fairgat.errors import CellCalledOff, NotDefined
+from fairgat.errors import CellCalledOff, ConfigError, NotDefined
 from fairgat.methods import gat
 from fairgat.tasks.base import Score, best
 from fairgat.tasks.link_prediction import LinkTask
@@ -64,6 +64,18 @@ def test_an_epoch_is_judged_after_its_update(graph, dropout):
         other.model.eval()
         with torch.no_grad():
             torch.testing.assert_close(other.embed(), expected)
+
+
+def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(graph):
+    """Else its predictions would be those of training, with dropout."""
+    method = make("gat", graph)
+    embed, dropout = method.embed, torch.nn.Dropout(0.5)
+    method.model.append = dropout  # one of its modules, with the mode of the others
+    method.embed = lambda: dropout(embed())
+    with pytest.raises(ConfigError, match="`starts_from_forward = False`"):
+        fit(method)
+    method.starts_from_forward, method.compared = False, False
+    assert fit(method).kept
 
 
 def test_predictions_are_in_the_data_sets_own_order(graph):
