@@ -34,8 +34,7 @@ class Shares:
         kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending order.
         masses: (R, K) their masses.
         reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
-        add_self_loops: whether that graph had self-loops added, as graphs and layers with these shares then need; None
-            where they were not made for a graph.
+        add_self_loops: whether that graph had them added; a layer with these shares does the same.
 
     Raises:
         ValueError: the shapes do not fit, the groups or kinds are no sorted values, or a number is not finite.
