@@ -212,11 +212,11 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
 
 
 def _splits(frame: pd.DataFrame) -> str:
-    """Say how many splits there are; of each data set, where they differ."""
+    """Say how many splits there are; in brackets, data sets that have another number."""
     counts = frame.groupby("block", sort=False)["n_splits"].max()
-    if counts.nunique() == 1:
-        return f"{counts.iloc[0]} splits"
-    return f"splits ({', '.join(f'{name} {count}' for name, count in counts.items())})"
+    usual = counts.value_counts().index[0]
+    others = ", ".join(f"{name} {count}" for name, count in counts.items() if count != usual)
+    return f"{usual} splits{f' ({others})' if others else ''}"
 
 
 def compared_with(settings: StudySettings) -> str:
