@@ -5,7 +5,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-import yaml
 
 from fairgat import cells, config, methods
 from fairgat.cli.data import make_graph
@@ -122,10 +121,9 @@ def _options(rest: list[str], known: list[str]) -> dict[str, Any]:
         value = value if equals else next(arguments, None)
         if value is None:
             raise ConfigError(f"{flag} needs a value")
-        try:
-            given[name] = yaml.safe_load(value)
-        except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
-            raise ConfigError(f"{flag} takes a single value, got {value!r}") from None
+        if name in given:
+            raise ConfigError(f"{flag} is given twice")
+        given[name] = config.read_value(value, flag)
     return given
 
 

@@ -2,7 +2,8 @@
 
 import math
 import os
-from typing import Annotated, Any, ClassVar, Literal, get_args
+from types import UnionType
+from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
@@ -53,6 +54,15 @@ def normal_path(path: Any) -> Any:
 PathText = Annotated[str, BeforeValidator(normal_path)]
 
 
+def _is_number(kind: Any) -> bool:
+    """Whether a value of this kind is a number, and may not be a flag."""
+    if get_origin(kind) is Annotated:
+        return _is_number(get_args(kind)[0])
+    if get_origin(kind) in (Union, UnionType):
+        return any(map(_is_number, get_args(kind))) and bool not in get_args(kind)
+    return kind in (int, float)
+
+
 class Model(BaseModel):
     """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
 
@@ -64,6 +74,10 @@ class Model(BaseModel):
         """Read `grid: null` as no grid: an empty mapping would change nothing of what it is laid over."""
         if not isinstance(content, dict):
             return content
+        for key, value in content.items():
+            field = cls.model_fields.get(key)
+            if isinstance(value, bool) and field and _is_number(field.annotation):
+                raise ValueError(f"{key} is a number, and YAML reads yes, on, no and off as true and false")
         several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list | tuple)}
         return {key: value for key, value in content.items() if value is not None or key not in several}
 

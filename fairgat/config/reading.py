@@ -76,6 +76,23 @@ def read_file(path: str | Path) -> dict[str, Any]:
     return content
 
 
+def read_value(text: str, where: str) -> Any:
+    """Read one value as a config file would.
+
+    Raises:
+        ConfigError: it is not YAML, or YAML reads it as another number or as a flag that does not look like one.
+    """
+    try:
+        tree, value = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+    except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
+        raise ConfigError(f"{where} takes a single value, got {text!r}") from None
+    if problem := next(_problems(tree), None) if tree else None:
+        raise ConfigError(f"{where}: {problem.partition(': ')[2]}")
+    if isinstance(value, bool) and text.lower() not in ("true", "false"):
+        raise ConfigError(f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant")
+    return value
+
+
 def merge(into: dict, new: Mapping, path: str = "") -> None:
     """Lay one mapping over another, key by key, as Snakemake does with --configfile.
 

@@ -162,13 +162,15 @@ def _check_telling(
     roles = [each for each in sized if each[-1] < columns.MOST_CATEGORIES]
     for name in names:
         column, what = table.column(name), None
-        if _ID.search(name) and len(column.texts) == len(table) and all(map(str.isdigit, column.texts)):
-            what = "seems to hold ids"
+        if len(column.texts) == len(table) and all(map(str.isdigit, column.texts)):
+            in_rows = column.texts[column.codes].tolist()
+            if _ID.search(name) or any(in_rows == [*map(str, range(k, k + len(table)))] for k in (0, 1)):
+                what = "seems to hold ids"
         for role, values, of, size in roles if len(column.texts) < columns.MOST_CATEGORIES else ():
             pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values))
-            one_to_one = all(len(np.unique(side)) == len(pairs) for side in np.divmod(pairs, size))
-            if one_to_one and 1 < len(pairs) < len(values) / 2:
-                what = f"says of each node what {role} says, in other words"
+            values_of_column, values_of_role = (len(np.unique(side)) for side in np.divmod(pairs, size))
+            if values_of_column > 1 and values_of_role == len(pairs) < len(values) / 2:  # a copy, or one group's flag
+                what = f"says of each node what {role} says, in other words, or a part of it"
         if what:
             raise DataError(
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "

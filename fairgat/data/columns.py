@@ -12,6 +12,7 @@ import numpy as np
 from fairgat.data.graph import UNLABELLED
 from fairgat.data.options import REST, Columns, Value, flow, paste
 from fairgat.data.reading import Column, Refused, Table, numbers
+from fairgat.errors import nearest
 
 MISSING = ("", "na", "n/a", "nan", "none", "null")  # how an empty cell is written, in any case
 NEVER_NAMES = ("", "n/a", "nan", "null")  # those of them that nobody calls a group
@@ -82,6 +83,12 @@ def _labels(texts: np.ndarray, options: Columns) -> np.ndarray:
         text = f"column {options.label!r} holds {pair[0]!r}, and `{key}` has {pair[1]!r}. Are they the same?"
         raise Refused(text, np.array([value == pair[0] for value in values]))
     if REST in declared:
+        if absent := [value for value in (declared | none) - {REST} if value not in values]:
+            raise Refused(
+                f"the options list {some_of(absent[:1])}, and column {options.label!r} never holds it: whom it "
+                f"means would be among all others; {nearest(str(absent[0]), texts)}. Correct it, or leave it out",
+                np.ones(len(texts), bool),
+            )
         (ones if REST in ones else zeros).update(rest)
     elif bool(ones) != bool(zeros):
         if len(rest) > 1:
@@ -217,6 +224,12 @@ def _thousands_or_fractions(texts: np.ndarray) -> str | None:
 def _check_categories(name: str, column: Column, empty: np.ndarray, options: Columns) -> None:
     """Refuse to take any column of texts for categories: it may hold names, or numbers written in another way."""
     texts = np.sort(column.texts[~empty])
+    if options.decimal == "," and not np.isnan(numbers(texts)).any():
+        raise Refused(
+            f"column {name!r} holds {texts[0]!r}, a number with a point, and `decimal` is ','. Write all numbers in "
+            f"one way, or, if these are categories, {paste('categories', [*options.categories, name])}",
+            ~empty,
+        )
     if working := _numbers_otherwise(texts, options):
         raise Refused(
             f"column {name!r} holds {texts[0]!r}; write numbers with a point, as 1.5, or say how they are "

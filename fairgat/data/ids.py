@@ -75,7 +75,10 @@ def check_ids(table: Table, texts: np.ndarray, rows: np.ndarray, where: str, opt
     for name, column in zip(table.names, table.columns, strict=True):
         if name in taken or len(column.texts) < len(table) or table.names.count(name) > 1:
             continue
-        named = asked <= set(column.texts) or (by_r and column is table.columns[0])
+        texts_of = set(column.texts)
+        # Row numbers fit any small numbers: a column that has most of these may be meant, unless `id: null` is given.
+        named = asked <= texts_of or ("id" not in options.model_fields_set and 2 * len(asked & texts_of) > len(asked))
+        named |= by_r and column is table.columns[0]
         if named and column.texts.tolist() != [str(row) for row in range(len(table))]:
             ways = paste("id", name)
             if not one_too_many and ((rows >= 0).all() or "unknown_ids" in options.drop):

@@ -115,10 +115,17 @@ def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
     Args:
         features: (N, F) numbers.
         how: `min_max`: each column to [-1, 1], constant columns to 0; `row`: each row divided by its sum, empty rows
-            unchanged (as PyTorch Geometric's NormalizeFeatures); `none`: unchanged.
+            unchanged; `none`: unchanged.
+
+    Raises:
+        DataError: `row`, and a feature is negative.
     """
     features = np.asarray(features, dtype=np.float64)
     if how == "row":
+        if (features < 0).any():
+            raise DataError(
+                "`scaling: row` divides by the sum of a row, and some features are negative: scale by another"
+            )
         total = features.sum(axis=1, keepdims=True)
         features = features / np.where(total == 0, 1.0, total)
     if how != "min_max":

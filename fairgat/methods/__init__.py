@@ -83,6 +83,11 @@ def check(config: Config) -> None:
                 except ConfigError as error:
                     problems |= dict.fromkeys(str(error).splitlines())
         problems |= dict.fromkeys(_unknown_data_sets(name, entry, config))
+        searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
+        twice = [key for key in entry.settings if key in searched]
+        problems |= {
+            f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one": None for key in twice
+        }
     if problems:
         raise ConfigError("the configuration is not valid:\n" + "\n".join(f"  {line}" for line in problems))
 

@@ -43,7 +43,7 @@ class Method:
     """
 
     starts_from_forward = True
-    compared = False  # whether training gives the output of evaluation
+    to_compare = 3  # epochs whose output is compared with another pass of evaluation; at first a layer may give zeros
     epoch = 0
     needs_debiased = False
     for_two_groups = ""
@@ -90,25 +90,31 @@ class Method:
         """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction.
 
         Raises:
-            ConfigError: training and evaluation differ, and `starts_from_forward` says that they do not.
+            ConfigError: two passes of evaluation differ, or one of training does, and `starts_from_forward` denies it.
         """
-        if not self.continues_from_forward:
-            return self._evaluate()
-        expected = None if self.compared else self._evaluate()
-        self.compared = True
-        self.model.train()
-        output = self.embed()
-        if expected is not None and not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
-            raise ConfigError(
-                f"{type(self).__module__}: the network gives another output in training than in evaluation, as with "
-                "dropout or batch normalisation: write `starts_from_forward = False` in the method's class"
-            )
+        expected = self._pass(False) if self.to_compare else None
+        output = self._pass(self.continues_from_forward)
+        if expected is not None:
+            self.to_compare -= 1
+            self._compare(output, expected)
         return output
 
-    def _evaluate(self) -> Tensor:
-        self.model.eval()
-        with torch.no_grad():
+    def _pass(self, training: bool) -> Tensor:
+        self.model.train(training)
+        with torch.set_grad_enabled(training):
             return self.embed()
+
+    def _compare(self, output: Tensor, expected: Tensor) -> None:
+        if torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
+            return
+        if self.continues_from_forward:
+            text = (
+                "the network gives another output in training than in evaluation, as with dropout or batch "
+                "normalisation: write `starts_from_forward = False` in the method's class"
+            )
+        else:
+            text = "two evaluations of the network differ: is dropout off where `self.model.training` is?"
+        raise ConfigError(f"{type(self).__module__}: {text}")
 
     def postprocess(self, output: Tensor) -> Tensor:
         """Change the output of an epoch that is reported, after training; it must not read the model."""

@@ -40,6 +40,9 @@ class Settings(Model):
     def _one_share(self) -> "Settings":
         if self.retention is not None and (self.shares == "paper" or "alpha_chi_max" in self.model_fields_set):
             raise ValueError("`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them")
+        for step, keys in ((1, {"alpha_chi_max", "cap", "shares", "retention"}), (3, {"eta", "center"})):
+            if step not in self.steps and (given := sorted(keys & self.model_fields_set)):
+                raise ValueError(f"`{given[0]}` is of step {step}, which `steps` leaves out")
         if not self.cap and (self.shares == "balanced" or self.retention is not None):
             raise ValueError("`cap` is about the paper's shares: balanced ones have none")
         return self

@@ -296,6 +296,10 @@ class FairGATConv(GATConv):
             count = len(sensitive) if getattr(sensitive, "ndim", 1) else 1
             if count != len(x):
                 raise ValueError(f"sensitive must have a group for each of the {len(x)} nodes, got {count} values")
+            if getattr(sensitive, "ndim", 1) > 1 or (isinstance(sensitive, Tensor) and sensitive.is_floating_point()):
+                raise ValueError(
+                    "the third argument is `sensitive`, one group for each node: there are no edge features"
+                )
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         groups = sensitive if fair else None
         graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)

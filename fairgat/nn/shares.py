@@ -37,7 +37,8 @@ class Shares:
         add_self_loops: whether that graph had them added; a layer with these shares does the same.
 
     Raises:
-        ValueError: the shapes do not fit, the groups or kinds are no sorted values, or a number is not finite.
+        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a number is not finite, or a kind's
+            masses are negative or do not sum to 1.
     """
 
     groups: np.ndarray
@@ -58,6 +59,8 @@ class Shares:
             raise ValueError(f"{size} groups need a target of shape ({size}, {size}), got {target.shape}")
         if not (np.isfinite(target).all() and np.isfinite(masses).all()):
             raise ValueError("target and masses must be finite")
+        if (masses < 0).any() or (abs(masses.sum(1) - 1) > 1e-6).any():
+            raise ValueError("the masses of each kind must not be negative, and must sum to 1")
         if not np.array_equal(np.unique(kinds), kinds):
             raise ValueError("kinds must be different and in ascending order")
         for name, value in {"groups": groups, "target": target, "kinds": kinds, "masses": masses}.items():

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
@@ -34,11 +35,13 @@ class Plan:
 
     Raises:
         ConfigError: a method, a table or a figure has no module, a module does not say what it reads, or a table names
-            a method that has no place in it.
+            a method that has no place in it; or `results_dir` is a file.
     """
 
     def __init__(self, config: Config) -> None:
         self.config = config
+        if Path(config.results_dir).is_file():
+            raise ConfigError(f"results_dir: {config.results_dir} is a file; give a folder")
         for folder, names in (("tables", config.tables), ("figures", config.figures)):
             for name in names:
                 declared(folder, name)

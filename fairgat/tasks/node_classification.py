@@ -9,7 +9,7 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 
 from fairgat import nn
 from fairgat.config import NodeTraining
-from fairgat.data.graph import UNLABELLED, Graph
+from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
 from fairgat.tasks import epochs, measures
 from fairgat.tasks.base import PARTS, Score, Scores, Task, best
@@ -34,7 +34,7 @@ class NodeTask(Task):
         self.split = {part: self.rank[nodes] for part, nodes in split.items()}
         self.train = torch.from_numpy(np.sort(self.split["train"]))  # (n,) nodes trained on
         labels = torch.from_numpy(self.graph.labels).float()
-        self.labels = torch.full_like(labels, UNLABELLED)  # (N,) 0/1 of the nodes trained on, and -1 of all others
+        self.labels = torch.full_like(labels, torch.nan)  # (N,) 0/1 of the nodes trained on, and NaN of all others
         self.labels[self.train] = labels[self.train]
         self._validated = labels[self.split["validation"]]
         known = self.graph.attributes if len(self.graph.attributes) > 1 else {}

@@ -48,6 +48,7 @@ def test_it_is_the_papers_experiment():
         ({"tables": {}}, "To take all keys of tables away, write `tables: null`"),
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
+        ({"splits": {"count": True}}, "splits: count is a number, and YAML reads yes"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
         ({"training": {"link_prediction": {"negatives": math.inf}}}, "link_prediction.negatives: expected a finite"),
         ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
@@ -129,6 +130,14 @@ def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path):
         ),
         ({"settings": {"eta": 1}}, "methods.gat.settings.eta: unknown key; nothing is allowed here"),
         (EDITS, "set methods.gat.debiased to true"),
+        (
+            {"module": "fairgat", "settings": {"eta": 0.3}, "grid": {"eta": [1.0]}},
+            "methods.gat.settings.eta: a grid has it, too, and would win",
+        ),
+        (
+            {"module": "fairgat", "settings": {"steps": [1, 2]}, "grid": {"eta": [1.0]}},
+            "`eta` is of step 3, which `steps` leaves out",
+        ),
     ],
 )
 def test_wrong_method_settings_are_explained(change, expected):

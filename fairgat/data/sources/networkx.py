@@ -99,6 +99,8 @@ def _read(path: Path, options: Options):
         if form in _LISTS:
             return form, _listed(path, form, options)
         if form in ("graphml", "gexf"):  # their encoding is said in them
+            if len(re.findall(r"<(?:\w+:)?graph[\s>]", text_of(path, options.path, "latin-1"))) > 1:
+                raise DataError(f"{options.path} holds several graphs, or one within another: keep one")
             return form, getattr(networkx, f"read_{form}")(path)
         text = text_of(path, options.path, options.encoding)
         if form == "gml":  # or NetworkX refuses an edge that is listed twice

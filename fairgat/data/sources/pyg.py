@@ -57,18 +57,19 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
             raise DataError(f"{where}: `{key}` changes nothing of 'x'. Change 'x' itself, and save the Data again")
     made = {*options.of_attributes("groups"), *options.of_attributes("bins")}
     for role in (*filter(None, [options.label]), *(name for name in options.sensitive if name not in made)):
-        for number in _telling(x, columns[role], role == options.label):
-            raise DataError(
-                f"{where}: column {number} of 'x' says of each node what its {role!r} says. Leave it out, as data.x = "
-                f"data.x[:, torch.arange({x.shape[1]}) != {number}] does, and save the Data again"
-            )
+        _check_telling(x, columns[role], role == options.label, role, where)
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
     table = table_of(texts, where, lambda node: f"{where}: node {node}", f"a saved Data; {len(x)} nodes")
     labels = columns[options.label] if options.label else None
     if declared or (labels is not None and set(np.unique(labels).tolist()) == {UNLABELLED, 1}):
         labels = None  # made of the column, or refused with what to write
     listed = EdgeList(where, edges.T, f"{edges.shape[1]} columns of edge_index{numbering_hint(edges)}")
-    return assemble(options, table, listed, features=x, labels=labels)
+    graph = assemble(options, table, listed, features=x, labels=labels)
+    given = graph.features[:, : x.shape[1]]  # beside the groups and the labels as they were made
+    _check_telling(given, graph.sensitive, False, options.sensitive[0], where)
+    if options.label:
+        _check_telling(given, graph.labels, True, options.label, where)
+    return graph
 
 
 def _arrays(data: Any, names: Sequence[str]) -> tuple[np.ndarray, np.ndarray, dict[str, np.ndarray]]:
@@ -126,18 +127,24 @@ def _whole(numbers: np.ndarray, error: str) -> np.ndarray:
     return whole
 
 
-def _telling(x: np.ndarray, values: np.ndarray, labels: bool) -> np.ndarray:
-    """Find the columns of x (N, F) that have one number for each of the values (N,), and different ones.
+def _check_telling(x: np.ndarray, values: np.ndarray, labels: bool, role: str, where: str) -> None:
+    """Refuse a column of x (N, F) that has one number for each of the values (N,), and different ones.
 
     Args:
         labels: whether they are labels, of which -1 is none.
+        role: the attribute with the values.
     """
     known = np.unique(values[values != UNLABELLED] if labels else values)
     parts = [x[values == value] for value in known]
     if not parts or len(parts) > MOST_GROUPS:
-        return np.zeros(0, dtype=np.int64)
+        return
     first = np.stack([part[0] for part in parts])
-    return np.flatnonzero((first != first[0]).any(axis=0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0))
+    found = (first != first[0]).any(axis=0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0)
+    if found.any():
+        raise DataError(
+            f"{where}: column {found.argmax()} of 'x' says of each node what its {role!r} says. Leave it out, as "
+            f"data.x = data.x[:, torch.arange({x.shape[1]}) != {found.argmax()}] does, and save the Data again"
+        )
 
 
 def _data(path: Path, where: str):

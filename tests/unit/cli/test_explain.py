@@ -74,7 +74,7 @@ def test_another_seeds_split_is_not_taken_for_the_runs(explained, refused):
 
 
 def test_three_groups(explained, write_tables):
-    write_tables([f"p{i},{i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
+    write_tables([f"p{i},{20 + i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
     lines, _ = explained("mine", "gat")
     assert len(lines) == 5 and re.search(r"those with gender=[abc] and .* of all others", lines[1])
     assert "ΔSP" not in "".join(lines) and "ΔEO" not in "".join(lines)  # of three groups they are the largest gaps

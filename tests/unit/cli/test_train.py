@@ -30,6 +30,9 @@ def train(*arguments, dataset="demo-social", method="gat"):
         (["--threads", "0"], "--threads counts from 1, got 0"),
         (["--eta", "["], "--eta takes a single value, got '['"),
         (["--eta", "2024-02-31"], "--eta takes a single value"),
+        (["--eta", "yes"], "--eta: YAML reads yes as true"),
+        (["--eta", "010"], "--eta: YAML reads 010 as 8"),
+        (["--eta", "1", "--eta", "2"], "--eta is given twice"),
         (["--config", "."], ". cannot be read: Is a directory"),
         (["--eta", "1", "--out", "config.yaml"], "cannot be written: Not a directory"),
     ],
@@ -48,7 +51,7 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
 
 
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
-    write_tables([f"p{i},{i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
+    write_tables([f"p{i},{20 + i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
     configure(project, "splits:", "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:")
     names = ("recidivism", "recidivism-unscaled")

@@ -83,7 +83,7 @@ def test_two_vertices_of_one_name_are_not_one(prepare):
 
 
 def test_pajek_and_lists_take_their_columns_from_a_table(prepare):
-    nodes = "who,sex,won,age\n" + "".join(f"p{row},{'fm'[row % 3 > 0]},{row % 2},{row}\n" for row in range(8))
+    nodes = "who,sex,won,age\n" + "".join(f"p{row},{'fm'[row % 3 > 0]},{row % 2},{20 + row}\n" for row in range(8))
     shared = {"nodes": nodes, "id": "who", "positive": 1}
     pajek = prepare(networkx.write_pajek, networkx.MultiGraph(club()), "graph.net", **shared)
     edges = prepare(networkx.write_edgelist, club(), "graph.edgelist", **shared)
@@ -120,6 +120,17 @@ def test_what_is_wrong_is_said(prepare, change, expected):
         prepare(networkx.write_graphml, club(), **change)
 
 
+def test_of_several_graphs_none_is_left_out_silently(prepare):
+    def twice(graph, path):
+        networkx.write_graphml(graph, path)
+        text = Path(path).read_text()
+        start, end = text.index("<graph"), text.index("</graph>") + len("</graph>")
+        Path(path).write_text(text[:end] + text[start:end] + text[end:])
+
+    with pytest.raises(DataError, match="several graphs, or one within another"):
+        prepare(twice, club(), "graph.graphml")
+
+
 def test_a_self_loop_is_named_by_its_nodes(prepare):
     graph = club()
     graph.add_edge("p3", "p3")
@@ -130,7 +141,7 @@ def test_a_self_loop_is_named_by_its_nodes(prepare):
 
 # People whose names have the sign of comments.
 NODES = "who,sex,won,age\n" + "".join(
-    f"{name},{'fm'[row % 2]},{row // 2 % 2},{row}\n" for row, name in enumerate(LISTED)
+    f"{name},{'fm'[row % 2]},{row // 2 % 2},{20 + row}\n" for row, name in enumerate(LISTED)
 )
 
 

@@ -51,6 +51,10 @@ UNKNOWN = ["unknown_ids"]
 BY_ROW = {"nodes": NUMBERED, "id": ...}
 MATRIX = "".join(" ".join("01"[abs(row - other) == 1] for other in range(12)) + "\n" for row in range(12))
 MANY = [f"q{row},{row},{row % 2},{'fm'[row % 5 > 2]},{'abcdefg'[row % 7]}\n" for row in range(40)]
+DUMMIES = "".join(
+    f"{line},{'job' if row == 0 else 'abc'[row % 3]},{'job_a' if row == 0 else int(row % 3 == 0)}\n"
+    for row, line in enumerate(NODES.splitlines())
+)
 ASKED = {  # what is wrong, and how many ways out a message has to show
     "a header or a node": ({"nodes": BITS, "edges": "1,2\n3,4\n", "id": ..., "label": "1", "sensitive": "2"}, 2),
     "a counter before the ends": ({"edges": "n,a,b\n0,5,6\n1,6,7\n2,7,5\n", "id": ..., "nodes": NUMBERED}, 2),
@@ -129,6 +133,28 @@ def test_what_a_message_suggests_works_when_pasted(make, case):
             make(**{**change, **{{"nodes": "form"}.get(key, key): value for key, value in way.items()}})
         except FairGATError as again:
             raise AssertionError(f"{error.value}\n{way}\n{again}") from again
+
+
+WITH_GAP = column("node", [row + (row > 3) for row in range(12)])
+SILENT = {
+    "edges by a column with a gap": (
+        {"nodes": WITH_GAP, "edges": "a,b\n0,1\n4,2\n9,8\n", "id": ...}, "do edges name nodes by their column 'node'"
+    ),
+    "a group that nobody has": ({"groups": {"women": ["fe"], "men": "*"}}, "`groups` lists 'fe', .* did you mean 'f'"),
+    "a label that nobody has": ({"positive": [2], "negative": "*"}, "the options list 2, and column 'paid' never"),
+    "a code for no label": ({"positive": [1], "negative": "*", "unlabelled": [-1]}, "the options list -1"),
+    "one of three groups": ({"nodes": DUMMIES, "sensitive": "job"}, "'job_a' says of each node what 'job' says"),
+    "a counter": ({"nodes": column("node", range(12))}, "column 'node' seems to hold ids"),
+    "points beside commas": ({"nodes": column("x", ["1.5", "2.5"]), "decimal": ","}, "a number with a point"),
+    "shares of a sum of 0": ({"nodes": column("x", ["-20", "2"]), "scaling": "row"}, "some features are negative"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SILENT)
+def test_what_would_be_wrong_without_a_word_is_refused(make, case):
+    change, expected = SILENT[case]
+    with pytest.raises(DataError, match=expected):
+        make(**change)
 
 
 REFUSED = {

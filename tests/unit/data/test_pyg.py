@@ -121,6 +121,14 @@ def test_what_is_wrong_is_said(prepare, content, expected):
         prepare(content)
 
 
+def test_groups_and_labels_as_they_are_made_are_no_features_either(prepare):
+    x = torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])
+    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'group'"):
+        prepare(data(x=x), groups=[0, 1])
+    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y'"):
+        prepare(data(x=x, y=torch.tensor([0, 2, 1, 1])), unlabelled=[2])
+
+
 def test_a_graph_for_other_libraries(prepare):
     graph = prepare(data())
     back = prepare(convert.to_pyg(graph), sensitive="sensitive")

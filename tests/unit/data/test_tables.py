@@ -44,7 +44,7 @@ def test_ids_that_pandas_takes_for_missing_values_are_ids(prepare):
 
 def test_groups_are_names_or_numbers_as_a_whole(prepare):
     def groups(*values, **options):
-        rows = [f"{'abcd'[i]},{i},{i % 2},{value}\n" for i, value in enumerate(values)]
+        rows = [f"{'abcd'[i]},{20 + i},{i % 2},{value}\n" for i, value in enumerate(values)]
         nodes = "person,age,employed,gender\n" + "".join(rows)
         return prepare(nodes=nodes, task="link_prediction", **options).sensitive.tolist()
 

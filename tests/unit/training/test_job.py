@@ -74,8 +74,11 @@ def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(
     method.embed = lambda: dropout(embed())
     with pytest.raises(ConfigError, match="`starts_from_forward = False`"):
         fit(method)
-    method.starts_from_forward, method.compared = False, False
+    method.starts_from_forward, method.to_compare = False, 3
     assert fit(method).kept
+    method.embed, method.to_compare = lambda: torch.dropout(embed(), 0.5, train=True), 3
+    with pytest.raises(ConfigError, match="two evaluations of the network differ"):
+        fit(method)
 
 
 def test_predictions_are_in_the_data_sets_own_order(graph):
