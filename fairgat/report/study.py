@@ -216,7 +216,7 @@ def _splits(frame: pd.DataFrame) -> str:
     counts = frame.groupby("block", sort=False)["n_splits"].max()
     usual = counts.value_counts().index[0]
     others = ", ".join(f"{name} {count}" for name, count in counts.items() if count != usual)
-    return f"{usual} split{'s' * (usual != 1)}{f' ({others})' if others else ''}"
+    return f"{usual} {'split' if usual == 1 else 'splits'}{f' ({others})' if others else ''}"
 
 
 def compared_with(settings: StudySettings) -> str:

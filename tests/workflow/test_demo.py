@@ -118,7 +118,7 @@ def test_the_papers_whole_experiment_is_planned(fresh):
     ("setting", "message"),
     [
         ("only_method=gat", "only_method: unknown key; did you mean 'only_methods'?"),
-        ("methods={'gat': {'settings': {'etta': 1}}}", "methods.gat.grid.etta: unknown key"),
+        ("methods={'gat': {'settings': {'etta': 1}}}", "methods.gat.settings.etta: unknown key"),
     ],
 )
 def test_a_wrong_configuration_is_explained_before_anything_runs(fresh, setting, message):

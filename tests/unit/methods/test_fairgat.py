@@ -30,7 +30,7 @@ def test_more_than_two_groups_get_balanced_shares_and_two_the_papers():
     two, three = small_graph(**DENSE), three_groups(**DENSE)
     assert make("fairgat", two, alpha_chi_max=0.25).shares == 0.25
     assert make("fairgat", three, alpha_chi_max=0.25, shares="paper").shares == 0.25
-    assert make("fairgat", three, alpha_chi_max=0.25, steps=[2, 3]).shares is None
+    assert make("fairgat", three, steps=[2, 3]).shares is None
     one, other = (make("fairgat", three, **cell) for cell in ({"alpha_chi_max": 0.25}, {"retention": 1 - 0.25 * 1.5}))
     assert one.shares == other.shares and one.shares.tau == pytest.approx(0.625)
     assert make("fairgat", two, alpha_chi_max=0.4, shares="balanced").shares.tau == pytest.approx(1 - 2 * 0.4)
