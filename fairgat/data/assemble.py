@@ -30,7 +30,7 @@ def assemble(
         options: what the columns are.
         table: of the nodes, a row for each.
         listed: the edges.
-        features: (R, F) that are not columns of the table; they take the columns' place unless the options name some.
+        features: (R, F) that are not columns of the table: beside them only columns that the options name are features.
         labels: (R,) where the source made them; else those of the options' column.
 
     Returns:
@@ -122,7 +122,8 @@ def _features(
     computed = [name for name in ("degree", "constant") if name in options.graph_features]
     every = [None] * (0 if given is None else given.shape[1]) + read.pop("names") + computed
     constant = [every[place] for place in np.flatnonzero(np.ptp(made, axis=0) == 0) if every[place] is not None]
-    return made, read | {"feature_columns": [*names, *computed], "constant_features": constant}
+    others = [] if given is None else [f"x ({given.shape[1]} columns)"]
+    return made, read | {"feature_columns": [*others, *names, *computed], "constant_features": constant}
 
 
 def feature_names(table: Table, options: Columns, all_columns: bool = True) -> list[str]:

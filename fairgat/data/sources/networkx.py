@@ -74,10 +74,11 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", read_as)
         row = {node: number for number, node in enumerate(names)}
     ends = list(graph.edges())
+    unused = ", ".join(sorted({str(key) for *_, said in graph.edges(data=True) for key in said} - {"id", "key"}))
     edges = EdgeList(
         where,
         np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2),
-        f"{form}; {len(ends)} edges",
+        f"{form}; {len(ends)} edges" + (f"; not used: {unused}" if unused else ""),
         lambda edge: f"{where}: edge {ends[edge]}",
         lambda edge: (str(ends[edge][0]), str(ends[edge][1])),
     )

@@ -59,7 +59,9 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     for role in (*filter(None, [options.label]), *(name for name in options.sensitive if name not in made)):
         _check_telling(x, columns[role], role == options.label, role, where)
     texts = {key: list(map(str, values.tolist())) for key, values in columns.items()}
-    table = table_of(texts, where, lambda node: f"{where}: node {node}", f"a saved Data; {len(x)} nodes")
+    unused = ", ".join(sorted({*data.keys()} - named - {"x", "edge_index", "num_nodes"}))
+    form = f"a saved Data; {len(x)} nodes" + (f"; not used: {unused}" if unused else "")
+    table = table_of(texts, where, lambda node: f"{where}: node {node}", form)
     labels = columns[options.label] if options.label else None
     if declared or (labels is not None and set(np.unique(labels).tolist()) == {UNLABELLED, 1}):
         labels = None  # made of the column, or refused with what to write

@@ -121,6 +121,12 @@ def test_what_is_wrong_is_said(prepare, content, expected):
         prepare(content)
 
 
+def test_what_is_not_used_is_said(prepare):
+    graph = prepare(data(inc=torch.tensor([1, 2, 3, 5]), edge_weight=torch.ones(4)), features=["inc"])
+    assert graph.facts["nodes_read_as"] == "a saved Data; 4 nodes; not used: edge_weight"
+    assert graph.facts["feature_columns"] == ["x (2 columns)", "inc"] and graph.num_features == 3
+
+
 def test_groups_and_labels_as_they_are_made_are_no_features_either(prepare):
     x = torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])
     with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'group'"):
