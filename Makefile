@@ -45,7 +45,7 @@ paper: env ## Run the paper's whole experiment
 STUDIES := reference+power+epochs reference+power links more-methods+when \
     $(addprefix extended+more-methods+,more-data groups dose+placebo dose)
 
-evidence: env ## Run the studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
+evidence: env ## Run most studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
 	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
 	    $(SNAKEMAKE) --configfile $$(echo "+$$study" | sed 's/+\([^+]*\)/ configs\/\1.yaml/g') \
 	    $(if $(DRY),,--report results/$${study##*+}.html --report-after-run) $(ARGS) -- study provenance || \
