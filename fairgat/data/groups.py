@@ -120,7 +120,8 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
     place = {key(value): number for number, some in enumerate(lists.values()) for value in some}
     rest = place.get(REST, -1)
     found = np.array([-1 if no else place.get(key(text), rest) for text, no in zip(texts, empty, strict=True)])
-    if absent := [value for value in place if value != REST and rest >= 0 and value not in set(map(key, texts))]:
+    held = set(map(key, texts))
+    if rest >= 0 and (absent := [value for value in place if value != REST and value not in held]):
         raise Refused(
             f"`groups` lists {absent[0]!r}, and column {attribute!r} never holds it: whom it means would be in the "
             f"group of all others; {nearest(str(absent[0]), texts)}. Correct it, or leave it out",
@@ -131,7 +132,7 @@ def _values(column: Column, attribute: str, options: Columns) -> tuple[np.ndarra
         _check_case(attribute, [text for text in texts[~empty] if key(text) not in place], texts, lists, options)
     if unknown.any() and not allowed:
         more = list(dict.fromkeys(texts[unknown]))
-        occurring = {name: [value for value in some if key(value) in map(key, texts)] for name, some in lists.items()}
+        occurring = {name: [value for value in some if key(value) in held] for name, some in lists.items()}
         named = {name: some for name, some in occurring.items() if some}
         longer = named | {"others": REST} if isinstance(given, Mapping) else [*given, *more]
         leave = f", or leave such nodes out with {dropped}" if len(set(found[found >= 0].tolist())) > 1 else ""

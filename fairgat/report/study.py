@@ -153,9 +153,8 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         settings, frame: as for `compare`, and as it gives it.
     """
     notes, panels, test, base = Notes(), [], settings.part == "test", compared_with(settings)
-    titles = {row.method: row.title for row in settings.rows if not row.changes}
-    several = frame.loc[frame["changes"] != "", "of"].nunique() > 1
-    frame = frame.assign(base=frame["of"].map(titles) if several else "")
+    titles = _bases(settings)
+    frame = frame.assign(base=frame["of"].map(titles) if len(titles) > 1 else "")
     kinds = [
         ("Score", f"{settings.part} scores (%)", _score_rows),
         ("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
@@ -221,9 +220,14 @@ def _splits(frame: pd.DataFrame) -> str:
 
 def compared_with(settings: StudySettings) -> str:
     """Name what the differences are to: a method, where all variants have the same."""
-    bases = {row.of for row in settings.rows if row.changes}
-    titles = [row.title for row in settings.rows if not row.changes and row.of in bases]
-    return titles[0] if len(bases) == 1 else "the method as it is"
+    titles = [*_bases(settings).values()]
+    return titles[0] if len(titles) == 1 else "the method as it is"
+
+
+def _bases(settings: StudySettings) -> dict[str, str]:
+    """The titles of the methods that have variants, by name."""
+    varied = {row.of for row in settings.rows if row.changes}
+    return {row.of: row.title for row in settings.rows if not row.changes and row.of in varied}
 
 
 def rows_of(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Series]]]:
