@@ -8,6 +8,7 @@ from typing import Any
 from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import datasets, download
+from fairgat.data.columns import some_of
 from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, warnings
@@ -178,6 +179,8 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     ):
         if facts.get(key):
             yield f"{title}: " + ", ".join(f"{name} ({value})" for name, value in facts[key].items())
+    if facts.get("missing_nowhere"):
+        yield f"declared as `missing`, and in no feature: {some_of(facts['missing_nowhere'])}"
     if facts.get("constant_features"):
         yield "features that are the same for everyone: " + ", ".join(facts["constant_features"])
 

@@ -170,8 +170,9 @@ def _check_telling(
         for role, values, of, size in roles if len(column.texts) < columns.MOST_CATEGORIES else ():
             pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values))
             values_of_column, values_of_role = (len(np.unique(side)) for side in np.divmod(pairs, size))
-            if values_of_column > 1 and values_of_role == len(pairs) < len(values) / 2:  # a copy, or one group's flag
-                what = f"says of each node what {role} says, in other words, or a part of it"
+            one_to_one = len(pairs) in (values_of_role, values_of_column)  # a copy or one group's flag, or finer
+            if values_of_column > 1 and one_to_one and len(pairs) < len(values) / 2:
+                what = f"says of each node what {role} says, or a part of it"
         if what:
             raise DataError(
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "

@@ -128,7 +128,8 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
 
     Returns:
         The features; and `names` (F) of them, and, by column, `one_hot` (how many columns its categories became),
-        `units` (the sign that stood beside its numbers, such as %) and `filled` (its empty cells).
+        `units` (the sign that stood beside its numbers, such as %) and `filled` (its empty cells); `missing_nowhere`
+        has the values declared as `missing` that no feature holds.
     """
     parts: list[tuple[np.ndarray, np.ndarray]] = []
     facts: dict[str, Any] = {"names": [], "one_hot": {}, "units": {}, "filled": {}}
@@ -141,6 +142,9 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
     for codes, part in parts:
         result[:, start : start + part.shape[1]] = part[codes]
         start += part.shape[1]
+    if options.missing:
+        held = {value_of(text) for name in names for text in table.column(name).texts}
+        facts["missing_nowhere"] = [value for value in options.missing if value_of(value) not in held]
     return result, facts
 
 

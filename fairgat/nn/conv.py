@@ -265,8 +265,8 @@ class FairGATConv(GATConv):
         )  # fmt: skip
         if not (alpha_chi is None or isinstance(alpha_chi, Shares)):
             _check_share(alpha_chi)
-        if eta is not None and not 0 < eta < math.inf:
-            raise ValueError(f"eta must be positive and finite, got {eta}")
+        if eta is not None:
+            _check_eta(eta)
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center and eta is not None
@@ -317,6 +317,7 @@ class FairGATConv(GATConv):
         """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""
         if self.eta is None:
             return features
+        _check_eta(self.eta)  # it may have been set since
         if not self.center:
             return features.standardised(self.eta)
         return features.centred(self.eta)
@@ -334,6 +335,11 @@ def _check_share(alpha_chi: Any) -> None:
     # Not a tensor, whose gradient would be lost, and not a flag.
     if isinstance(alpha_chi, bool) or not isinstance(alpha_chi, Real) or not 0 <= alpha_chi <= 1:
         raise ValueError(f"alpha_chi must be a share of attention in [0, 1], `Shares` or None, got {alpha_chi!r}")
+
+
+def _check_eta(eta: float) -> None:
+    if not 0 < eta < math.inf:
+        raise ValueError(f"eta must be positive and finite, got {eta}")
 
 
 def glorot_(weight: Tensor) -> Tensor:

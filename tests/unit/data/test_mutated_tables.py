@@ -18,7 +18,7 @@ from fairgat.errors import DataError
 COUNT = int(os.environ.get("FAIRGAT_MUTATIONS", "300"))
 PEOPLE = [f"{3 * row}" for row in range(24)]
 NODES = "person,income,age,job,paid,gender\n" + "".join(
-    f"{person},{1000 + 31 * row % 17},{row % 5}.5,{'abc'[row % 3]},{row % 7 % 3 - 1},{'fm'[row % 5 > 2]}\n"
+    f"{person},{1000 + 31 * row % 17},{row % 5}.5,{'abc'[row % 3]},{row % 7 % 3 - 1},{'fm'[row % 4 > 2]}\n"
     for row, person in enumerate(PEOPLE)
 )
 EDGES = "from,to\n" + "".join(f"{PEOPLE[row]},{PEOPLE[(row + step) % 24]}\n" for step in (1, 5) for row in range(24))

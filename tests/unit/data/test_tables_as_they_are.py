@@ -47,6 +47,7 @@ def test_texts_become_a_column_each_and_gaps_are_filled(make):
     graph = make(categories=["age"], exclude=["job"], missing=[1.9])
     assert graph.facts["one_hot"] == {"age": 6} and graph.num_features == 7
     assert graph.features[2, -1] == pytest.approx((1.7 + 1.8 + 2.0 + 1.8) / 4)
+    assert "missing_nowhere" not in graph.facts and make(missing=[1.9, -9]).facts["missing_nowhere"] == [-9]
 
 
 def test_labels_are_declared_where_they_are_not_0_and_1(make):

@@ -84,9 +84,9 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
     assert torch.equal(graph.edge_index, again)
 
 
-def annealed(share):
+def annealed(**changes):
     layer = FairGATConv(5, 2)
-    layer.alpha_chi = share
+    vars(layer).update(changes)
     return layer
 
 
@@ -103,7 +103,8 @@ def annealed(share):
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),
         (lambda: FairGATConv(3, 2, alpha_chi=True), "alpha_chi must be a share"),
-        (lambda: annealed(5.0)(features(), *random_graph()), "alpha_chi must be a share"),
+        (lambda: annealed(alpha_chi=5.0)(features(), *random_graph()), "alpha_chi must be a share"),
+        (lambda: annealed(eta=-1.0)(features(), *random_graph()), "eta must be positive"),
         (
             lambda: GATConv(5, 2, add_self_loops=False)(features(), CSRGraph.from_edge_index(random_graph()[0], N)),
             "made with add_self_loops=False",
