@@ -116,7 +116,7 @@ def similar_accuracy(results: Results) -> Iterator[Check]:
 
 
 def every_step_counts(results: Results) -> Iterator[Check]:
-    """Leaving out any one step costs fairness or utility.
+    """Leaving out any one step (of ours 1 or 3, as 2 is void) costs fairness or utility.
 
     Each ablation is worse than FairGAT in the mean of at least one of the three measures. Ours are judged on steps 1
     and 3 only: step 2 changes nothing where step 3, as it is read here, follows (docs/theory.md), so that FairGAT
