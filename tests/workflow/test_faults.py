@@ -138,9 +138,9 @@ def test_ctrl_c(small):
     said, _ = run.communicate(timeout=120)
     assert run.returncode != 0
     assert "Traceback" not in said
-    assert small.made() == before  # nothing half-written
+    stopped = small.made()  # the first cell's files may have landed meanwhile
     small.finish()  # no --unlock
-    assert before.items() <= small.made().items()
+    assert before.items() <= stopped.items() <= small.made().items()  # nothing half-written
 
 
 def test_two_runs_in_one_directory(small):
