@@ -170,8 +170,8 @@ def _check_telling(
         for role, values, of, size in roles if len(column.texts) < columns.MOST_CATEGORIES else ():
             pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values))
             values_of_column, values_of_role = (len(np.unique(side)) for side in np.divmod(pairs, size))
-            one_to_one = len(pairs) in (values_of_role, values_of_column)  # a copy or one group's flag, or finer
-            if values_of_column > 1 and one_to_one and len(pairs) < len(values) / 2:
+            determined = len(pairs) in (values_of_role, values_of_column)  # one by the other: a copy, a flag, or finer
+            if values_of_column > 1 and determined and len(pairs) < len(values) / 2:
                 what = f"says of each node what {role} says, or a part of it"
         if what:
             raise DataError(

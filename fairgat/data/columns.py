@@ -133,6 +133,7 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
     """
     parts: list[tuple[np.ndarray, np.ndarray]] = []
     facts: dict[str, Any] = {"names": [], "one_hot": {}, "units": {}, "filled": {}}
+    facts["missing_nowhere"] = options.missing
     for name in names:
         column = table.column(name)
         with table.refusing(column):
@@ -142,9 +143,6 @@ def features(table: Table, names: Sequence[str], options: Columns) -> tuple[np.n
     for codes, part in parts:
         result[:, start : start + part.shape[1]] = part[codes]
         start += part.shape[1]
-    if options.missing:
-        held = {value_of(text) for name in names for text in table.column(name).texts}
-        facts["missing_nowhere"] = [value for value in options.missing if value_of(value) not in held]
     return result, facts
 
 
@@ -152,6 +150,8 @@ def _feature(name: str, column: Column, options: Columns, facts: dict[str, Any])
     """Turn each of the K texts into its number, or into zeros and a one in the place of its category: (K, n)."""
     texts, gaps = column.texts, {value_of(value) for value in options.missing}
     declared = np.array([value_of(text) in gaps for text in texts])
+    found = {value_of(text) for text in texts[declared]}
+    facts["missing_nowhere"] = [value for value in facts["missing_nowhere"] if value_of(value) not in found]
     empty = (texts == "") | declared
     na = ~empty & np.array([text.lower() in MISSING for text in texts])
     values, unit = np.full(len(texts), np.nan), ""

@@ -91,9 +91,7 @@ ASKED = {  # what is wrong, and how many ways out a message has to show
     "the label in other words, where it is known": (
         {"nodes": column("pay", [["no", "yes"][paid] for _, _, paid, _ in ROWS]).replace("p3,23,1", "p3,23,")}, 2
     ),
-    "what tells the label, and more": (
-        {"nodes": column("pay", [f"{'io'[paid]}{row % 4 // 2}" for row, (_, _, paid, _) in enumerate(ROWS)])}, 2
-    ),
+    "the label, but finer": ({"nodes": column("pay", [f"{'io'[p]}{r // 6}" for r, (*_, p, _) in enumerate(ROWS)])}, 2),
     "edges that count from 0": ({"nodes": FROM_1, "edges": "a,b\n0,1\n3,4\n", "id": "number", "drop": UNKNOWN}, 1),
     "ids of another kind": ({"nodes": column("UserID", [7 * row for row in range(12)])}, 2),
     "edges by another column": ({"nodes": column("new", [f"q{row}" for row in range(12)]), "edges": "a,b\nq1,q2\n"}, 1),
