@@ -168,13 +168,17 @@ def _check_telling(
             if _ID.search(name) or any(in_rows == [*map(str, range(k, k + len(table)))] for k in (0, 1)):
                 what = "seems to hold ids"
         for role, values, of, size in roles if len(column.texts) < columns.MOST_CATEGORIES else ():
-            pairs = np.flatnonzero(np.bincount(column.codes[of] * size + values))
-            values_of_column, values_of_role = (len(np.unique(side)) for side in np.divmod(pairs, size))
-            determined = len(pairs) in (values_of_role, values_of_column)  # one by the other: a copy, a flag, or finer
-            if values_of_column > 1 and determined and len(pairs) < len(values) / 2:
+            if tells(column.codes[of], values, size):
                 what = f"says of each node what {role} says, or a part of it"
         if what:
             raise DataError(
                 f"{table.where}: column {name!r} {what}, and would be a feature. Leave it out with "
                 f"{paste('exclude', [*options.exclude, name])}, or list it in {paste('features', names)}"
             )
+
+
+def tells(codes: np.ndarray, values: np.ndarray, size: int) -> bool:
+    """Say whether a column, by its codes (N,), tells values (N,) below `size`: a copy, a flag of one, or finer."""
+    pairs = np.flatnonzero(np.bincount(codes * size + values))
+    of_column, of_values = (len(np.unique(side)) for side in np.divmod(pairs, size))
+    return of_column > 1 and len(pairs) in (of_column, of_values) and len(pairs) <= len(values) / 2

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from fairgat.config import PathText
-from fairgat.data.assemble import assemble
-from fairgat.data.columns import MOST_GROUPS
+from fairgat.data.assemble import assemble, tells
+from fairgat.data.columns import MOST_CATEGORIES, MOST_GROUPS
 from fairgat.data.edges import EdgeList, numbering_hint
 from fairgat.data.graph import UNLABELLED, Graph
 from fairgat.data.options import Columns, Text, Texts
@@ -130,23 +130,21 @@ def _whole(numbers: np.ndarray, error: str) -> np.ndarray:
 
 
 def _check_telling(x: np.ndarray, values: np.ndarray, labels: bool, role: str, where: str) -> None:
-    """Refuse a column of x (N, F) that has one number for each of the values (N,), and different ones.
+    """Refuse a column of x (N, F) that tells the values (N,), as a column of a table is refused.
 
     Args:
         labels: whether they are labels, of which -1 is none.
         role: the attribute with the values.
     """
-    known = np.unique(values[values != UNLABELLED] if labels else values)
-    parts = [x[values == value] for value in known]
-    if not parts or len(parts) > MOST_GROUPS:
-        return
-    first = np.stack([part[0] for part in parts])
-    found = (first != first[0]).any(axis=0) & np.all([(p == p[0]).all(axis=0) for p in parts], axis=0)
-    if found.any():
-        raise DataError(
-            f"{where}: column {found.argmax()} of 'x' says of each node what its {role!r} says. Leave it out, as "
-            f"data.x = data.x[:, torch.arange({x.shape[1]}) != {found.argmax()}] does, and save the Data again"
-        )
+    known = values != UNLABELLED if labels else np.ones(len(values), bool)
+    found, told = np.unique(values[known], return_inverse=True)
+    for place, column in enumerate(x[known].T) if len(found) <= MOST_GROUPS else ():
+        numbers, codes = np.unique(column, return_inverse=True)
+        if len(numbers) < MOST_CATEGORIES and tells(codes, told, len(found)):
+            raise DataError(
+                f"{where}: column {place} of 'x' says of each node what its {role!r} says, or a part of it. Leave it "
+                f"out, as data.x = data.x[:, torch.arange({x.shape[1]}) != {place}] does, and save the Data again"
+            )
 
 
 def _data(path: Path, where: str):

@@ -131,8 +131,16 @@ def test_groups_and_labels_as_they_are_made_are_no_features_either(prepare):
     x = torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])
     with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'group'"):
         prepare(data(x=x), groups=[0, 1])
+    x = torch.stack([torch.arange(8.0), torch.tensor([5.0, 4, 4, 4, 5, 5, 4, 4])], dim=1)
+    twice = {"y": torch.tensor([0, 2, 1, 1] * 2), "group": torch.tensor([0, 1] * 4)}
     with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y'"):
-        prepare(data(x=x, y=torch.tensor([0, 2, 1, 1])), unlabelled=[2])
+        prepare(data(x=x, **twice), unlabelled=[2])
+
+
+def test_a_column_that_is_finer_than_the_labels_is_asked_about(prepare):
+    x = torch.stack([torch.arange(8.0), torch.tensor([1.0, 3, 2, 3] * 2)], dim=1)
+    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y' says, or a part of it"):
+        prepare(data(x=x, y=torch.tensor([0, 1] * 4), group=torch.tensor([0, 1, 1, 0] * 2)))
 
 
 def test_a_graph_for_other_libraries(prepare):
