@@ -104,7 +104,12 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     """Say what the logits' accounts, by the rows they are over, show: their parts, the optimum, and beyond it."""
     whole, positive = accounts["all"], accounts["label 1"]
     among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
-    yield f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md)."
+    yield (
+        f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md). Over all nodes their shares of "
+        f"positive logits differ by {100 * whole.decided:+.1f} points: {100 * whole.by_means:+.1f} come from the "
+        f"means, {100 * (whole.decided - whole.by_means):+.1f} from how far either group's logits lie from the "
+        "threshold."
+    )
     without = whole.gap - whole.mixing
     stays = f"if nothing else changed, {_signed(without)} of the gap would stay."
     if groups > 2:

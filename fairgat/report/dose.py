@@ -23,7 +23,7 @@ OVER = ("all", "label 1")  # the rows whose accounts are drawn
 _COLOURS = COLOURS | {"gap": "#000000"}
 EQUAL = 0.5
 _CELL = ["dataset", "method", "cell"]
-_TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach"]
+_TERMS = ["gap", *PARTS, "factor", "between", "spread", "reach", "decided", "by_means"]
 
 
 def curve(settings: StudySettings, runs: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:

@@ -1,4 +1,4 @@
-"""The account of a gap between two groups: four parts that add up to it, exactly.
+"""The account of a gap between two groups: four parts that add up to it, exactly; and what it makes of decisions.
 
 An attention layer gives h'_i = sigma(z_i + b) with z_i = sum_j alpha_ij c_j. For a set of rows, let u_j be the *net
 attention* of source j: the mean of alpha_ij over the rows of a group, less that over the rows of the other. The
@@ -15,7 +15,7 @@ rest of the gap. docs/theory.md has the derivation.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,6 +62,10 @@ class Account:
     reach: float
     """Two groups: the shares of both groups' rows that have an inter-edge, R_0 + R_1, so that fair attention's factor
     is 1 - reach * alpha_chi."""
+    decided: float
+    """Logits: the share of the group's rows whose logit is positive, less that of the other rows; NaN of layers."""
+    by_means: float
+    """Logits: the part of `decided` that the gap of the means makes, by `of_means`; NaN of layers."""
 
 
 def compared(groups: np.ndarray) -> list[int]:
@@ -86,6 +90,20 @@ def contrast(groups: np.ndarray, group: int, rows: np.ndarray | None = None) -> 
     if not mine.any() or not others.any():
         return np.full(len(groups), np.nan)
     return mine / mine.sum() - others / others.sum()
+
+
+def of_means(values: np.ndarray, others: np.ndarray) -> float:
+    """Find what the difference of two samples' means makes of that of their shares of positive values.
+
+    It is the mean of what moving either sample to the other's mean changes, as in Kitagawa's split. What is left comes
+    from the shapes: from how far above and below 0 the values lie.
+    """
+    shift = values.mean() - others.mean()
+
+    def gained(sample: np.ndarray, moved: np.ndarray) -> float:
+        return float((sample > 0).mean() - (moved > 0).mean())
+
+    return (gained(values, values - shift) + gained(others + shift, others)) / 2
 
 
 def parts(net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -124,7 +142,7 @@ def attention_account(
         groups, labels: (N,) of each node.
         direction: (H * C,) w; where None, the direction of each gap itself, which makes its account one of the
             distance between the groups' mean representations.
-        read: (N,) what is read, out @ direction and a constant; computed where None.
+        read: (N,) the logits that are read, out @ direction and a constant; of a layer None.
 
     Returns:
         One account for every set of rows in OVER and every group of `compared`.
@@ -137,13 +155,14 @@ def attention_account(
         for group in compared(groups):
             weights = contrast(groups, group, rows)
             if np.isnan(weights).any():
-                missing = dict.fromkeys(("gap", *PARTS, "factor", "between", "spread", "reach"), np.nan)
-                accounts.append(Account(layer=layer, over=over, group=group, **missing))
+                missing = {field.name: np.nan for field in fields(Account)}
+                accounts.append(Account(**missing | {"layer": layer, "over": over, "group": group}))
                 continue
             gap = weights @ out
             along = direction if direction is not None else gap / (np.linalg.norm(gap) or 1)
             shown = out @ along if read is None else read
             total = float(weights @ shown)
+            sides = (shown[weights > 0], shown[weights < 0])
             gated = along * (out[slice(None) if rows is None else rows] > 0).mean(0)
             split, factors, between = np.zeros(3), [], 0.0
             for alpha, values, slopes in zip(attention, _heads(c, attention), _heads(gated, attention), strict=True):
@@ -165,6 +184,8 @@ def attention_account(
                     between=float(between) if two else np.nan,
                     spread=float(shown.std()),
                     reach=_reach(attention[0], groups, group, rows) if two else np.nan,
+                    decided=float(weights @ (shown > 0)) if read is not None else np.nan,
+                    by_means=of_means(*sides) if read is not None else np.nan,
                 )
             )
     return accounts

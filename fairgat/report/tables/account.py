@@ -38,6 +38,7 @@ def read(files: Files, settings: Settings) -> pd.DataFrame:
 def build(settings: Settings, files: Files) -> Table:
     """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
     accounts, asked, notes = read(files, settings), inputs.selections(files, settings), Notes()
+    logits = accounts[accounts["layer"] == "logit"]
 
     def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
         known = mine.set_index("metric")[["mean", "std"]]
@@ -57,6 +58,13 @@ def build(settings: Settings, files: Files) -> Table:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
         header = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
         return panel(settings, notes, asked, lines, header, parts, title, text, left=3)
+
+    def decided(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
+        several = mine["group"].nunique() > 1
+        for (over, group), lines in mine.groupby(["over", "group"], sort=False):
+            parts = (lines["decided"], lines["by_means"], lines["decided"] - lines["by_means"])
+            of = f"{over}, group {group}" if several else over
+            yield [of, *(spread(100 * each, settings.ddof, 2, sign=True) for each in parts)]
 
     return Table(
         name="account",
@@ -78,6 +86,14 @@ def build(settings: Settings, files: Files) -> Table:
                 "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
             ),
             accounted({"logit"}, ["all", "label 1", "label 0"], "The logits", "In units of the logits."),
+            panel(
+                settings, notes, asked, logits, ["Of", "gap", "the means", "the shapes"], decided,
+                "From the logits to the decisions",
+                "The difference between the groups' shares of positive logits, over all nodes, in points, and its "
+                "parts. That of the means is what moving one group's logits to the mean of the other's changes (the "
+                "average of both moves), that of the shapes what is left: how far from the threshold people lie.",
+                left=3,
+            ),
             accounted(
                 LAYERS, ["all"], "Layer by layer",
                 "The distance between the groups' mean representations, all parts measured along its direction.",

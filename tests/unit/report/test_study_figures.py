@@ -51,7 +51,8 @@ def accounts():
     for run, share in EACH:
         factor = 1 - 1.9 * share
         parts = {"mixing": factor * 0.8, "label_selection": 0.2, "rest": 0.1, "gate": 0.1}
-        terms = parts | {"gap": sum(parts.values()), "factor": factor, "between": 0.8, "spread": 2.0, "reach": 1.9}
+        terms = parts | {"gap": sum(parts.values()), "factor": factor, "between": 0.8, "spread": 2.0, "reach": 1.9,
+                         "decided": 0.1, "by_means": 0.02}  # fmt: skip
         lines += [run | {"layer": "logit", "over": over, "group": 1} | terms for over in ("all", "label 1", "label 0")]
     return pd.DataFrame(lines)
 

@@ -308,7 +308,7 @@ def test_measures_leave_out_what_a_run_was_not_asked_for(plan):
 
 
 def test_the_account_is_that_of_the_selected_cell(built):
-    decisions, logits, layers = (panel.blocks for panel in built["account"].panels)
+    decisions, logits, decided, layers = (panel.blocks for panel in built["account"].panels)
     (rows,) = [block.rows for block in decisions if block.title == "Recidivism"]
     assert [str(cell.text) for cell in rows[0].cells] == ["GAT", "95.73", "10.00", "–", "–", "10.00"]
     (block,) = [block for block in logits if block.title == "Recidivism"]
@@ -319,6 +319,9 @@ def test_the_account_is_that_of_the_selected_cell(built):
     assert rows[3][0] == "NIFTY" and set(rows[3][1:]) == {"–"}
     assert rows[4][2] == "-2.000 ± 0.000"  # FairGAT's second cell
     assert any("NIFTY on Recidivism: not measured" in text for _, text in built["account"].notes)
+    (block,) = [block for block in decided if block.title == "Recidivism"]
+    texts = [f"{cell.text} ± {cell.std}" for cell in block.rows[0].cells[2:]]
+    assert texts == ["-10.00 ± 0.00", "-4.00 ± 0.00", "-6.00 ± 0.00"]
     (block,) = [block for block in layers if block.title == "Recidivism"]
     layer_names = ["attention 1", "attention 2"]
     assert [str(row.cells[1].text) for row in block.rows] == [*layer_names, "–", *layer_names]

@@ -10,7 +10,7 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
 from fairgat.nn import GATConv
-from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, parts
+from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, of_means, parts
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
 
@@ -93,6 +93,16 @@ def test_attention_to_one_label_is_label_selection():
     np.testing.assert_allclose(found, [0, 0.5, 0], atol=EXACT)
 
 
+def test_what_means_make_of_decisions():
+    rng = np.random.default_rng(0)
+    values = rng.normal(size=1001)
+    moved = values - 0.7  # of one shape: all of the gap comes from the means
+    assert of_means(values, moved) == pytest.approx((values > 0).mean() - (moved > 0).mean(), abs=EXACT)
+    assert of_means(np.array([-1.0, 1, 2, 2]), np.full(4, 1.0)) == 0  # of one mean: none does
+    # By hand, of means 2 and -1: moved by 3, all of the first are below 0, and of the second nobody crosses it.
+    assert of_means(np.array([1.0, 2, 3]), np.array([-9.0, 1, 5])) == pytest.approx(0.5, abs=EXACT)
+
+
 def test_rows_that_a_group_lacks_have_no_account():
     c, (dense,), sensitive, _ = drawn(6, 2)
     labels = np.where(sensitive == 1, 0, np.arange(len(c)) % 2)  # nobody of group 1 has label 1
@@ -125,6 +135,10 @@ def test_the_parts_of_a_trained_network_add_up_to_the_gap_of_its_logits(double, 
         expected = mean_difference(logits, rows, task.sensitive, a.group)
         assert a.gap == pytest.approx(expected, abs=EXACT)
         assert sum(getattr(a, name) for name in PARTS) == pytest.approx(expected, abs=EXACT)
+        assert a.decided == pytest.approx(mean_difference(logits > 0.0, rows, task.sensitive, a.group), abs=EXACT)
+        sides = (logits[rows & (task.sensitive == a.group)], logits[rows & (task.sensitive != a.group)])
+        assert a.by_means == pytest.approx(of_means(*sides), abs=EXACT)
+    assert all(np.isnan([a.decided, a.by_means]).all() for a in found if a.layer != "logit")
     assert {a.layer for a in found} == {"conv1", "conv2", "logit"}
 
 
