@@ -181,4 +181,4 @@ def tells(codes: np.ndarray, values: np.ndarray, size: int) -> bool:
     """Say whether a column, by its codes (N,), tells values (N,) below `size`: a copy, a flag of one, or finer."""
     pairs = np.flatnonzero(np.bincount(codes * size + values))
     of_column, of_values = (len(np.unique(side)) for side in np.divmod(pairs, size))
-    return of_column > 1 and len(pairs) in (of_column, of_values) and len(pairs) <= len(values) / 2
+    return of_column > 1 and len(pairs) in (of_column, of_values) and len(pairs) < len(values) / 2

@@ -27,6 +27,12 @@ def data(**changed):
     return pyg.Data(**{name: value for name, value in (parts | changed).items() if value is not None})
 
 
+def twice(column):
+    """Eight nodes, with this second column of x."""
+    x = torch.stack([torch.arange(8.0), torch.tensor([*column, *column])], dim=1)
+    return data(x=x, y=torch.tensor([0, 1] * 4), group=torch.tensor([0, 0, 1, 1] * 2))
+
+
 @pytest.fixture
 def prepare(tmp_path):
     def run(content, task="node_classification", **options):
@@ -104,11 +110,9 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (data(y=torch.tensor([-1, 1, -1, 1])), r"node 0: column 'y' holds '-1'.*`negative: \[-1\]`"),
         (data(x=None, num_nodes=4), r"no column is left as a feature.*`graph_features: \[degree\]`"),
         (data(x=torch.ones(4)), "features must be"),
-        (data(x=torch.tensor([[1.0, 5], [3, 4], [2, 5], [7, 4]])), "column 1 of 'x' says of each node what its 'y'"),
-        (
-            data(x=torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])),
-            "column 1 of 'x' says of each node what its 'group'",
-        ),
+        (twice([5.0, 4, 5, 4]), "column 1 of 'x' says of each node what its 'y'"),
+        (twice([5.0, 5, 4, 4]), "column 1 of 'x' says of each node what its 'group'"),
+        (twice([1.0, 3, 2, 3]), "column 1 of 'x' says of each node what its 'y' says, or a part of it"),  # finer
         (pyg.HeteroData(), r"it holds a torch_geometric\.\S+\. Save a Data of tensors only"),
         (data(y=torch.tensor([0.0, 0.5, 1, 1])), "'y' must be 4 whole numbers"),
         (data(edge_index=torch.tensor([[0, 1], [1, 9]])), "names a node outside 0 .. 3"),
@@ -128,19 +132,14 @@ def test_what_is_not_used_is_said(prepare):
 
 
 def test_groups_and_labels_as_they_are_made_are_no_features_either(prepare):
-    x = torch.tensor([[1.0, 5], [3, 5], [2, 4], [7, 4]])
+    content = twice([5.0, 5, 4, 4])
+    content.group[0] = content.group[4] = 2  # left out
     with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'group'"):
-        prepare(data(x=x), groups=[0, 1])
+        prepare(content, groups=[0, 1], drop=["unknown_groups"])
     x = torch.stack([torch.arange(8.0), torch.tensor([5.0, 4, 4, 4, 5, 5, 4, 4])], dim=1)
-    twice = {"y": torch.tensor([0, 2, 1, 1] * 2), "group": torch.tensor([0, 1] * 4)}
+    other = {"y": torch.tensor([0, 2, 1, 1] * 2), "group": torch.tensor([0, 1] * 4)}
     with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y'"):
-        prepare(data(x=x, **twice), unlabelled=[2])
-
-
-def test_a_column_that_is_finer_than_the_labels_is_asked_about(prepare):
-    x = torch.stack([torch.arange(8.0), torch.tensor([1.0, 3, 2, 3] * 2)], dim=1)
-    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y' says, or a part of it"):
-        prepare(data(x=x, y=torch.tensor([0, 1] * 4), group=torch.tensor([0, 1, 1, 0] * 2)))
+        prepare(data(x=x, **other), unlabelled=[2])
 
 
 def test_a_graph_for_other_libraries(prepare):
