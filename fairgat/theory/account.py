@@ -162,7 +162,6 @@ def attention_account(
             along = direction if direction is not None else gap / (np.linalg.norm(gap) or 1)
             shown = out @ along if read is None else read
             total = float(weights @ shown)
-            sides = (shown[weights > 0], shown[weights < 0])
             gated = along * (out[slice(None) if rows is None else rows] > 0).mean(0)
             split, factors, between = np.zeros(3), [], 0.0
             for alpha, values, slopes in zip(attention, _heads(c, attention), _heads(gated, attention), strict=True):
@@ -185,7 +184,7 @@ def attention_account(
                     spread=float(shown.std()),
                     reach=_reach(attention[0], groups, group, rows) if two else np.nan,
                     decided=float(weights @ (shown > 0)) if read is not None else np.nan,
-                    by_means=of_means(*sides) if read is not None else np.nan,
+                    by_means=of_means(shown[weights > 0], shown[weights < 0]) if read is not None else np.nan,
                 )
             )
     return accounts

@@ -139,6 +139,8 @@ def _check_telling(x: np.ndarray, values: np.ndarray, labels: bool, role: str, w
     known = values != UNLABELLED if labels else np.ones(len(values), bool)
     found, told = np.unique(values[known], return_inverse=True)
     for place, column in enumerate(x[known].T) if len(found) <= MOST_GROUPS else ():
+        if len(np.unique(column[:1000])) >= MOST_CATEGORIES:  # spares the sorting of a long column
+            continue
         numbers, codes = np.unique(column, return_inverse=True)
         if len(numbers) < MOST_CATEGORIES and tells(codes, told, len(found)):
             raise DataError(
