@@ -136,7 +136,7 @@ def in_words(margins: Margins) -> str:
         f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules out a larger "
         "difference; it does not mean that the paper's effect was found. Better, worse: significantly better or worse "
         "than the paper by Welch's test, with Holm's correction for the number of results. Undecided: the data show "
-        "neither"
+        "neither agreement nor a difference"
     )
 
 

@@ -205,12 +205,23 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
 
     Where edges have a direction, those that come in count, as attention does.
 
+    Args:
+        sensitive: (N,) group of each node, integers, bool or strings.
+        edge_index: (2, E), sources above targets.
+
     Raises:
-        ValueError: a group is NaN.
+        ValueError: a shape is wrong, a group is NaN or a number with a fraction, or an edge leaves 0 .. N-1.
     """
     sensitive, edge_index = np.asarray(sensitive), np.asarray(edge_index)
+    if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
+        shapes = f"{sensitive.shape} and {edge_index.shape}"
+        raise ValueError(f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}")
     if (sensitive != sensitive).any():
         raise ValueError("sensitive is NaN for some nodes: give them a group of their own, or leave them out")
+    if sensitive.dtype.kind == "f" and (sensitive % 1).any():
+        raise ValueError("sensitive holds numbers with a fraction: cut them into intervals, one group each")
+    if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
+        raise ValueError(f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends")
     source, target = edge_index
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[target[sensitive[source] != sensitive[target]]] = True
@@ -222,9 +233,15 @@ def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
 
     Raises:
         NotDefined: there are not exactly two groups, for which the paper derives it.
+        ValueError: `alpha_chi_max` is outside [0, 1].
     """
     if len(r_chi) != 2:
-        raise NotDefined(f"the paper's closed form of alpha_chi is for two sensitive groups; there are {len(r_chi)}")
+        raise NotDefined(
+            f"the paper's closed form of alpha_chi is for two sensitive groups; there are {len(r_chi)}. Balanced "
+            "shares (`fairgat.nn.balanced_shares`, in a configuration `shares: balanced`) are for any number"
+        )
+    if not 0 <= alpha_chi_max <= 1:
+        raise ValueError(f"alpha_chi_max must be a share of attention in [0, 1], got {alpha_chi_max}")
     total = sum(r_chi.values())
     return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
 

@@ -191,7 +191,8 @@ def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bo
     edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
-        raise ValueError(f"edge_index names a node outside 0 .. {num_nodes - 1}")
+        ends = f"{edges.min()} to {edges.max()}"
+        raise ValueError(f"edge_index has nodes {ends}, outside 0 .. {num_nodes - 1}: features or groups end there")
     if add_self_loops:
         edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
     return edges

@@ -25,20 +25,20 @@ class Shares:
     """The masses that nodes of each kind give to each of K groups.
 
     With `Shares(groups, target)`, a node of group a gives `target[a, b]` to group b; where some groups are not among
-    its neighbours, the others' masses are scaled to a sum of 1. `balanced_shares` lists R kinds with masses of their
-    own besides.
+    its neighbours, the others' masses are scaled to a sum of 1 (and are equal if all are 0). `balanced_shares` lists R
+    kinds with masses of their own besides.
 
     Attributes:
         groups: (K,) values of the groups, in ascending order.
-        target: (K, K) masses of kinds that are not listed; what is negative counts as 0.
+        target: (K, K) masses of kinds that are not listed, with rows that sum to 1; what is negative counts as 0.
         kinds: (R,) int64 the kinds that are listed, numbered by `kinds_of`, in ascending order.
         masses: (R, K) their masses.
         reached: (K, K) B on the graph that the shares were made for; None where they were not made for one.
         add_self_loops: whether that graph had them added; a layer with these shares does the same.
 
     Raises:
-        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a number is not finite, or a kind's
-            masses are negative or do not sum to 1.
+        ValueError: the shapes do not fit, the groups or kinds are no sorted values, a number is not finite, a row of
+            `target` or `masses` does not sum to 1, or a listed mass is negative.
     """
 
     groups: np.ndarray
@@ -59,6 +59,8 @@ class Shares:
             raise ValueError(f"{size} groups need a target of shape ({size}, {size}), got {target.shape}")
         if not (np.isfinite(target).all() and np.isfinite(masses).all()):
             raise ValueError("target and masses must be finite")
+        if (abs(target.sum(1) - 1) > 1e-6).any():
+            raise ValueError(f"each row of target must sum to 1, got {target.sum(1).tolist()}")
         if (masses < 0).any() or (abs(masses.sum(1) - 1) > 1e-6).any():
             raise ValueError("the masses of each kind must not be negative, and must sum to 1")
         if not np.array_equal(np.unique(kinds), kinds):

@@ -43,7 +43,7 @@ def of_run(published: Path) -> Table:
                 name: [_cell(source, (dataset, name, metric)) for metric in metrics for source in sources]
                 for name in config["tables"].get("comparison") or ()
             }
-            rows = [row(titles("methods", name), *cells) for name, cells in scores.items()]
+            rows = [row(_method(titles, name), *cells) for name, cells in scores.items()]
             blocks.append(Block(titles("datasets", dataset), rows))
     return _table(blocks, [f"{labels.metric(metric)}, {count:.0f} splits" for metric in metrics for count in counts])
 
@@ -72,7 +72,7 @@ def of_study(published: Path, name: str, wanted: Mapping[str, list[str]]) -> Tab
     for dataset in datasets:
         methods = wanted.get("methods", frame.loc[frame["dataset"] == dataset, "method"])
         rows = [
-            row(titles("methods", method), *(_cell(lines, (dataset, method, metric)) for metric in metrics))
+            row(_method(titles, method), *(_cell(lines, (dataset, method, metric)) for metric in metrics))
             for method in dict.fromkeys([REFERENCE, *methods])
         ]
         blocks.append(Block(titles("datasets", dataset), rows))
@@ -93,6 +93,12 @@ def _titles(*configs: Mapping[str, Any]) -> Callable[[str, str], str]:
     return lambda kind, name: next((each[kind][name]["title"] for each in configs if name in each[kind]), None) or name
 
 
+def _method(titles: Callable[[str, str], str], name: str) -> str:
+    """The title of a row: of a method's scores, or of its differences."""
+    title, reference = titles("methods", name), titles("methods", REFERENCE)
+    return title if name == REFERENCE else f"{title} − {reference}"
+
+
 def _by_key(frame: pd.DataFrame) -> dict[tuple[str, ...], Any]:
     return {(line.dataset, line.method, line.metric): line for line in frame.itertuples()}
 
@@ -108,5 +114,5 @@ def _cell(rows: Mapping, key: tuple[str, str, str]) -> Cell:
 
 
 def _table(blocks: list[Block], header: list[str]) -> Table:
-    panel = Panel("multirow", ["Data set", "Minus GAT", *header], blocks, align="ll" + "r" * len(header))
+    panel = Panel("multirow", ["Data set", "Method", *header], blocks, align="ll" + "r" * len(header))
     return Table("against", "Differences to GAT.", [panel], notes=[])

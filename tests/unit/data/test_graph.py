@@ -30,6 +30,22 @@ def test_the_closed_form_is_for_two_groups(groups):
         alpha_chi(dict.fromkeys(range(groups), 0.5), 0.75)
 
 
+@pytest.mark.parametrize(
+    ("call", "expected"),
+    [
+        (lambda: alpha_chi({0: 1.0, 1: 1.0}, -1), r"alpha_chi_max must be .* in \[0, 1\], got -1"),
+        (lambda: alpha_chi({0: 0.0, 1: 0.0}, 2), r"\[0, 1\], got 2"),
+        (lambda: r_chi([0, 1], [[0, 1], [1, 0], [0, 0]]), r"got \(2,\) and \(3, 2\)"),
+        (lambda: r_chi([0, 1], [[0, 2], [2, 0]]), r"outside 0 \.\. 1, where sensitive ends"),
+        (lambda: r_chi([0.5, 1.5], [[0, 1], [1, 0]]), "with a fraction"),
+        (lambda: r_chi([0, np.nan], [[0, 1], [1, 0]]), "NaN"),
+    ],
+)
+def test_shares_of_what_does_not_fit_are_refused(call, expected):
+    with pytest.raises(ValueError, match=expected):
+        call()
+
+
 def test_symmetrise_drops_self_loops_and_duplicates_and_sorts():
     assert symmetrise(np.array([[2, 0, 1, 1], [1, 0, 2, 0]]), 3).tolist() == [[0, 1, 1, 2], [1, 0, 2, 1]]
     assert symmetrise(np.zeros((2, 0)), 3).shape == (2, 0)

@@ -150,6 +150,7 @@ def test_dropped_edges_leave_their_mass_to_the_groups_that_stay():
         (lambda: Shares([], np.eye(0)), "1 to 50"),
         (lambda: Shares([0, 1], np.eye(3)), r"shape \(2, 2\)"),
         (lambda: Shares([0, 1], np.full((2, 2), np.nan)), "finite"),
+        (lambda: Shares([0, 1], [[0.9, 0.9], [0.5, 0.5]]), r"row of target must sum to 1, got \[1.8, 1.0\]"),
         (lambda: Shares([0, 1], np.eye(2), [6], [[1.5, -0.5]]), "must not be negative, and must sum to 1"),
         (lambda: Shares([0, 1], np.eye(2), [6], [[3, 3]]), "must not be negative, and must sum to 1"),
         (lambda: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], torch.rand(N)), "no edge features"),
