@@ -92,8 +92,9 @@ def _epochs(task: Task, path: Path) -> dict[str, int]:
     return {protocol: int(history["epoch"].iloc[rule(scores)]) for protocol, rule in sorted(task.rules.items())}
 
 
-def differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[str]:
-    """Name each score that is not the same, or that only one of them has."""
+def differing(ours: Mapping[str, Any], written: Mapping[str, Any], added: bool = True) -> Iterator[str]:
+    """Name each score that is not the same, or that only one of them has; without `added`, none that only `ours` has:
+    a measure may have been added since."""
     for protocol in dict.fromkeys([*ours, *written]):
         mine, theirs = (each.get(protocol) or {} for each in (ours, written))
         suffix = f" ({protocol})" if protocol else ""
@@ -101,7 +102,8 @@ def differing(ours: Mapping[str, Any], written: Mapping[str, Any]) -> Iterator[s
             yield f"epoch{suffix}"
         for part in PARTS:
             a, b = (each.get(part) or {} for each in (mine, theirs))
-            yield from (f"{part} {name}{suffix}" for name in {**a, **b} if a.get(name, "") != b.get(name, ""))
+            names = {**a, **b} if added else b
+            yield from (f"{part} {name}{suffix}" for name in names if a.get(name, "") != b.get(name, ""))
 
 
 def data_of(directory: Path, written: Mapping[str, Any]) -> tuple[Path, Graph, dict[str, np.ndarray]]:

@@ -24,7 +24,7 @@ from fairgat.theory.runs import rebuild
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Say in five lines where the gap between the groups comes from, and what fair attention can do about it."
+        "Say in up to five lines where the gap between the groups comes from, and what fair attention can do about it."
     )
     parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
     parser.set_defaults(run=run)
@@ -41,7 +41,7 @@ def run(arguments: argparse.Namespace) -> None:
     logits = reported_logits(directory / "predictions.npz", epoch)
     if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
         raise DataError(f"{directory} does not fit the graph or the split in {data}")
-    if any(differing(evaluate(directory, written, graph, split), written["protocols"])):
+    if any(differing(evaluate(directory, written, graph, split), written["protocols"], added=False)):
         raise DataError(
             f"{directory} does not fit {data}: its graph or split was made anew since, by another seed, say"
         )
@@ -88,16 +88,18 @@ def predictions(
         rest = f"those with {names[1 - group]}" if len(names) == 2 else "all others"
         return f"{100 * mine:.1f} % of those with {names[group]} and {100 * others:.1f} % of {rest}"
 
-    parity, opportunity = (" (ΔSP)", " (ΔEO)") if len(names) == 2 else ("", "")  # of more groups the largest
+    two = len(names) == 2
     true = contrast(sensitive, group, labels == 1) @ predicted
-    among = f", and among those with label 1 {100 * true:+.1f}{opportunity}" if np.isfinite(true) else ""
-    points = f"a gap of {100 * gaps[group]:+.1f} points{parity}{among}."
+    among = f", and among those with label 1 {_points(true)}{' (ΔEO)' * two}" if np.isfinite(true) else ""
+    shares = [predicted[sensitive == each].mean() for each in np.unique(sensitive)]
+    largest = "" if two else f" Between two of the groups it is up to {_points(max(shares) - min(shares))} (ΔSP)."
+    points = f"a gap of {_points(gaps[group])} points{' (ΔSP)' * two}{among}.{largest}"
     gap = f"Test predictions are positive for {rates(predicted)}: {points}"
     parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
     if np.isnan(parts).any():
         return group, gap, "What labels and errors contribute is not defined: a group has one label only."
-    of_labels = f"Of this gap, {100 * parts[0]:+.1f} points come from the labels, as {rates(labels)} have label 1"
-    return group, gap, f"{of_labels}, and {100 * parts[1]:+.1f} from errors that differ between the groups."
+    of_labels = f"Of this gap, {_points(parts[0])} points come from the labels, as {rates(labels)} have label 1"
+    return group, gap, f"{of_labels}, and {_points(parts[1])} from errors that differ between the groups."
 
 
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
@@ -106,8 +108,8 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
     yield (
         f"The groups' mean logits differ by {_sum(whole)}{among} (docs/theory.md). Over all nodes their shares of "
-        f"positive logits differ by {100 * whole.decided:+.1f} points: {100 * whole.by_means:+.1f} come from the "
-        f"means, {100 * (whole.decided - whole.by_means):+.1f} from how far either group's logits lie from the "
+        f"positive logits differ by {_points(whole.decided)} points: {_points(whole.by_means)} come from the "
+        f"means, {_points(whole.decided - whole.by_means)} from how far either group's logits lie from the "
         "threshold."
     )
     without = whole.gap - whole.mixing
@@ -149,6 +151,10 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
 def _sum(each: Account) -> str:
     parts = map(_signed, (each.mixing, each.label_selection, each.rest, each.gate))
     return "{} = mixing {}, label selection {}, the rest {}, gate {}".format(_signed(each.gap), *parts)
+
+
+def _points(share: float) -> str:
+    return f"{round(100 * share, 1) + 0:+.1f}"
 
 
 def _signed(value: float) -> str:

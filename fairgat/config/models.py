@@ -68,6 +68,8 @@ class Method(Model):
     """The method that it is, where that is proved: it is not run, and tables and audit give it that method's scores."""
     note: str | None = None
     """A note on its row in tables of scores and of times."""
+    note_of_more_groups: str | None = None
+    """A note on its row in tables of scores, where the data have more than two groups."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
     may_call_off: bool = False

@@ -36,6 +36,7 @@ class ShownMethod(Entry):
     same_as: Name | None = None
     """The method whose scores it has."""
     note: str | None = None
+    note_of_more_groups: str | None = None
 
 
 _Entry = TypeVar("_Entry", bound=Entry)
@@ -135,6 +136,7 @@ class StudyRow(Model):
     """The rule that chooses those of the method that it is compared with."""
     rules: str
     """Both rules in words, where a study has several."""
+    note_of_more_groups: str | None
 
 
 class StudyBlock(Model):
@@ -292,6 +294,7 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
                 StudyRow(
                     dataset=on, method=method, of=of, title=title, changes=changes, epochs=epochs, of_epochs=of_epochs,
                     rules=f" ({rules})" if len(pairs) > 1 else "",
+                    note_of_more_groups=config.methods[method].note_of_more_groups,
                 )
             )  # fmt: skip
     return rows
@@ -332,7 +335,8 @@ def _method(config: Config, name: str, task: Task | None) -> ShownMethod:
         reason = "left out with only_methods"
     elif task and task not in entry.tasks:
         reason = f"not a method for {TASKS[task].title.lower()}"
-    return ShownMethod(name=name, title=entry.title or name, reason=reason, same_as=entry.same_as, note=entry.note)
+    notes = entry.model_dump(include={"note", "note_of_more_groups"})
+    return ShownMethod(name=name, title=entry.title or name, reason=reason, same_as=entry.same_as, **notes)
 
 
 def _lookup(config: Config, path: str | None) -> str | None:

@@ -50,11 +50,13 @@ def _quoted(value: Any, info: ValidationInfo) -> Any:
     if any(each is None or isinstance(each, bool) for each in some):
         codes = [each for each in some if isinstance(each, str)]  # of countries, say
         upper = bool(codes) and all(each.isupper() for each in codes)
-        words = {True: "YES", False: "NO", None: "NULL"} if upper else {True: "True", False: "False", None: "null"}
-        fixed = [words[each] if each is None or isinstance(each, bool) else each for each in some]
+        yes_no = [("YES", "NO")] if upper else [("yes", "no"), ("True", "False")]
+        words = [{True: yes, False: no, None: "NULL" if upper else "null"} for yes, no in yes_no]
+        fixed = [[row[each] if each is None or isinstance(each, bool) else each for each in some] for row in words]
+        ways = " or ".join(dict.fromkeys(paste(str(info.field_name), values) for values in fixed))
         raise ValueError(
             "put yes, no, true and false between quotation marks, as the file writes them; YAML reads NO, no, off and "
-            f"false as false, and YES, yes, on and true as true: {paste(str(info.field_name), fixed)}, say"
+            f"false as false, and YES, yes, on and true as true: {ways}, say"
         )
     return value
 

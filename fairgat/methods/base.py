@@ -37,12 +37,14 @@ class Method:
         model: the network; its parameters at the selected epoch are kept.
         starts_from_forward: whether a training step starts with the pass that evaluation needs. If not, `forward` only
             evaluates, and `update` ignores its argument.
+        output_shape: the axes of `forward`'s output, which the task decides.
         epoch: the one in training, from 1, as the `update` here counts them.
         needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
         for_two_groups: the method's name, where it is not defined for more than two groups.
     """
 
     starts_from_forward = True
+    output_shape: tuple[str, ...]
     to_compare = 3  # epochs whose output is compared with another pass of evaluation; at first a layer may give zeros
     epoch = 0
     needs_debiased = False
@@ -90,11 +92,13 @@ class Method:
         """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction.
 
         Raises:
-            ConfigError: two passes of evaluation differ, or one of training does, and `starts_from_forward` denies it.
+            ConfigError: the output has another shape; two passes of evaluation differ, or one of training does, and
+                `starts_from_forward` denies it.
         """
         expected = self._pass(False) if self.to_compare else None
         output = self._pass(self.continues_from_forward)
         if expected is not None:
+            self._check_shape(output)
             self.to_compare -= 1
             self._compare(output, expected)
         return output
@@ -103,6 +107,15 @@ class Method:
         self.model.train(training)
         with torch.set_grad_enabled(training):
             return self.embed()
+
+    def _check_shape(self, output: Tensor) -> None:
+        expected, nodes = self.output_shape, self.task.graph.num_nodes
+        if output.dim() != len(expected) or len(output) != nodes:
+            wanted = f"({', '.join(expected)}{',' * (len(expected) == 1)})"
+            raise ConfigError(
+                f"{type(self).__module__}: the network's output must have shape {wanted} with N = {nodes}, got "
+                f"{tuple(output.shape)}"
+            )
 
     def _compare(self, output: Tensor, expected: Tensor) -> None:
         if torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
@@ -154,12 +167,14 @@ class OnDrawnEdges(Method):
 class NodeMethod(Method):
     """Node classification: `forward` gives (N,) logits."""
 
+    output_shape = ("N",)
     task: NodeTask
 
 
 class LinkMethod(Method):
     """Link prediction: `forward` gives (N, hidden) embeddings."""
 
+    output_shape = "N", "hidden"
     task: LinkTask
 
 

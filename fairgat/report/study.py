@@ -6,6 +6,7 @@ differences in one of test scores.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from itertools import product
 from statistics import fmean
 from typing import Any
@@ -46,7 +47,8 @@ def compare(
         selections: selection.json of each method and data set; the cell that it chooses is compared.
 
     Returns:
-        One line per row of the study and metric with COLUMNS, and `task`, `block`, `title`, `rules` and `changes`.
+        One line per row of the study and metric with COLUMNS, `pairs` (the splits that a difference is over), `note`
+        (of more groups), `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
@@ -62,10 +64,12 @@ def compare(
     if absent := [name for name in settings.metrics or () if len(known) and name not in known]:
         raise ConfigError(f"study.metrics: no run has {absent[0]!r}; {nearest(absent[0], known)}")
     blocks = [(block, row) for block in settings.blocks for row in block.rows]
+    more_groups = {*runs.loc[runs["metric"] == measures.MORE_GROUPS, "dataset"]}
     lines = pd.DataFrame(
         [
             {"dataset": block.name, "run_on": row.dataset, "metric": metric, "task": block.task,
              "block": block.title, "changes": row.changes or "",
+             "note": row.note_of_more_groups if row.dataset in more_groups else None,
              **{key: getattr(row, key) for key in ("of", "method", "epochs", "of_epochs", "title", "rules")}}
             for block, row in blocks for metric in metrics_of(settings, block.task)
         ]
@@ -81,7 +85,7 @@ def compare(
     )
     bases = ["dataset", "of", "of_epochs", "metric"]
     as_it_is = scored["changes"] == ""
-    gaps = against(scored[~as_it_is], scored[as_it_is], [*bases, "split"], keys).drop(columns="n_splits")
+    gaps = against(scored[~as_it_is], scored[as_it_is], [*bases, "split"], keys).rename(columns={"n_splits": "pairs"})
     paper = pd.concat(map(means, TASKS)).assign(epochs="accuracy").rename(columns={"dataset": "run_on"})
     compared = lines.merge(summary.reset_index(), how="left", on=keys).merge(gaps, how="left", on=keys)
     compared = compared.merge(paper, how="left", on=["run_on", "method", "metric", "epochs"])
@@ -95,9 +99,10 @@ def compare(
         for line in compared.itertuples()
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
-    compared["corrected"] = half_width(compared, compared["task"].map(settings.ratios))
+    paired = compared.assign(n_splits=compared["pairs"])
+    compared["corrected"] = half_width(paired, compared["task"].map(settings.ratios))
     compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
-    return compared[[*COLUMNS, "task", "block", "title", "rules", "changes"]]
+    return compared[[*COLUMNS, "pairs", "note", "task", "block", "title", "rules", "changes"]]
 
 
 def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
@@ -189,7 +194,7 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
         if any(panel.header[1] == "Splits" for panel in panels)
         else ""
     )
-    left_out = f" Not run here: {', '.join(settings.left_out)}." if settings.left_out else ""
+    left_out = f" Not run here: {'; '.join(settings.left_out)}." if settings.left_out else ""
     varied = with_variants(frame)
     counts = f"for {percent.SPLITS}, {leave_out_0(varied)}"
     if test:
@@ -221,7 +226,7 @@ def _splits(frame: pd.DataFrame) -> str:
 def compared_with(settings: StudySettings) -> str:
     """Name what the differences are to: a method, where all variants have the same."""
     titles = [*_bases(settings).values()]
-    return titles[0] if len(titles) == 1 else "the method as it is"
+    return titles[0] if len(titles) == 1 else "each row's reference"
 
 
 def _bases(settings: StudySettings) -> dict[str, str]:
@@ -240,8 +245,8 @@ def rows_of(block: pd.DataFrame) -> Iterable[tuple[int, pd.Series, list[pd.Serie
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(block.drop_duplicates(["run_on", "method", "epochs", "metric"])):
-        ours = (percent.score(line["mean"], line["std"], _unit(line)) for line in lines)
-        rows.append(row(_name(first, notes), *ours, group=number))
+        ours = [percent.score(line["mean"], line["std"], _unit(line)) for line in lines]
+        rows.append(row(_name(first, notes), *_over(ours, lines, "n_splits", notes), group=number))
         if any(pd.notna(line["paper_mean"]) for line in lines):
             paper = (percent.score(line["paper_mean"], line["paper_std"], _unit(line)) for line in lines)
             rows.append(row("– published (test)", *paper, group=number))
@@ -252,13 +257,20 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(with_variants(block)):
         if first["changes"]:
-            ours = (percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines)
-            rows.append(row(_name(first, notes), *ours, group=number))
+            ours = [percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines]
+            rows.append(row(_name(first, notes), *_over(ours, lines, "pairs", notes), group=number))
         if any(pd.notna(published_gap(line)) for line in lines):
             gaps = (percent.signed(published_gap(line), unit=_unit(line)) for line in lines)
-            title = "– – published" if first["changes"] else f"{_title(first)}, published (test)"
+            title = "– published" if first["changes"] else f"{_title(first)}, published (test)"
             rows.append(row(title, *gaps, group=number))
     return rows
+
+
+def _over(cells: list[Cell], lines: list[pd.Series], count: str, notes: Notes) -> list[Cell]:
+    """Mark the numbers that are over fewer splits than the row's others, or than the row was run on."""
+    most = max(line["n_splits"] for line in lines)
+    few = (f"Over {line[count]:.0f} of {most} splits." if 0 < line[count] < most else "" for line in lines)
+    return [replace(cell, mark=notes.mark(text)) if text else cell for cell, text in zip(cells, few, strict=True)]
 
 
 def published_gap(line: pd.Series) -> float:
@@ -292,6 +304,8 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
     if row["constant"] > 0:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
         why = f"{why} The same answer for {100 * ALIKE:.0f} % of every group on {splits}.".lstrip()
+    if row["note"]:
+        why = f"On {row['block']} {row['note']} {why}".rstrip()
     if row["changes"]:
         to = f"Compared with {row['base']}." if row["base"] else ""
         return Cell(_title(row), mark=notes.mark(" ".join(filter(None, [row["changes"], to, why]))))
@@ -299,7 +313,7 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
 
 
 def _title(row: pd.Series) -> str:
-    return f"{'– ' if row['changes'] else ''}{row['title']}{row['rules']}"
+    return f"{row['title']}{row['rules']}"
 
 
 def with_variants(frame: pd.DataFrame) -> pd.DataFrame:

@@ -27,13 +27,14 @@ def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Serie
     Error, Machine Learning 52, 2003).
 
     Args:
-        frame: has `spread`, the standard deviation of the differences between splits, and `n_splits`, J.
+        frame: has `difference`, `spread`, the standard deviation of the differences between splits, and `n_splits`, J.
         ratios: test examples for each one that is trained on.
 
     Returns:
-        NaN for fewer than two splits.
+        NaN for fewer than two splits, and where all splits differ by one amount other than 0, as two may by chance.
     """
-    several = frame["n_splits"].where(frame["n_splits"] > 1)
+    by_chance = (frame["spread"] < 1e-12) & (frame["difference"].abs() > 1e-12)
+    several = frame["n_splits"].where((frame["n_splits"] > 1) & ~by_chance)
     return stdtrit(several - 1, (1 + CONFIDENCE) / 2) * frame["spread"] * np.sqrt(1 / several + ratios)
 
 

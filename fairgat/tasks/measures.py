@@ -87,6 +87,8 @@ AUC = Measure(
     "auc", "AUC", "AUC", lambda d: metrics.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
 )
 
+MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two groups
+
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
         ACCURACY,

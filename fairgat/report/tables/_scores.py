@@ -29,6 +29,7 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     columns = measures.of_task(settings.task, "shown")
     winners = inputs.winners(files, settings)
     selections, notes = inputs.selections(files, settings), Notes()
+    several = {line.dataset for line in winners.itertuples() if line.metric == measures.MORE_GROUPS}
     printed = {(line.dataset, line.method, line.metric): _printed(line, selections) for line in winners.itertuples()}
 
     def rows(dataset: ShownDataset) -> Iterator[Row]:
@@ -42,7 +43,8 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
         for method in settings.methods:
             selection = selections.get((dataset.name, method.name))
             winner = selection and selection["winner"]
-            cells = [Cell(method.title, mark=why(dataset, method, selection, notes))]
+            mark = why(dataset, method, selection, notes, more_groups=dataset.name in several)
+            cells = [Cell(method.title, mark=mark)]
             for entry, target in zip(scores[method.name], best, strict=True):
                 # Of a cell that was run, what has no mean is missing on every split.
                 cell, note = entry or (Cell(DASH), f"On every split {_MISSING}." if winner else "")
@@ -55,14 +57,15 @@ def build(name: str, caption: str, settings: Settings, files: Files, multirow: b
     ]
     align = "l" * (1 + multirow) + "c" * len(columns) + "l"
     header = ["", *[""] * multirow, *(labels.metric(measure.name) for measure in columns), "Cell"]
-    higher = " and ".join(measure.label.lower() for measure in columns if measure.better == "higher")
+    utility = [measure.label.lower() for measure in columns if measure.better == "higher"]
+    higher = f"{' and '.join(utility)} {'is' if len(utility) == 1 else 'are'}"
     return Table(
         name=name,
         caption=caption,
         panels=[Panel("multirow" if multirow else "stacked", header, blocks, aside=True, align=align)],
         notes=notes.all(),
         explanation=(
-            f"Test mean ± standard deviation over the splits. Higher {higher} is better, lower differences are better; "
+            f"Test mean ± standard deviation over the splits. Higher {higher} better, lower differences are better; "
             f"the best mean is bold. Each method is represented by {labels.RULES[settings.rule]}."
         ),
         source=(
@@ -94,7 +97,9 @@ def _printed(line: Any, selections: Selections) -> tuple[Cell, str]:
     return cell, f"Over {line.n_splits} of {run} splits: on the others {_MISSING}." if line.n_splits < run else ""
 
 
-def why(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes) -> str:
+def why(
+    dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, notes: Notes, more_groups: bool = False
+) -> str:
     """Mark a row that has no result, or whose method lost cells, with a note that says why; empty where all is well."""
     if method.reason:
         return notes.mark(f"{method.title}: not run ({method.reason}).")
@@ -102,5 +107,6 @@ def why(dataset: ShownDataset, method: ShownMethod, selection: Mapping | None, n
     if selection is None:
         return notes.mark(f"{place}: not run.")
     lost = of_selection(selection)
-    said = [text for text in (method.note, f"{place}: {lost}." if lost else None) if text]
+    of_groups = f"{place}: {method.note_of_more_groups}" if more_groups and method.note_of_more_groups else None
+    said = [text for text in (method.note, of_groups, f"{place}: {lost}." if lost else None) if text]
     return ", ".join(map(notes.mark, said))

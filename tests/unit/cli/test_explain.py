@@ -78,11 +78,28 @@ def test_another_seeds_split_is_not_taken_for_the_runs(explained, refused):
 
 def test_three_groups(explained, write_tables):
     write_tables([f"p{i},{20 + i},{i * 7 % 3 % 2},{'abc'[i // 2 % 3]}" for i in range(90)])
-    lines, _ = explained("mine", "gat")
+    lines, path = explained("mine", "gat")
+    metrics = json.loads(path.read_text())
     assert len(lines) == 5 and re.search(r"those with gender=[abc] and .* of all others", lines[1])
-    assert "ΔSP" not in "".join(lines) and "ΔEO" not in "".join(lines)  # of three groups they are the largest gaps
+    of_two = "Between two of the groups it is up to"  # ΔSP and ΔEO of three groups are the largest gaps
+    largest = f"{100 * metrics['protocols']['']['test']['statistical_parity']:+.1f} (ΔSP)."
+    assert "".join(lines).count("ΔSP") == 1 and f"{of_two} {largest}" in lines[1] and "ΔEO" not in "".join(lines)
     whole, mixing, *_ = numbers(lines[3][2:])
     assert numbers(lines[4][2:]) == [pytest.approx(whole - mixing, abs=0.011)]
+
+
+def test_a_measure_may_have_been_added_since(explained, refused):
+    _, metrics = explained("demo-social", "gat")
+    content = json.loads(metrics.read_text())
+    for scores in content["protocols"].values():
+        for part in ("validation", "test"):
+            del scores[part]["worst_group_accuracy"]
+    metrics.write_text(json.dumps(content))
+    assert "test worst_group_accuracy" in refused("evaluate", metrics.parent)
+    assert cli.main(["explain", str(metrics.parent)]) == 0
+    content["protocols"][""]["test"]["accuracy"] /= 2
+    metrics.write_text(json.dumps(content))
+    assert "does not fit" in refused("explain", metrics.parent)
 
 
 def test_what_cannot_be_explained_is_said(explained, refused):

@@ -162,7 +162,7 @@ REFUSED = {
     "the label among the features": ({"features": ["age", "paid"]}, "`features` has 'paid', which is the `label`"),
     "a feature twice": ({"features": ["age", "age"]}, "'age' is listed twice"),
     "NO": ({"groups": [False, "SE", "DK"], "drop": ["unknown_groups"]}, r"put yes, no.* `groups: \['NO', SE, DK\]`"),
-    "yes": ({"positive": True}, r"positive: put yes, no, true and false between .*`positive: \['True'\]`"),
+    "yes": ({"positive": True}, r"positive: put yes, no.*`positive: \['yes'\]` or .*\['True'\]`"),
     "null": ({"missing": [None]}, r"missing: put"),
     "groups in a list of lists": ({"groups": [["f"], ["m"]]}, "`groups` are lists of values, by the name of their"),
     "bins of one attribute of two": ({"sensitive": ["sex", "age"], "bins": [30]}, r"`bins: \{sex: \[30, 60\]\}`"),

@@ -110,6 +110,8 @@ def annealed(**changes):
             "made with add_self_loops=False",
         ),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
+        (lambda: FairGATConv(3, 2, eta="1"), "eta must be positive and finite, got '1'"),
+        (lambda: CSRGraph.from_edge_index(random_graph()[0], random_graph()[1], N), "`sensitive` comes third"),
         (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         (

@@ -96,7 +96,7 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert "3 agree" in text and "How they are checked." in text and "a detail" not in text and ".svg" not in text
     rows = [[cell.strip() for cell in line.split("|")[1:-1]] for line in text.splitlines() if line.startswith("|")]
     assert ["1", "It is fair.", "verdict 0", "verdict 1", "verdict 3", "0.91"] in rows
-    assert ["Social", "GAT", "90.00 ± 1.00", "–", "–"] in rows and ["", "MLP", "**-20.00** ± 5.00", "–", "–"] in rows
+    assert ["Social", "GAT", "90.00 ± 1.00", "–", "–"] in rows and ["", "MLP − GAT", "**-20.00** ± 5.00", "–", "–"] in rows
 
 
 def test_a_run_that_is_not_whole_is_not_published(run):
@@ -222,7 +222,7 @@ def test_pages_quote_rows_of_a_study(published):
         text = quotes.with_quotes(f"{mark} -->\n{quotes.END}\n", published, ".")
         return [[cell.strip() for cell in line.split("|")[2:-1]] for line in text.splitlines() if "±" in line]
 
-    assert rows() == rows(datasets="social") == [["GAT", "91.00 ± 2.00"], ["MLP", "**-19.00** ± 1.00"]]
+    assert rows() == rows(datasets="social") == [["GAT", "91.00 ± 2.00"], ["MLP − GAT", "**-19.00** ± 1.00"]]
     for wrong in ({"methods": "mpl"}, {"colour": "red"}):
         with pytest.raises(DataError, match=rf"differences\.csv has no {next(iter(wrong))}"):
             rows(**wrong)

@@ -85,6 +85,15 @@ def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
         assert all("One method (docs/theory.md)." in render.render(table, form) for form in ("md", "tex", "html"))
 
 
+@pytest.mark.parametrize("groups", [2, 3])
+def test_a_method_may_be_another_one_with_more_groups(tmp_path, groups):
+    plan = small(tmp_path, {"gat": {}, "fairgat": {"note_of_more_groups": "balanced shares."}})
+    given = scores(NODE, 0.9, 0.1) | {f"positive_rate_{k}": 0.5 for k in range(groups)}
+    finish(plan, [metrics("recidivism", name, "default", 0, given) for name in ("gat", "fairgat")])
+    notes = [text for _, text in build(plan, "comparison").notes]
+    assert notes == (["fairgat on recidivism: balanced shares."] if groups > 2 else [])
+
+
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     plan, gaps = small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2), [[None, 0.1], [None, None]]
     methods = itertools.product(("gat", "fairgat"), enumerate(gaps))

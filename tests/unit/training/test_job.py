@@ -81,6 +81,15 @@ def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(
         fit(method)
 
 
+@pytest.mark.parametrize(("protocol", "shape"), [(NODE, r"\(N,\)"), (LINK, r"\(N, hidden\)")])
+def test_an_output_of_another_shape_is_refused(graph, protocol, shape):
+    method = make("gat", graph, protocol)
+    embed = method.embed
+    method.embed = lambda: embed()[..., None]
+    with pytest.raises(ConfigError, match=rf"must have shape {shape} with N = \d+, got \(\d+, .*1\)"):
+        fit(method)
+
+
 def test_predictions_are_in_the_data_sets_own_order(graph):
     method = make("gat", graph)
     result = fit(method)
