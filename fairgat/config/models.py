@@ -1,8 +1,10 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
+import yaml
 from pydantic import BeforeValidator, Field, model_validator
 
 from fairgat import cells
@@ -160,7 +162,8 @@ class Config(Model):
             ]
             named.append((f"methods.{name}.same_as", [entry.same_as], methods))
         problems = [
-            f"{path}: {name!r} is not a {'data set' if known is datasets else 'method'}; {nearest(name, known)}"
+            f"{path}: {name!r} is not a {'data set' if known is datasets else 'method'}; "
+            f"{_declared_elsewhere(name) or nearest(name, known)}"
             for path, names, known in named
             for name in names
             if name is not None and name not in known
@@ -276,3 +279,14 @@ class Config(Model):
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
+
+
+def _declared_elsewhere(name: str) -> str:
+    """Say which of the checkout's overlays declares a data set or method; empty where none does."""
+    found = []
+    for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
+        overlay = yaml.safe_load(path.read_text(encoding="utf-8"))
+        entry = {**(overlay.get("datasets") or {}), **(overlay.get("methods") or {})}.get(name) or {}
+        if "task" in entry or "tasks" in entry:
+            found.append(f"configs/{path.name}")
+    return f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it" if found else ""

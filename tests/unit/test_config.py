@@ -61,6 +61,7 @@ def test_it_is_the_papers_experiment():
         ),
         ({"skip": "pokec-y"}, "skip: 'pokec-y' is not a data set; did you mean 'pokec-"),
         ({"only_methods": ["gta"]}, "only_methods: 'gta' is not a method; did you mean 'gat'?"),
+        ({"only_methods": ["gat-penalty"]}, "'gat-penalty' is not a method; configs/more-methods.yaml declares it"),
         ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),
         ({"datasets": {"cora": {"enabled": False}}}, "datasets.cora: a data set with enabled: false needs a reason"),
         ({"methods": {"gat": {"tasks": ["nodes"]}}}, "methods.gat.tasks.0: expected"),
