@@ -304,7 +304,7 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
     if row["constant"] > 0:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
         why = f"{why} The same answer for {100 * ALIKE:.0f} % of every group on {splits}.".lstrip()
-    if row["note"]:
+    if pd.notna(row["note"]):
         why = f"On {row['block']} {row['note']} {why}".rstrip()
     if row["changes"]:
         to = f"Compared with {row['base']}." if row["base"] else ""
