@@ -92,7 +92,7 @@ def predictions(
     true = contrast(sensitive, group, labels == 1) @ predicted
     among = f", and among those with label 1 {_points(true)}{' (ΔEO)' * two}" if np.isfinite(true) else ""
     shares = [predicted[sensitive == each].mean() for each in np.unique(sensitive)]
-    largest = "" if two else f" Between two of the groups it is up to {_points(max(shares) - min(shares))} (ΔSP)."
+    largest = "" if two else f" The largest gap between two groups is {_points(max(shares) - min(shares))} (ΔSP)."
     points = f"a gap of {_points(gaps[group])} points{' (ΔSP)' * two}{among}.{largest}"
     gap = f"Test predictions are positive for {rates(predicted)}: {points}"
     parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))

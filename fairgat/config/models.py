@@ -1,6 +1,7 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -163,7 +164,7 @@ class Config(Model):
             named.append((f"methods.{name}.same_as", [entry.same_as], methods))
         problems = [
             f"{path}: {name!r} is not a {'data set' if known is datasets else 'method'}; "
-            f"{_declared_elsewhere(name) or nearest(name, known)}"
+            f"{_declared_elsewhere(name, 'datasets' if known is datasets else 'methods') or nearest(name, known)}"
             for path, names, known in named
             for name in names
             if name is not None and name not in known
@@ -281,12 +282,13 @@ class Config(Model):
         return [name for name in known if dataset not in self.methods[name].without]
 
 
-def _declared_elsewhere(name: str) -> str:
-    """Say which of the checkout's overlays declares a data set or method; empty where none does."""
+def _declared_elsewhere(name: str, section: str) -> str:
+    """Say which of the checkout's overlays declares an entry of `datasets` or `methods`; empty where none does."""
     found = []
     for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
-        overlay = yaml.safe_load(path.read_text(encoding="utf-8"))
-        entry = {**(overlay.get("datasets") or {}), **(overlay.get("methods") or {})}.get(name) or {}
-        if "task" in entry or "tasks" in entry:
-            found.append(f"configs/{path.name}")
+        with suppress(
+            OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError
+        ):  # of somebody's own, unfinished
+            if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[section][name].keys():
+                found.append(f"configs/{path.name}")
     return f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it" if found else ""

@@ -200,6 +200,9 @@ class Graph:
         return graph
 
 
+_MISSING = ("None", "nan", "<NA>", "NaT")  # as pandas and Python write them
+
+
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     """Compute R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
 
@@ -213,19 +216,23 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
         ValueError: a shape is wrong, a group is NaN or a number with a fraction, or an edge leaves 0 .. N-1.
     """
     sensitive, edge_index = np.asarray(sensitive), np.asarray(edge_index)
+    edge_index = edge_index if edge_index.size else edge_index.astype(np.int64)
     if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
         shapes = f"{sensitive.shape} and {edge_index.shape}"
         raise ValueError(f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}")
-    if (sensitive != sensitive).any():
-        raise ValueError("sensitive is NaN for some nodes: give them a group of their own, or leave them out")
-    if sensitive.dtype.kind == "f" and (sensitive % 1).any():
+    number, texts = sensitive.dtype.kind == "f", sensitive.dtype.kind == "O"
+    if (number and not np.isfinite(sensitive).all()) or (texts and np.isin(sensitive.astype(str), _MISSING).any()):
+        raise ValueError(
+            "sensitive is NaN or missing for some nodes: give them a group of their own, or leave them out"
+        )
+    if number and (sensitive % 1).any():
         raise ValueError("sensitive holds numbers with a fraction: cut them into intervals, one group each")
     if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
         raise ValueError(f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends")
     source, target = edge_index
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[target[sensitive[source] != sensitive[target]]] = True
-    return {group.item(): float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive)}
+    return {group: float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive).tolist()}
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:

@@ -47,8 +47,8 @@ def compare(
         selections: selection.json of each method and data set; the cell that it chooses is compared.
 
     Returns:
-        One line per row of the study and metric with COLUMNS, `pairs` (the splits that a difference is over), `note`
-        (of more groups), `task`, `block`, `title`, `rules` and `changes`.
+        One line per row of the study and metric with COLUMNS, `ran` (the splits that there are), `pairs` (those that a
+        difference is over), `note` (of more groups), `task`, `block`, `title`, `rules` and `changes`.
         Scores are fractions. `dataset` is the block's, `run_on` the one that the row was trained on. `difference`,
         `low` and `high` are the mean over the splits and its interval by the paired t, `spread` the differences'
         standard deviation; NaN for the methods as they are and, but for `difference`, for a single split.
@@ -94,15 +94,17 @@ def compare(
     compared["paper_difference"] = (compared["paper_mean"] - compared["paper_base"]).where(varied)
     compared["splits_needed"] = [
         splits_needed(line.paper_difference, line.spread)
-        if line.spread > 0 and pd.notna(line.paper_difference)
+        if line.spread > 1e-12 and pd.notna(line.paper_difference)
         else None
         for line in compared.itertuples()
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
+    ran = runs[runs["part"] == settings.part].groupby(["dataset", "method", "cell"])["split"].nunique().rename("ran")
+    compared = compared.merge(ran.rename_axis(["run_on", "method", "cell"]).reset_index(), how="left")
     paired = compared.assign(n_splits=compared["pairs"])
     compared["corrected"] = half_width(paired, compared["task"].map(settings.ratios))
     compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
-    return compared[[*COLUMNS, "pairs", "note", "task", "block", "title", "rules", "changes"]]
+    return compared[[*COLUMNS, "ran", "pairs", "note", "task", "block", "title", "rules", "changes"]]
 
 
 def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
@@ -267,10 +269,18 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 
 
 def _over(cells: list[Cell], lines: list[pd.Series], count: str, notes: Notes) -> list[Cell]:
-    """Mark the numbers that are over fewer splits than the row's others, or than the row was run on."""
-    most = max(line["n_splits"] for line in lines)
-    few = (f"Over {line[count]:.0f} of {most} splits." if 0 < line[count] < most else "" for line in lines)
-    return [replace(cell, mark=notes.mark(text)) if text else cell for cell, text in zip(cells, few, strict=True)]
+    """Mark the numbers that are over fewer splits than the row was run on, and differences without an interval."""
+
+    def said(line: pd.Series) -> str:
+        if 0 < line[count] < line["ran"]:
+            return f"Over {line[count]:.0f} of {line['ran']:.0f} splits."
+        same = count == "pairs" and line["pairs"] > 1 and pd.isna(line["low"])
+        return "All splits differ by this amount, as may be chance: no interval." if same else ""
+
+    return [
+        replace(cell, mark=notes.mark(said(line))) if said(line) else cell
+        for cell, line in zip(cells, lines, strict=True)
+    ]
 
 
 def published_gap(line: pd.Series) -> float:
@@ -305,7 +315,8 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
         why = f"{why} The same answer for {100 * ALIKE:.0f} % of every group on {splits}.".lstrip()
     if pd.notna(row["note"]):
-        why = f"On {row['block']} {row['note']} {why}".rstrip()
+        on = row["block"] if row["run_on"] == row["dataset"] else row["run_on"]
+        why = f"On {on} {row['note']} {why}".rstrip()
     if row["changes"]:
         to = f"Compared with {row['base']}." if row["base"] else ""
         return Cell(_title(row), mark=notes.mark(" ".join(filter(None, [row["changes"], to, why]))))

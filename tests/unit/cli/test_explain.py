@@ -81,7 +81,7 @@ def test_three_groups(explained, write_tables):
     lines, path = explained("mine", "gat")
     metrics = json.loads(path.read_text())
     assert len(lines) == 5 and re.search(r"those with gender=[abc] and .* of all others", lines[1])
-    of_two = "Between two of the groups it is up to"  # ΔSP and ΔEO of three groups are the largest gaps
+    of_two = "The largest gap between two groups is"  # ΔSP and ΔEO of three groups are the largest gaps
     largest = f"{100 * metrics['protocols']['']['test']['statistical_parity']:+.1f} (ΔSP)."
     assert "".join(lines).count("ΔSP") == 1 and f"{of_two} {largest}" in lines[1] and "ΔEO" not in "".join(lines)
     whole, mixing, *_ = numbers(lines[3][2:])

@@ -1,6 +1,7 @@
 """The graph's promises, its file, and what is counted in it."""
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from fairgat.data.graph import Graph, alpha_chi, load_npz, r_chi, save_npz, symmetrise
@@ -24,6 +25,12 @@ def test_alpha_chi_follows_the_closed_form():
     assert alpha_chi({0: 0.0, 1: 0.0}, 0.75) == 0.75
 
 
+@pytest.mark.parametrize("made", [list, pd.Series, pd.Categorical, lambda texts: np.array(texts, object)])
+def test_groups_may_be_texts(made):
+    assert r_chi(made([*"aab"]), [[0, 2], [2, 0]]) == {"a": 0.5, "b": 1.0}
+    assert r_chi(made([*"aab"]), [[], []]) == {"a": 0.0, "b": 0.0}
+
+
 @pytest.mark.parametrize("groups", [1, 3])
 def test_the_closed_form_is_for_two_groups(groups):
     with pytest.raises(NotDefined, match=f"for two sensitive groups; there are {groups}"):
@@ -39,6 +46,8 @@ def test_the_closed_form_is_for_two_groups(groups):
         (lambda: r_chi([0, 1], [[0, 2], [2, 0]]), r"outside 0 \.\. 1, where sensitive ends"),
         (lambda: r_chi([0.5, 1.5], [[0, 1], [1, 0]]), "with a fraction"),
         (lambda: r_chi([0, np.nan], [[0, 1], [1, 0]]), "NaN"),
+        (lambda: r_chi(pd.Series(["a", None]), [[0, 1], [1, 0]]), "missing"),
+        (lambda: r_chi(pd.Series(["a", pd.NA], dtype="string"), [[0, 1], [1, 0]]), "missing"),
     ],
 )
 def test_shares_of_what_does_not_fit_are_refused(call, expected):

@@ -272,6 +272,8 @@ def test_fewer_splits_and_more_groups_are_noted(frame):
     frame.loc[first, ["n_splits", "pairs"]] = 4, 3
     notes = [text for _, text in study.table(SETTINGS, frame).notes]
     assert "Over 4 of 5 splits." in notes and "Over 3 of 5 splits." in notes
+    alike = frame.assign(low=frame["low"].mask(frame["changes"] != ""))
+    assert any(text.endswith("no interval.") for _, text in study.table(SETTINGS, alike).notes)
     assert any(text.endswith("Compared with FairGAT. On Recidivism balanced shares.") for text in notes)
 
 
