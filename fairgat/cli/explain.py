@@ -15,7 +15,8 @@ from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.methods.base import Method
 from fairgat.tasks.base import reported_logits
-from fairgat.tasks.metrics import counted
+from fairgat.tasks.metrics import counted, positive_rates
+from fairgat.tasks.metrics import gap as gap_between
 from fairgat.tasks.parity import parity_parts
 from fairgat.theory.account import Account, compared, contrast, least_gap
 from fairgat.theory.network import account
@@ -91,8 +92,8 @@ def predictions(
     two = len(names) == 2
     true = contrast(sensitive, group, labels == 1) @ predicted
     among = f", and among those with label 1 {_points(true)}{' (ΔEO)' * two}" if np.isfinite(true) else ""
-    shares = [predicted[sensitive == each].mean() for each in np.unique(sensitive)]
-    largest = "" if two else f" The largest gap between two groups is {_points(max(shares) - min(shares))} (ΔSP)."
+    parity = float(gap_between(positive_rates(counted(predicted, labels == 1, sensitive, len(names)))))
+    largest = "" if two else f" The largest gap between two groups is {_points(parity)} (ΔSP)."
     points = f"a gap of {_points(gaps[group])} points{' (ΔSP)' * two}{among}.{largest}"
     gap = f"Test predictions are positive for {rates(predicted)}: {points}"
     parts = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
@@ -154,8 +155,8 @@ def _sum(each: Account) -> str:
 
 
 def _points(share: float) -> str:
-    return f"{round(100 * share, 1) + 0:+.1f}"
+    return _signed(100 * share, 1)
 
 
-def _signed(value: float) -> str:
-    return f"{round(value, 2) + 0:+.2f}"  # + 0: no -0.00
+def _signed(value: float, decimals: int = 2) -> str:
+    return f"{round(value, decimals) + 0:+.{decimals}f}"  # + 0: no -0.00

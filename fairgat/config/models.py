@@ -282,13 +282,14 @@ class Config(Model):
         return [name for name in known if dataset not in self.methods[name].without]
 
 
+_NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file
+
+
 def _declared_elsewhere(name: str, section: str) -> str:
     """Say which of the checkout's overlays declares an entry of `datasets` or `methods`; empty where none does."""
     found = []
     for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
-        with suppress(
-            OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError
-        ):  # of somebody's own, unfinished
+        with suppress(*_NO_OVERLAY):
             if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[section][name].keys():
                 found.append(f"configs/{path.name}")
     return f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it" if found else ""

@@ -111,10 +111,9 @@ class Method:
     def _check_shape(self, output: Tensor) -> None:
         expected, nodes = self.output_shape, self.task.graph.num_nodes
         if output.dim() != len(expected) or len(output) != nodes:
-            wanted = f"({', '.join(expected)}{',' * (len(expected) == 1)})"
+            wanted = f"{expected} with N = {nodes}".replace("'", "")
             raise ConfigError(
-                f"{type(self).__module__}: the network's output must have shape {wanted} with N = {nodes}, got "
-                f"{tuple(output.shape)}"
+                f"{type(self).__module__}: the network's output must have shape {wanted}, got {tuple(output.shape)}"
             )
 
     def _compare(self, output: Tensor, expected: Tensor) -> None:

@@ -334,10 +334,8 @@ class FairGATConv(GATConv):
 def _check_share(alpha_chi: Any) -> None:
     # Not a tensor, whose gradient would be lost, and not a flag.
     if isinstance(alpha_chi, bool) or not isinstance(alpha_chi, Real) or not 0 <= alpha_chi <= 1:
-        raise ValueError(
-            "alpha_chi must be a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None, got "
-            f"{alpha_chi!r}"
-        )
+        allowed = "a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None"
+        raise ValueError(f"alpha_chi must be {allowed}, got {alpha_chi!r}")
 
 
 def _check_eta(eta: float) -> None:

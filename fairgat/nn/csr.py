@@ -77,9 +77,8 @@ class CSRGraph:
                 `sensitive`, for other groups, or made for a graph with other self-loops.
         """
         if getattr(num_nodes, "ndim", 0):
-            raise ValueError(
-                f"num_nodes must be a whole number, got {type(num_nodes).__name__}: `sensitive` comes third"
-            )
+            kind = type(num_nodes).__name__
+            raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
         if shares is not None and shares.add_self_loops not in (None, add_self_loops):
             raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
         source, target = incoming(edge_index, num_nodes, add_self_loops)

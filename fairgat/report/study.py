@@ -21,7 +21,7 @@ from fairgat.paper import means
 from fairgat.report import labels, percent
 from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
-from fairgat.scores.paired import against, for_other_people, half_width, leave_out_0, splits_needed
+from fairgat.scores.paired import ROUNDING, against, for_other_people, half_width, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
 from fairgat.tasks import measures
 
@@ -94,15 +94,15 @@ def compare(
     compared["paper_difference"] = (compared["paper_mean"] - compared["paper_base"]).where(varied)
     compared["splits_needed"] = [
         splits_needed(line.paper_difference, line.spread)
-        if line.spread > 1e-12 and pd.notna(line.paper_difference)
+        if line.spread > ROUNDING and pd.notna(line.paper_difference)
         else None
         for line in compared.itertuples()
     ]
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
     ran = runs[runs["part"] == settings.part].groupby(["dataset", "method", "cell"])["split"].nunique().rename("ran")
     compared = compared.merge(ran.rename_axis(["run_on", "method", "cell"]).reset_index(), how="left")
-    paired = compared.assign(n_splits=compared["pairs"])
-    compared["corrected"] = half_width(paired, compared["task"].map(settings.ratios))
+    pairs = compared.assign(n_splits=compared["pairs"])
+    compared["corrected"] = half_width(pairs, compared["task"].map(settings.ratios))
     compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
     return compared[[*COLUMNS, "ran", "pairs", "note", "task", "block", "title", "rules", "changes"]]
 
@@ -271,16 +271,14 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 def _over(cells: list[Cell], lines: list[pd.Series], count: str, notes: Notes) -> list[Cell]:
     """Mark the numbers that are over fewer splits than the row was run on, and differences without an interval."""
 
-    def said(line: pd.Series) -> str:
+    def marked(cell: Cell, line: pd.Series) -> Cell:
         if 0 < line[count] < line["ran"]:
-            return f"Over {line[count]:.0f} of {line['ran']:.0f} splits."
-        same = count == "pairs" and line["pairs"] > 1 and pd.isna(line["low"])
-        return "All splits differ by this amount, as may be chance: no interval." if same else ""
+            return replace(cell, mark=notes.mark(f"Over {line[count]:.0f} of {line['ran']:.0f} splits."))
+        if count == "pairs" and line["pairs"] > 1 and pd.isna(line["low"]):
+            return replace(cell, mark=notes.mark("All splits differ by this amount, as may be chance: no interval."))
+        return cell
 
-    return [
-        replace(cell, mark=notes.mark(said(line))) if said(line) else cell
-        for cell, line in zip(cells, lines, strict=True)
-    ]
+    return list(map(marked, cells, lines))
 
 
 def published_gap(line: pd.Series) -> float:

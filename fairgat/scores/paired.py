@@ -16,6 +16,7 @@ from fairgat.scores.runs import under
 
 REFERENCE = "gat"
 CONFIDENCE = 0.95
+ROUNDING = 1e-12  # what equal differences of fractions may differ by
 COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "spread", "low", "high")
 
 
@@ -33,7 +34,7 @@ def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Serie
     Returns:
         NaN for fewer than two splits, and where all splits differ by one amount other than 0, as two may by chance.
     """
-    by_chance = (frame["spread"] < 1e-12) & (frame["difference"].abs() > 1e-12)
+    by_chance = (frame["spread"] < ROUNDING) & (frame["difference"].abs() > ROUNDING)
     several = frame["n_splits"].where((frame["n_splits"] > 1) & ~by_chance)
     return stdtrit(several - 1, (1 + CONFIDENCE) / 2) * frame["spread"] * np.sqrt(1 / several + ratios)
 

@@ -69,7 +69,7 @@ def test_comparing_a_method_with_gat(fresh):
     run = "by-hand/runs/node_classification/demo-social/sage/unit_length~True/split-0/metrics.json"
     assert json.loads((fresh.folder / run).read_text())["method"] == "sage"
     study = fresh.results / "studies/sage"
-    assert re.search(r"GraphSAGE ¹ +\| +\S+ ± \d", (study / "table.md").read_text())
+    assert re.search(r"\| GraphSAGE ¹ +\| +\S+ ± \d", (study / "table.md").read_text())
     assert (study / "node_classification.svg").exists()
 
 

@@ -165,7 +165,7 @@ def test_a_metric_that_one_data_set_lacks_is_a_dash(tmp_path):
     both = SETTINGS.model_copy(update={"metrics": ["accuracy", "equal_opportunity"], "part": "test"})
     text = render(study.table(both, compared(tmp_path, contents(), both)), "md")
     last = text.rpartition("for other people like these\n")[2]
-    assert re.search(r"S3 centred \S+ +\| +\S+ ± \S+ \| +– \|", last)
+    assert re.search(r"\| S3 centred \S+ +\| +\S+ ± \S+ \| +– \|", last)
 
 
 def test_another_form_of_a_data_set_is_compared_with_it(frame):
@@ -181,7 +181,7 @@ def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
     assert row["failure"] == "no cell finished on every split; 1 of 1 cells failed (default, split 3: it diverged)"
     text = render(study.table(SETTINGS, frame), "md")
     assert f"Not compared ({row['failure']})." in text
-    assert re.search(r"covariance 10 \S+ +\| +– \|", text)
+    assert re.search(r"\| covariance 10 \S+ +\| +– \|", text)
     base_failed = compared(tmp_path, contents(failed=("nifty", 0)))
     row = line(base_failed, "recidivism", "nifty-fresh-gradient")
     assert pd.notna(row["mean"]) and pd.isna(row["difference"])
