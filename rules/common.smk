@@ -26,7 +26,7 @@ import fairgat.config.shown
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.plan
-import fairgat.tasks.measures
+import fairgat.measures
 
 
 def source(path):
@@ -47,7 +47,7 @@ try:
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     STUDY = fairgat.config.shown.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
     fairgat.data.datasets.check(CONFIG)
-    fairgat.tasks.measures.check(CONFIG)
+    fairgat.measures.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 

@@ -8,13 +8,12 @@ node_classification/runs.csv` is its summary.
 
 import sys
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import NodeTraining
 from fairgat.files import write_text
 from fairgat.report import labels, render
 from fairgat.report.model import Block, Cell, Panel, Row, Table
 from fairgat.scores.runs import read
-from fairgat.tasks import measures
 
 
 def noise(path, metrics):

@@ -21,12 +21,12 @@ from typing import Any
 import pandas as pd
 from scipy import stats
 
+from fairgat import measures
 from fairgat.config.protocol import Margins
 from fairgat.paper import results, sample_deviation
 from fairgat.report.labels import AGREES, BETTER, NOT_RUN, UNDECIDED, WORSE
 from fairgat.scores.runs import under
 from fairgat.scores.selection import RULES
-from fairgat.tasks import measures
 
 ALPHA = 0.05
 COLUMNS = (

@@ -12,10 +12,9 @@ from itertools import product
 
 import pandas as pd
 
-from fairgat import paper
+from fairgat import measures, paper
 from fairgat.errors import DataError
 from fairgat.scores.runs import under
-from fairgat.tasks import measures
 
 # (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
 Results = dict[tuple[str, str, str], tuple[float, float]]

@@ -6,6 +6,7 @@ from typing import Any
 
 import pandas as pd
 
+from fairgat import measures
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
 from fairgat.config import TASKS
@@ -15,7 +16,6 @@ from fairgat.report import labels, percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row, titled
 from fairgat.scores.paired import for_other_people, leave_out_0
-from fairgat.tasks import measures
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}

@@ -13,11 +13,11 @@ from fairgat.cli.evaluate import data_of, differing, evaluate, finished
 from fairgat.config import TASKS, NodeTraining
 from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
+from fairgat.measures.metrics import counted, positive_rates
+from fairgat.measures.metrics import gap as gap_between
+from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
 from fairgat.tasks.base import reported_logits
-from fairgat.tasks.metrics import counted, positive_rates
-from fairgat.tasks.metrics import gap as gap_between
-from fairgat.tasks.parity import parity_parts
 from fairgat.theory.account import Account, compared, contrast, least_gap
 from fairgat.theory.network import account
 from fairgat.theory.runs import rebuild

@@ -6,14 +6,13 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import NodeTraining
 from fairgat.errors import DataError
 from fairgat.files import read_json
 from fairgat.report import labels, percent
 from fairgat.report.model import DASH, Block, Cell, Panel, Table, row
 from fairgat.scores.paired import REFERENCE
-from fairgat.tasks import measures
 
 MORE = "studies/power/differences.csv"
 _KEYS = ("dataset", "method", "metric")

@@ -13,13 +13,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat import measures
 from fairgat.config import NodeTraining
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.study import by_rule
 from fairgat.scores.paired import against
 from fairgat.scores.summary import deviation
-from fairgat.tasks import measures
 
 GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positive_rate"}
 """The gaps, and the rates of single groups that they are the largest differences of."""

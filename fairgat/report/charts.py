@@ -8,12 +8,12 @@ import numpy as np
 import pandas as pd
 from matplotlib.markers import MarkerStyle
 
+from fairgat import measures
 from fairgat.config import TASKS, Task
 from fairgat.config.shown import FigureSettings
 from fairgat.report import labels, style
 from fairgat.scores.paired import REFERENCE
 from fairgat.scores.selection import RULES
-from fairgat.tasks import measures
 
 # Stand for the axes' titles, which follow the choice: Vega-Lite takes fixed ones only, and the page's script mends it.
 MEASURE, UTILITY = "the chosen measure", "the chosen utility"

@@ -8,14 +8,13 @@ import numpy as np
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairgat import cells
+from fairgat import cells, measures
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.figures.account import COLOURS
 from fairgat.report.study import by_rule, compared_with
 from fairgat.report.tables.account import PARTS
 from fairgat.scores.paired import against
-from fairgat.tasks import measures
 from fairgat.theory.account import least_gap
 
 METRICS = measures.names("node_classification", "audited")  # accuracy and the gaps

@@ -13,10 +13,11 @@ import numpy as np
 import pandas as pd
 import vl_convert
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import TASKS, Task
 from fairgat.config.shown import FigureSettings
 from fairgat.environment import revision
+from fairgat.measures import PERCENT, Measure, Unit
 from fairgat.paper import means
 from fairgat.plan import cell_folder
 from fairgat.report import charts, labels, percent
@@ -25,8 +26,6 @@ from fairgat.report.inputs import Files, histories
 from fairgat.report.render import plain
 from fairgat.scores.runs import read, under
 from fairgat.scores.selection import RULES
-from fairgat.tasks import measures
-from fairgat.tasks.measures import PERCENT, Measure, Unit
 
 READS = ("cells", "winners", "histories", "audit")
 POINTS = 50  # of a learning curve

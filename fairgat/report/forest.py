@@ -7,10 +7,10 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+from fairgat import measures
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
-from fairgat.tasks import measures
 
 
 def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:

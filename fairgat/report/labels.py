@@ -1,8 +1,8 @@
 """Words of tables and figures: labels of measures and hyperparameters, selection rules, verdicts."""
 
+from fairgat import measures
 from fairgat.report import escape
 from fairgat.report.model import Math, Text
-from fairgat.tasks import measures
 
 SUBJECT = "fairgat"  # the paper's own method
 PARAMETERS: dict[str, Text] = {

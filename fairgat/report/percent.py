@@ -2,8 +2,8 @@
 
 import pandas as pd
 
+from fairgat.measures import PERCENT, Unit
 from fairgat.report.model import DASH, Cell, Math, Text
-from fairgat.tasks.measures import PERCENT, Unit
 
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from fairgat import measures
 from fairgat.config import TASKS
 from fairgat.config.shown import StudySettings
 from fairgat.errors import ConfigError, nearest
@@ -23,7 +24,6 @@ from fairgat.report.failures import of_selection
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores.paired import ROUNDING, against, for_other_people, half_width, leave_out_0, splits_needed
 from fairgat.scores.summary import deviation
-from fairgat.tasks import measures
 
 ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (

@@ -15,11 +15,10 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.files import damaged, read_json
-from fairgat.tasks import measures
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
 FAILURE = "failure"

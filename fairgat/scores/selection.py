@@ -3,7 +3,7 @@
 Test scores play no part. Three rules are computed; the tables show one of them (`selection.rule`):
 
 - `fair`: among the cells whose mean validation accuracy is within `tolerance` of the method's best, the one with the
-  lowest sum of the measures with the role `chosen` in `fairgat.tasks.measures` (statistical parity + equal opportunity;
+  lowest sum of the measures with the role `chosen` in `fairgat.measures` (statistical parity + equal opportunity;
   all six for link prediction).
 - `accuracy`: the most accurate cell, by the task's first measure with the role `utility`.
 - `paper`: the hyperparameters that the paper reports.
@@ -20,10 +20,9 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat import cells
+from fairgat import cells, measures
 from fairgat.errors import DataError
 from fairgat.scores.runs import FAILURE, under
-from fairgat.tasks import measures
 
 RULES = ("fair", "accuracy", "paper")
 _SLACK = 1e-12  # 0.90 - 0.01 must admit 0.89 in floating point too

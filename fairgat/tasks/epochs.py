@@ -9,8 +9,8 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from fairgat import measures
 from fairgat.config import NodeTraining
-from fairgat.tasks import measures
 from fairgat.tasks.base import EpochRule, Score, last
 
 

@@ -8,12 +8,11 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairgat import nn
+from fairgat import measures, nn
 from fairgat.config import LinkTraining
 from fairgat.data.graph import Graph
-from fairgat.tasks import measures
+from fairgat.measures.metrics import Decisions, area_under_roc
 from fairgat.tasks.base import PARTS, Score, Scores, Task, best, last
-from fairgat.tasks.metrics import Decisions, area_under_roc
 
 
 class LinkTask(Task):

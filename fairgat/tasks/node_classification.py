@@ -7,13 +7,13 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairgat import nn
+from fairgat import measures, nn
 from fairgat.config import NodeTraining
 from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
-from fairgat.tasks import epochs, measures
+from fairgat.measures.metrics import Decisions
+from fairgat.tasks import epochs
 from fairgat.tasks.base import PARTS, Score, Scores, Task, best
-from fairgat.tasks.metrics import Decisions
 
 
 class NodeTask(Task):

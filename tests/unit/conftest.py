@@ -7,11 +7,10 @@ import pandas as pd
 import pytest
 from small_results import LINK, NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
-from fairgat import audit, config, frames, paper
+from fairgat import audit, config, frames, measures, paper
 from fairgat.config import shown
 from fairgat.files import write_json, write_text
 from fairgat.plan import Plan
-from fairgat.tasks import measures
 
 FIGURES = [
     "tradeoff_node_classification", "tradeoff_link_prediction", "curves_node_classification", "curves_link_prediction",

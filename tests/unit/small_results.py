@@ -3,10 +3,9 @@
 import json
 from pathlib import Path
 
-from fairgat import frames, paper
+from fairgat import frames, measures, paper
 from fairgat.files import write_json
 from fairgat.scores import runs, selection, summary
-from fairgat.tasks import measures
 
 NODE = "node_classification"
 LINK = "link_prediction"

@@ -2,10 +2,9 @@
 
 import pytest
 
-from fairgat import config
+from fairgat import config, measures
 from fairgat.config import shown
 from fairgat.errors import ConfigError
-from fairgat.tasks import measures
 
 NODE = "node_classification"
 BOTH = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}

@@ -5,11 +5,11 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
+from fairgat import measures
 from fairgat.errors import DataError
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.scores.paired import REFERENCE
-from fairgat.tasks import measures
 
 POINTS = 100  # of a curve: more make the figure larger, not clearer
 _GREY = "#AAAAAA"

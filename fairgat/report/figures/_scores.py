@@ -4,10 +4,9 @@ import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairgat import paper
+from fairgat import measures, paper
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.tasks import measures
 
 
 def draw(table: str, settings: Settings, files: Files) -> Figure:

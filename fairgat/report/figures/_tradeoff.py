@@ -3,10 +3,10 @@
 import numpy as np
 from matplotlib.figure import Figure
 
+from fairgat import measures
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.scores.runs import read, under
-from fairgat.tasks import measures
 
 
 def draw(settings: Settings, files: Files) -> Figure:

@@ -5,12 +5,11 @@ from itertools import product
 import pandas as pd
 from matplotlib.figure import Figure
 
-from fairgat import frames
+from fairgat import frames, measures
 from fairgat.config import TASKS
 from fairgat.paper import TASK_OF_RESULTS
 from fairgat.report import labels, style
 from fairgat.report.inputs import Files, Settings
-from fairgat.tasks import measures
 
 READS = ("audit",)
 TASK = None

@@ -4,14 +4,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from fairgat import measures
 from fairgat.config.shown import ShownDataset, ShownMethod
+from fairgat.measures import Measure
 from fairgat.report import inputs, labels, percent
 from fairgat.report.failures import in_words, of_selection
 from fairgat.report.inputs import Files, Selections, Settings
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores.paired import REFERENCE
-from fairgat.tasks import measures
-from fairgat.tasks.measures import Measure
 
 _MISSING = "it is missing, as a rate over nobody has no value"
 

@@ -8,9 +8,9 @@ import torch
 from dense import NODE, assert_trains_by, bce, logits_of, make, neighbours, small_graph
 from torch import nn
 
+from fairgat.measures.metrics import node_metrics
 from fairgat.methods.penalty import range_of_means
 from fairgat.methods.thresholds import thresholds
-from fairgat.tasks.metrics import node_metrics
 from fairgat.training.loop import fit
 
 

@@ -108,7 +108,7 @@ from fairgat import config
 from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.plan import Plan, declared
-from fairgat.tasks import measures
+from fairgat import measures
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)

@@ -8,12 +8,11 @@ import pytest
 import small_studies
 from small_results import LINK, NODE
 
-from fairgat import config, methods
+from fairgat import config, measures, methods
 from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import along, attributes, dose
-from fairgat.tasks import measures
 from fairgat.theory.account import least_gap
 
 ROOT = Path(__file__).resolve().parents[3]

@@ -14,6 +14,7 @@ import pytest
 from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, scores
 
 from fairgat import config as configuration
+from fairgat import measures
 from fairgat.config import shown
 from fairgat.errors import DataError
 from fairgat.files import write_json
@@ -21,7 +22,6 @@ from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.scores.runs import read
-from fairgat.tasks import measures
 
 
 def build(plan, name):

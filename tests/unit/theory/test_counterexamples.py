@@ -13,8 +13,8 @@ from torch.nn.utils.parametrize import register_parametrization
 from fairgat import theory
 from fairgat.data.graph import alpha_chi, r_chi, symmetrise
 from fairgat.errors import NotDefined
+from fairgat.measures.metrics import node_metrics
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
-from fairgat.tasks.metrics import node_metrics
 
 
 def layer(h, attention, sensitive, weight=None, **options):

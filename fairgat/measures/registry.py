@@ -16,8 +16,8 @@ import numpy as np
 
 from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.tasks import metrics, parity
-from fairgat.tasks.metrics import Decisions
+from fairgat.measures import metrics, parity
+from fairgat.measures.metrics import Decisions
 
 Role = Literal["utility", "chosen", "audited", "shown", "explored"]
 """What a measure is used for:

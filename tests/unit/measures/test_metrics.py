@@ -15,10 +15,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
 
+from fairgat import measures
 from fairgat.data.graph import Graph, symmetrise
-from fairgat.tasks import measures, metrics
-from fairgat.tasks.metrics import Decisions, area_under_roc, counted, node_metrics
-from fairgat.tasks.parity import parity_parts
+from fairgat.measures import metrics
+from fairgat.measures.metrics import Decisions, area_under_roc, counted, node_metrics
+from fairgat.measures.parity import parity_parts
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5])
