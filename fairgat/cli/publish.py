@@ -15,13 +15,13 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
     from fairgat.files import write_text
-    from fairgat.publish import quotes, reference
+    from fairgat.publish import pages, reference
 
     published = arguments.results_dir / "reference"
     if arguments.pages_only:
-        write_text(published / "README.md", quotes.own_page(published))
+        write_text(published / "README.md", pages.rendered("reference", published, ".") + "\n")
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
     if not arguments.copy_only:
-        quotes.update([*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published)
+        pages.update([*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published)

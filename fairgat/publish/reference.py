@@ -9,7 +9,7 @@ import pandas as pd
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
-from fairgat.publish.quotes import own_page
+from fairgat.publish import pages
 
 LARGEST = 5 << 20  # bytes per file
 
@@ -66,7 +66,7 @@ def publish(results: Path) -> Path:
                 shutil.copytree(study, fresh / "studies" / study.name)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
-        write_text(fresh / "README.md", own_page(fresh))
+        write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
         _replace(folder, fresh, aside=Path(temporary) / "before")
     return folder
 

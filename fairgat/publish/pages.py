@@ -1,0 +1,144 @@
+"""Fill the parts of README.md and docs/*.md that quote a published run.
+
+A part stands between the lines `<!-- NAME -->` and `<!-- end -->`. It is the template templates/NAME.md.j2, in which
+every number is read from a file of the run, or, where NAME is a file of the run, that file below its heading.
+"""
+
+import os
+import re
+from collections.abc import Callable, Mapping
+from functools import partial
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import jinja2
+
+from fairgat import frames, measures, paper
+from fairgat.errors import DataError
+from fairgat.files import read_json, read_text, write_text
+from fairgat.publish.provenance import commit
+from fairgat.report import percent
+from fairgat.report.model import Cell
+
+_PART = re.compile(r"^<!-- (?P<name>[\w./-]+) -->\n(?P<old>.*?)^<!-- end -->$", re.M | re.S)
+_END = "<!-- end -->"
+
+
+class NotPublished(DataError):
+    """A file that a part quotes is not in the published run."""
+
+
+def update(pages: list[Path], published: Path) -> None:
+    """Render the parts of these pages; a page without any stays as it is.
+
+    Raises:
+        DataError: as `filled`.
+    """
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        fresh = filled(text, published, Path(os.path.relpath(published, page.parent)).as_posix())
+        if fresh != text:
+            write_text(page, fresh)
+
+
+def filled(page: str, published: Path, link: str) -> str:
+    """Render every part of a page. One that quotes what the run lacks stays as it is, which is said.
+
+    Args:
+        page: its text.
+        published: the folder of the run.
+        link: where it lies as seen from the page.
+
+    Raises:
+        DataError: a file is damaged or lacks what is quoted, or a part has no end.
+    """
+
+    def fresh(part: re.Match) -> str:
+        name = part["name"]
+        if _PART.search(part["old"] + _END):
+            raise DataError(f"<!-- {name} --> needs a line {_END} after it")
+        try:
+            text = included(published, name, link) if "." in name else rendered(name, published, link)
+        except NotPublished as error:
+            print(f"{name} stays as it is: {error}")
+            return part[0]
+        return f"<!-- {name} -->\n\n{text}\n\n{_END}"
+
+    return _PART.sub(fresh, page)
+
+
+def included(published: Path, name: str, link: str) -> str:
+    """Quote a Markdown file of the run below its heading, and say where it is from."""
+    text = re.sub(r"\A# .*\n", "", read_text(_existing(published, name)))
+    return f"{text.strip()}\n\nFrom [{name}]({link}/{name})."
+
+
+def rendered(name: str, published: Path, link: str) -> str:
+    """Render the template of this name. It reads by `row`, `table` (a DataFrame), `text` and `json`.
+
+    Raises:
+        DataError: there is no such template, or a row that it asks for is not there, or there twice.
+    """
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("fairgat.publish", "templates"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters.update(FILTERS)
+    readers: dict[str, Callable] = {
+        "row": partial(row, published),
+        "table": lambda name: frames.read(_existing(published, name)),
+        "text": lambda name: read_text(_existing(published, name)).strip(),
+        "json": lambda name: read_json(_existing(published, name)),
+        "exists": lambda name: (published / name).exists(),
+        "quote": lambda name: included(published, name, link),
+    }
+    try:
+        template = environment.get_template(f"{name}.md.j2")
+        return template.render(**readers, paper=paper.load(), link=link).strip()
+    except jinja2.TemplateNotFound:
+        raise DataError(f"<!-- {name} -->: there is no template {name}.md.j2 in fairgat/publish/templates") from None
+    except jinja2.TemplateError as error:
+        raise DataError(f"the template {name}.md.j2 in fairgat/publish/templates: {error}") from None
+
+
+def row(published: Path, name: str, **values: Any) -> dict[str, Any]:
+    """Find the one row of a CSV file of the run that has these values in these columns."""
+    frame = frames.read(_existing(published, name), columns=tuple(values))
+    for column, value in values.items():
+        frame = frame[frame[column] == value]
+    if len(frame) != 1:
+        said = ", ".join(f"{column} {value}" for column, value in values.items())
+        raise DataError(f"{published / name} has {len(frame)} rows with {said}, and a page quotes one")
+    return frame.iloc[0].to_dict()
+
+
+def _existing(published: Path, name: str) -> Path:
+    if not (published / name).exists():
+        raise NotPublished(f"{published / name} does not exist")
+    return published / name
+
+
+def _difference(line: Mapping[str, Any]) -> str:
+    unit = measures.find(line["metric"]).unit
+    return _text(percent.signed(line["difference"], line["low"], line["high"], unit))
+
+
+def _score(line: Mapping[str, Any]) -> str:
+    return _text(percent.score(line["mean"], line["std"], measures.find(line["metric"]).unit))
+
+
+def _text(cell: Cell) -> str:
+    mean = f"**{cell.text}**" if cell.bold else str(cell.text)
+    return f"{mean} ± {cell.std}" if cell.std else mean
+
+
+FILTERS: dict[str, Callable] = {
+    "difference": _difference,  # a row of differences.csv: difference ± half its interval, bold where that excludes 0
+    "score": _score,  # a row of differences.csv or winners.csv: mean ± standard deviation
+    "percent": lambda fraction, decimals=2: f"{100 * fraction:.{decimals}f}",
+    "median": median,
+    "commit": commit,
+}
