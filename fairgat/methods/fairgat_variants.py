@@ -5,6 +5,7 @@ Everything else is that of fairgat.py, which knows nothing of them. `center: tru
 of FairGAT itself.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property
 from typing import Literal
@@ -12,10 +13,14 @@ from typing import Literal
 import torch
 from pydantic import model_validator
 from torch import Tensor, nn
+from torch.nn.functional import linear
 
 from fairgat.methods import fairgat as original
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
-from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised
+from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised, standardise
+
+NORMAL_QUARTILE = 0.6745  # half of a normal distribution lies within so many deviations of its median
+CLIPPED_AT = 3.0  # robust deviations: of a normal column 3 values in 1,000 lie further out
 
 
 class Settings(original.Settings):
@@ -31,8 +36,12 @@ class Settings(original.Settings):
     scores: Literal["scaled", "unscaled", "equal"] = "scaled"
     """Whether the attention scores are those of the C that S3 has scaled, of the C before it, or all the same, so that
     a node's neighbours of one kind have equal weights. `unscaled` amounts to S3 on Z only, which undoes C's factors."""
-    deviation: Literal["function", "constant"] = "function"
-    """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants."""
+    deviation: Literal["function", "constant", "robust"] = "function"
+    """Whether gradients pass through the standard deviations that S3 divides by, or take them for constants; or whether
+    S3 divides by a robust deviation instead, which a few outliers do not move: the median distance from the median."""
+    outliers: Literal["kept", "clipped"] = "kept"
+    """Whether S3 moves values that lie more than three robust deviations from their column's median to that bound,
+    before it scales: so no node has much longer representations than the others."""
     logit: Literal["scaled", "unscaled"] = "scaled"
     """Node classification: whether S3 scales the Z of the linear layer, the logit, or that of attention layers only."""
     groups: Literal["true", "shuffled"] = "true"
@@ -88,18 +97,75 @@ class ConstantDeviation(_WithStepTwo):
         return scaled if scaled.scale is None else replace(scaled, scale=scaled.scale.detach())
 
 
-class ConstantDeviationClassifier(NodeClassifier):
-    """The same for the logit; its weight has S2, which its gradient shows."""
+def scaled_by_a_constant(z: Tensor, eta: float) -> Tensor:
+    """S3 of z (N,), whose deviation has no gradient."""
+    mean, variance = moments(z.detach())
+    return z * (eta * inverse_deviation(variance, rounding(mean)))
 
-    def __init__(self, *arguments, eta: float | None, **options) -> None:
+
+def robust_deviation(x: Tensor) -> tuple[Tensor, Tensor]:
+    """Median (...) of the columns of x (N, ...), and the median distance from it, as a normal column's deviation.
+
+    A column of which half the values are equal has a distance of 0: its standard deviation stands in.
+    """
+    median = x.median(0).values
+    distance = (x - median).abs().median(0).values / NORMAL_QUARTILE
+    mean, variance = moments(x)
+    usual = 1 / inverse_deviation(variance, rounding(mean))
+    return median, torch.where(distance > rounding(mean).sqrt(), distance, usual)
+
+
+def scaled_robustly(x: Tensor, eta: float) -> Tensor:
+    """Bring the columns of x (N, ...) to a robust deviation of eta."""
+    _, deviation = robust_deviation(x)
+    return x * (eta / deviation)
+
+
+def clipped_and_scaled(x: Tensor, eta: float) -> Tensor:
+    """S3 of x (N, ...), whose outliers are clipped first."""
+    median, deviation = robust_deviation(x)
+    reach = CLIPPED_AT * deviation
+    return standardise(torch.maximum(torch.minimum(x, median + reach), median - reach), eta)
+
+
+class _OtherScale(FairGATConv):
+    """A layer that multiplies features out and scales them otherwise than S3; `scale` keeps S2 without effect."""
+
+    scale: Callable[[Tensor, float], Tensor]
+
+    def normalise(self, features: Features) -> Features:
+        """Scale C, and then Z."""
+        if self.eta is None:
+            return features
+        values = features.values
+        if features.weight is not None:
+            values = linear(values, features.weight.flatten(0, 1)).view(-1, *features.weight.shape[:2])
+        return Features(type(self).scale(values, self.eta))
+
+
+class RobustDeviation(_OtherScale):
+    """A layer that divides by a robust deviation."""
+
+    scale = staticmethod(scaled_robustly)
+
+
+class ClippedOutliers(_OtherScale):
+    """A layer that clips outliers before S3."""
+
+    scale = staticmethod(clipped_and_scaled)
+
+
+class OtherLogit(NodeClassifier):
+    """A network whose logit is scaled by `scale` in place of S3; its weight has S2."""
+
+    def __init__(self, *arguments, scale: Callable[[Tensor, float], Tensor], eta: float | None, **options) -> None:
         super().__init__(*arguments, **options)
-        self.eta = eta
+        self.eta, self.scale = eta, scale
 
     def classify(self, h: Tensor) -> Tensor:
         """(N,) logits of representations (N, hidden)."""
         z = self.linear(h).squeeze(1)
-        mean, variance = moments(z.detach())
-        return z * (1.0 if self.eta is None else self.eta * inverse_deviation(variance, rounding(mean))) + self.bias
+        return (z if self.eta is None else self.scale(z, self.eta)) + self.bias
 
 
 class EqualScores(FairGATConv):
@@ -111,16 +177,34 @@ class EqualScores(FairGATConv):
         return zeros, zeros
 
 
-_LAYERS = {"scaled": FairGATConv, "unscaled": UnscaledScores, "equal": EqualScores}
+# What a variant's decision puts in the place of FairGAT's layer, and of S3 on the logit.
+_LAYERS = {
+    ("one_sided", "share"): OneSidedShare,
+    ("scores", "unscaled"): UnscaledScores,
+    ("scores", "equal"): EqualScores,
+    ("deviation", "constant"): ConstantDeviation,
+    ("deviation", "robust"): RobustDeviation,
+    ("outliers", "clipped"): ClippedOutliers,
+}
+_LOGITS = {
+    ("deviation", "constant"): scaled_by_a_constant,
+    ("deviation", "robust"): scaled_robustly,
+    ("outliers", "clipped"): clipped_and_scaled,
+}
 
 
 class _Variant:
     settings: Settings
 
+    @property
+    def decision(self) -> tuple[str, str] | None:
+        """The setting in which the variant differs, and what it is; None for FairGAT."""
+        own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
+        changed = self.settings.model_dump(include=own, exclude_defaults=True)
+        return next(iter(changed.items()), None)
+
     def conv(self) -> type[FairGATConv]:
-        if self.settings.one_sided == "share":
-            return OneSidedShare
-        return ConstantDeviation if self.settings.deviation == "constant" else _LAYERS[self.settings.scores]
+        return _LAYERS.get(self.decision, FairGATConv)
 
     @cached_property
     def csr(self) -> CSRGraph:
@@ -141,8 +225,8 @@ class NodeClassification(_Variant, original.NodeClassification):
         options, task = self.options(), self.task
         if self.settings.logit == "unscaled":
             options["eta"] = None
-        if self.settings.deviation == "constant":
-            return ConstantDeviationClassifier(self.layer(), task.graph.num_features, task.training.hidden, **options)
+        if scale := _LOGITS.get(self.decision):
+            return OtherLogit(self.layer(), task.graph.num_features, task.training.hidden, scale=scale, **options)
         return task.network(self.layer(), **options)
 
 

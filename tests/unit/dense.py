@@ -94,26 +94,51 @@ def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tens
     return scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c + conv.bias
 
 
-def scaled(values: Tensor, eta: float | None, center: bool = False, constant: bool = False) -> Tensor:
-    """S3 as the paper's equations have it; nothing where eta is None."""
-    if eta is None:
-        return values
-    deviation = values.std(0, correction=0)
-    return eta * (values - values.mean(0) * center) / (deviation.detach() if constant else deviation)
+def scaled(values: Tensor, eta: float, center: bool = False) -> Tensor:
+    """S3 as the paper's equations have it."""
+    return eta * (values - values.mean(0) * center) / values.std(0, correction=0)
+
+
+def middle(values: Tensor) -> Tensor:
+    """The median of each column; of two middle values the lower one."""
+    return values.sort(0).values[(len(values) - 1) // 2]
+
+
+def robustly(values: Tensor, eta: float) -> Tensor:
+    """S3 by the median distance from the median, which for a normal column is 0.6745 deviations."""
+    return eta * values / (middle((values - middle(values)).abs()) / 0.6745)
+
+
+def clipped(values: Tensor, eta: float) -> Tensor:
+    """S3 of values that are at most three such deviations away from the median."""
+    centre = middle(values)
+    reach = 3 * middle((values - centre).abs()) / 0.6745
+    return scaled(centre + (values - centre).sign() * torch.minimum((values - centre).abs(), reach), eta)
+
+
+def constantly(values: Tensor, eta: float) -> Tensor:
+    """S3 by a deviation that has no gradient."""
+    return eta * values / values.std(0, correction=0).detach()
 
 
 def fair_layer(
-    conv, x: Tensor, count: Tensor, groups: Tensor, *, share=False, unscaled=False, equal=False, constant=False
+    conv, x: Tensor, count: Tensor, groups: Tensor, *, share=False, unscaled=False, equal=False, scale=scaled
 ) -> Tensor:
     """A FairGATConv as Algorithm 1 has it, and its variants; count (N, N) is how often an edge stands [target, source].
 
     Args:
         share: rows with one kind of neighbours give it its share, too.
         unscaled, equal: scores of C before S3; scores of 0.
-        constant: S3's deviation has no gradient.
+        scale: what is done in the place of S3.
     """
+
+    def step_three(values: Tensor) -> Tensor:
+        if conv.eta is None:
+            return values
+        return scaled(values, conv.eta, conv.center) if scale is scaled else scale(values, conv.eta)
+
     c = x @ (conv.lin.weight / torch.linalg.matrix_norm(conv.lin.weight, 2)).t()
-    c = (c if unscaled else scaled(c, conv.eta, conv.center, constant)).view(len(x), conv.heads, -1)
+    c = (c if unscaled else step_three(c)).view(len(x), conv.heads, -1)
     same, heads = groups[:, None] == groups[None, :], []
     for h in range(conv.heads):
         scores = (c[:, h] @ conv.att_dst[0, h])[:, None] + (c[:, h] @ conv.att_src[0, h])[None, :]
@@ -125,7 +150,7 @@ def fair_layer(
             alpha = alpha + softmax * (mass if share else torch.where(both, x.new_tensor(mass), 1.0))
         heads.append(alpha @ c[:, h])
     z = torch.cat(heads, 1) if conv.concat else torch.stack(heads).mean(0)
-    return scaled(z, conv.eta, conv.center, constant) + conv.bias
+    return step_three(z) + conv.bias
 
 
 def neighbours(method) -> Tensor:

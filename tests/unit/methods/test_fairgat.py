@@ -3,12 +3,27 @@
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, assert_same_pass, fair_layer, make, neighbours, scaled, small_graph, three_groups
+from dense import (
+    LINK,
+    NODE,
+    assert_same_pass,
+    clipped,
+    constantly,
+    fair_layer,
+    make,
+    neighbours,
+    robustly,
+    scaled,
+    small_graph,
+    three_groups,
+)
 
 from fairgat import methods, theory
 from fairgat.data.graph import symmetrise
 from fairgat.errors import ConfigError
+from fairgat.methods.fairgat_variants import clipped_and_scaled, scaled_robustly
 from fairgat.nn import balanced_shares
+from fairgat.nn.normalise import standardise
 from fairgat.training.job import fit
 
 DENSE = {"nodes": 60, "edges": 900}  # everyone has neighbours of all groups
@@ -80,7 +95,7 @@ def dense_pass(method, matrix, **options):
     if method.task.name == "link_prediction":
         return h
     z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
-    return (scaled(z, model.conv1.eta, constant=options.get("constant", False)) if logit else z) + model.bias
+    return (options.get("scale", scaled)(z, model.conv1.eta) if logit else z) + model.bias
 
 
 @pytest.mark.parametrize("features", WIDTHS)
@@ -93,7 +108,9 @@ def dense_pass(method, matrix, **options):
         ({"one_sided": "share"}, {"share": True}),
         ({"scores": "unscaled"}, {"unscaled": True}),
         ({"scores": "equal"}, {"equal": True}),
-        ({"deviation": "constant"}, {"constant": True}),
+        ({"deviation": "constant"}, {"scale": constantly}),
+        ({"deviation": "robust"}, {"scale": robustly}),
+        ({"outliers": "clipped"}, {"scale": clipped}),
         ({"logit": "unscaled"}, {"logit": False}),
     ],
     ids=str,
@@ -121,6 +138,8 @@ def test_without_a_variant_it_is_fairgat(protocol):
         {"scores": "unscaled"},
         {"scores": "equal"},
         {"deviation": "constant"},
+        {"deviation": "robust"},
+        {"outliers": "clipped"},
         {"groups": "shuffled"},
     ],
     ids=str,
@@ -184,3 +203,15 @@ def test_alpha_chi_is_capped_by_the_smallest_r_chi():
 def test_a_variant_changes_one_decision(changed):
     with pytest.raises(ConfigError, match="in one decision, not in 2"):
         methods.settings("fairgat_variants", changed)
+
+
+@pytest.mark.parametrize("scale", [scaled_robustly, clipped_and_scaled])
+def test_outliers_do_not_shrink_the_others(scale):
+    """As they do under S3, where a few long rows make up a column's deviation; and constant columns stay finite."""
+    x = torch.randn(1000, 2)
+    x[:10] *= 100
+    most = slice(10, None)
+    assert standardise(x, 1.0)[most].std() < 0.2 < 0.8 < scale(x, 1.0)[most].std() < 1.2
+    assert clipped_and_scaled(x, 1.0).abs().max() < 4 < scaled_robustly(x, 1.0).abs().max()
+    half = torch.cat([torch.ones(600), torch.randn(400)])[:, None]
+    assert scale(half, 1.0).isfinite().all() and scale(torch.ones(9, 1), 1.0).eq(1).all()
