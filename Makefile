@@ -26,12 +26,7 @@ help: ## Say what can be made
 env: $(VENV)/.complete ## Make .venv with the pinned requirements and this package
 
 $(VENV)/.complete: requirements.lock pyproject.toml
-	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed: make PYTHON=python3.12 ...")'
-	$(PYTHON) -m venv --clear $(VENV)
-	$(BIN)/pip install --quiet --disable-pip-version-check "$$(grep '^torch==' requirements.lock)"
-	$(BIN)/pip install --quiet --disable-pip-version-check --requirement requirements.lock
-	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --editable .
-	touch $@
+	@sh tools/env.sh $(PYTHON)
 
 demo: env ## Run the whole workflow on small generated data sets, in two and a half minutes
 	$(call RUN,--configfile configs/demo.yaml)

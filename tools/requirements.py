@@ -5,7 +5,7 @@ from pathlib import Path
 
 from fairgat import files
 
-_NOT_PINNED = ("fairgat", "pip", "setuptools", "wheel")
+_NOT_PINNED = ("fairgat", "pip", "setuptools", "uv", "wheel")
 _CUDA = ("nvidia-", "cuda-", "triton")  # what PyTorch's build for Linux brings along, and the others lack
 _CONDA = """\
 # The versions of requirements.lock, for `snakemake --sdm conda`; a test keeps the two in step.
