@@ -27,7 +27,7 @@ rule theory:
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
         training=training_of,
-        seed=CONFIG.seed,
+        seed=lambda w: CONFIG.training_seed(w.method),
     message:
         "Measure the {wildcards.kind} of {wildcards.method} on {wildcards.dataset}"
     script:

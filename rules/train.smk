@@ -85,7 +85,7 @@ rule train:
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset) | fairgat.cells.from_path(w.cell),
         training=training_of,
         threads=CONFIG.training.threads,
-        seed=CONFIG.seed,
+        seed=lambda w: CONFIG.training_seed(w.method),
         theory_every=lambda w: CONFIG.theory_every(w.task),
     message:
         "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"

@@ -75,6 +75,8 @@ class Method(Model):
     """A note on its row in tables of scores, where the data have more than two groups."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
+    seed: Annotated[int, Field(ge=0)] | None = None
+    """The seed of its trainings, in place of the experiment's: other initial weights on the same splits."""
     may_call_off: bool = False
     """Whether a cell may turn out not to be worth training, such as a threshold that makes the graph too dense."""
     settings: dict[str, Any] = {}
@@ -209,6 +211,11 @@ class Config(Model):
         """List the values searched for each hyperparameter of `method` on `dataset`."""
         entry = self.methods[method]
         return entry.grids.get(dataset, entry.grid)
+
+    def training_seed(self, method: str) -> int:
+        """Give the seed that the seeds of a method's runs follow from."""
+        own = self.methods[method].seed
+        return self.seed if own is None else own
 
     def cells(self, method: str, dataset: str) -> list[str]:
         """List every cell of `method` on `dataset`, as paths."""

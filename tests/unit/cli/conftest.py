@@ -18,6 +18,7 @@ training:
   link_prediction: {epochs: 4, hidden: 8}
 methods:
   gat: {tasks: [node_classification, link_prediction]}
+  again: {module: gat, title: Again, tasks: [node_classification], seed: 1}
   fairgat: {tasks: [node_classification], grid: {eta: [0.75, 1.0]}}
   edits: {tasks: [node_classification], debiased: true, settings: {threshold: 0.2, debias: {epochs: 2}}}
   mlp: {tasks: [node_classification]}

@@ -108,3 +108,11 @@ def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
     assert {path.name for path in project.iterdir()} == {"config.yaml", "by-hand"}
     assert train("--out", "results/mine") == 1
     assert "is where the workflow writes" in capsys.readouterr().err
+
+
+def test_a_method_with_a_seed_of_its_own_starts_elsewhere_on_the_same_split(project):
+    assert train() == train(method="again") == 0
+    files = [(project / f"by-hand/runs/node_classification/demo-social/{name}") for name in ("gat", "again")]
+    one, other = (next(folder.rglob("history.csv")).read_text().splitlines()[1] for folder in files)
+    assert one != other
+    assert len([*project.rglob("split-0.npz")]) == 1
