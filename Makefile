@@ -2,7 +2,7 @@
 
 PYTHON ?= python3
 CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
-VENV := .venv
+VENV ?= .venv
 BIN := $(VENV)/bin
 # Jobs may take this machine's memory together and no more (MB; empty where it cannot be found out).
 MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
@@ -18,7 +18,7 @@ results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
     $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
 
-.PHONY: help env demo paper evidence publish test test-cluster lint format bench schema api lock clean
+.PHONY: help env demo own paper evidence publish test test-cluster lint format bench schema api lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -28,11 +28,22 @@ env: $(VENV)/.complete ## Make .venv with the pinned requirements and this packa
 $(VENV)/.complete: requirements.lock pyproject.toml
 	@sh tools/env.sh $(PYTHON)
 
-demo: env ## Run the whole workflow on small generated data sets, in two and a half minutes
-	$(call RUN,--configfile configs/demo.yaml)
+demo: env ## Run the whole workflow on small generated data sets, in three minutes
+	@echo "Training every method on two small generated graphs, then every table and figure: three minutes on two cores."
+	@$(call RUN,--configfile configs/demo.yaml)$(if $(DRY),, && grep '^|' "$$results/tables/comparison.md" && \
+	    echo "These numbers mean nothing: generated graphs, few people, two splits. They show that everything runs." && \
+	    echo "One page with everything: $$results/report.html. The published run: results/reference/explore.html")
+
+# The file that says what your data are: a copy of configs/own.yaml.
+OWN ?= my.yaml
+own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yaml says (docs/own.md)
+	@test -e $(OWN) || { echo "There is no $(OWN). Copy it: cp configs/own.yaml $(OWN), and change four lines." >&2; exit 1; }
+	@$(call RUN,--configfile configs/more-methods.yaml $(OWN)) -- all study$(if $(DRY),, && \
+	    grep -h '^|' "$$results"/studies/*/table.md && \
+	    echo "Each row less GAT on the same splits, ± half the 95 % interval. One page with everything: $$results/report.html")
 
 paper: env ## Run the paper's whole experiment
-	$(call RUN,)
+	@$(call RUN,)
 
 # The studies, each with the overlays that it is laid over.
 # Epochs before power and placebo before dose, whose parts they are: the audit and the provenance that stay are those
