@@ -110,6 +110,7 @@ AUDIT = {
     "paired.html": "Every cell against GAT",
     "paired.csv": "Every cell against GAT",
     "paper_differences.csv": "The paper's own differences",
+    "checks.csv": "Every check of the claims",
     **dict.fromkeys(["chances.csv", "counts.csv", *expand("{page}.{form}", page=PAGES, form=["md", "json"])]),
 }
 

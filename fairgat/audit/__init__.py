@@ -4,25 +4,26 @@
 own numbers carry its claims. Start with `claims`: one function a claim.
 """
 
-import math
-from collections.abc import Iterable, Mapping
-from pathlib import Path
-from typing import Any
+from collections.abc import Mapping
 
 import pandas as pd
 
-from fairgat.audit import agreement, claims, pages, support
+from fairgat.audit import agreement, claims, pages, results, support
 from fairgat.config.shown import AuditSettings
+from fairgat.paper import sample_deviation
 from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
 from fairgat.scores.paired import REFERENCE, against_reference, half_width
-from fairgat.scores.runs import FAILURE, read
+from fairgat.scores.runs import FAILURE, read, under
 from fairgat.scores.selection import RULES
 from fairgat.scores.summary import with_same
 
 STATUSES = (claims.SUPPORTED, claims.PARTLY, claims.NOT_SUPPORTED, claims.NOT_RUN)
+
+
+PAPER = "Paper's own numbers"
 
 
 def make(settings: AuditSettings, files: Files) -> dict[str, str]:
@@ -32,36 +33,38 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's differences.csv
             or none.
     """
-    rule, shown = settings.rule, settings.protocols
-    all_rows = with_same(read(*files["winners"]), settings.same)
-    winners, *more = (  # the claims are judged by methods that differ
-        frame[~frame["method"].isin([*settings.same])] for frame in [all_rows, *map(read, files.get("more_splits", ()))]
-    )
-    numbers = agreement.compare(all_rows, settings.margins, shown, settings.ddof)
-    protocols = agreement.compare_protocols(all_rows, settings.margins, settings.ddof)
-    seconds = medians(by_dataset(files["runtime"]))
-    ours = {name: claims.ours(winners, name, shown, seconds) for name in RULES}
-    statuses = judge(ours)
-    counts = count(numbers, statuses)
-    runs = read(*files["runs"])
-    beside = {f"Ours ({name})": results for name, results in ({rule: ours[rule]} | ours).items()}
-    beside |= {f"Ours ({_splits(frame)} splits)": claims.of_study(frame) for frame in more}
-    own = support.differences()
-    chances = support.chances((set(frame["dataset"]), _splits(frame)) for frame in [winners, *more])
-    paired = against_reference(runs, winners, rule, shown)
+    rows, runs = with_same(read(*files["winners"]), settings.same), read(*files["runs"])
+    numbers = agreement.compare(rows, settings.margins, settings.protocols, settings.ddof)
+    protocols = agreement.compare_protocols(rows, settings.margins, settings.ddof)
+
+    winners = _distinct(rows, settings)  # the claims are judged by methods that differ
+    studies = {str(path): _distinct(read(path), settings) for path in files.get("more_splits", ())}
+    paired = against_reference(runs, winners, settings.rule, settings.protocols)
     ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
     paired = paired.assign(corrected=half_width(paired, paired["dataset"].map(ratios)))
+
+    seconds = results.seconds(medians(by_dataset(files["runtime"])))
+    ordered = [settings.rule, *(rule for rule in RULES if rule != settings.rule)]
+    ours = {rule: {**results.ours(winners, rule, settings.protocols), **seconds} for rule in ordered}
+    checks = _checks(ours, studies)
+    statuses = judge(checks, ordered)
+    counts = count(numbers, statuses)
+
+    own, together = support.differences(), support.correlations(_deviations(winners, paired, studies, settings))
+    splits = [_splits(frame) for frame in (winners, *studies.values())]
+    chances = support.chances(support.scenarios([*winners["dataset"].unique()], splits), together)
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
-        "claims": pages.claims(beside, own, chances),
+        "claims": pages.claims(checks, own, chances, together),
         "paired": pages.paired(paired, settings),
     }
-    tables = {"paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired, "paper_differences": own}
+    tables = {
+        "paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired, "paper_differences": own,
+        "checks": checks, "claims": statuses, "counts": counts,
+    }  # fmt: skip
     return {
-        "counts.csv": counts.to_csv(index=False, lineterminator="\n"),
-        "claims.csv": statuses.to_csv(index=False, lineterminator="\n"),
         "chances.csv": chances.to_csv(float_format="%.4g", lineterminator="\n"),
-        "headline.txt": f"{runs_in_words(runs, settings)}\n\n{headline(counts, numbers, chances, settings)}",
+        "headline.txt": headline(runs, counts, numbers, chances, settings),
         **{
             f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
             for name, frame in tables.items()
@@ -70,9 +73,37 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     }
 
 
+def _checks(ours: Mapping[str, results.Results], studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+    """The checks of every claim on the paper's own numbers, on ours under each rule, and on studies, by their file."""
+    checks = [claims.checks(PAPER), *(claims.checks(f"Ours ({rule})", each) for rule, each in ours.items())]
+    for path, frame in studies.items():
+        checks.append(claims.checks(f"Ours ({_splits(frame)} splits)", results.of_study(frame), path))
+    return pd.concat(checks)
+
+
+def _distinct(frame: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
+    return frame[~frame["method"].isin([*settings.same])]
+
+
 def _splits(frame: pd.DataFrame) -> int:
     """The number of splits behind the means of a summary or a study."""
     return int(frame["n_splits"].max()) if len(frame) else 0
+
+
+def _deviations(
+    winners: pd.DataFrame, paired: pd.DataFrame, studies: Mapping[str, pd.DataFrame], settings: AuditSettings
+) -> pd.DataFrame:
+    """What `support.correlations` reads: of the study with the most splits, or else of the run's selected cells."""
+    if studies:
+        frame = max(studies.values(), key=_splits)
+        frame = frame[(frame["run_on"] == frame["dataset"]) & (frame["of"] == REFERENCE)]
+        frame = frame[(frame["epochs"] == "accuracy") & (frame["of_epochs"] == "accuracy")]
+    else:
+        frame = under(winners[winners["rule"] == settings.rule], *settings.protocols)
+        spreads = paired.loc[paired["selected"], ["dataset", "method", "metric", "spread"]]
+        frame = frame.merge(spreads, how="left", on=["dataset", "method", "metric"])
+    frame = frame[frame["n_splits"] > 1]
+    return frame.assign(std=[sample_deviation(row.std, row.n_splits, settings.ddof) for row in frame.itertuples()])
 
 
 def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
@@ -89,13 +120,13 @@ def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     )
 
 
-def judge(results: Mapping[str, claims.Results]) -> pd.DataFrame:
-    """Judge each `claim` by its number under each `rule`, from `results`: its `status`."""
-    rows = [
-        (number, rule, claim.judge(ours)[0])
-        for number, claim in claims.CLAIMS.items()
-        for rule, ours in results.items()
-    ]
+def judge(checks: pd.DataFrame, rules: list[str]) -> pd.DataFrame:
+    """Judge each `claim` by its number under each `rule`, from `claims.checks`: its `status`."""
+    rows = []
+    for number, of_claim in checks.groupby("claim"):
+        for rule in rules:
+            holds = of_claim.loc[of_claim["results"] == f"Ours ({rule})", "holds"]
+            rows.append((number, rule, claims.status(holds)))
     return pd.DataFrame(rows, columns=["claim", "rule", "status"])
 
 
@@ -119,40 +150,26 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
-def headline(counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: AuditSettings) -> str:
-    """Say in three paragraphs how many numbers agree, how many claims hold, and what the verdicts on numbers mean.
-
-    If none of the paper's results was run, one sentence says so.
+def headline(
+    runs: pd.DataFrame, counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: AuditSettings
+) -> str:
+    """Say in three paragraphs what was run, how many numbers agree, and how many claims hold.
 
     Args:
+        runs: as `fairgat.scores.runs.read` gives them.
         counts: as `count` gives them.
         numbers: as `agreement.compare` gives them.
         chances: as `support.chances` gives them.
     """
-    paragraphs, rule = [], settings.rule
+    rule, paragraphs = settings.rule, [runs_in_words(runs, settings)]
+    numbers = numbers[numbers["rule"] == rule]
     if (numbers["verdict"] == labels.NOT_RUN).all():
-        return f"None of the paper's {(numbers['rule'] == rule).sum()} results is among them.\n"
+        return "\n\n".join([*paragraphs, f"None of the paper's {len(numbers)} results is among them.\n"])
     for about, what in [("numbers", "results (mean and standard deviation)"), ("claims", "claims")]:
         rows = counts[(counts["about"] == about) & (counts["rule"] == rule) & (counts["count"] > 0)]
         words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
         words = words.replace(labels.AGREES, "agree")
         paragraphs.append(f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {rule}: {words}.")
-    # With the run's own splits, or with the paper's where it has only one.
-    splits, alike = chances.columns[min(1, len(chances.columns) - 2)], chances.iloc[:, -1]
-    each = ", ".join(f"{claim} {chance:.2f} ({alike[claim]:.2f})" for claim, chance in chances[splits].dropna().items())
-    paragraphs[-1] += (
-        " Claims can fail, or pass, by luck. The chance of support if the paper's tables were exactly right "
-        f"({splits}), and, in brackets, if all methods were alike: claim {each}."
-    )
-    unsure = numbers[(numbers["rule"] == rule) & (numbers["verdict"] == labels.UNDECIDED)]
-    text = agreement.in_words(settings.margins)
-    if len(unsure):
-        halves = (unsure["ci_high"] - unsure["ci_low"]) / 2
-        half, wide = halves.median(), (~(halves <= unsure["margin"])).sum()
-        median = f"the median interval of such a difference is ± {half:.2g} percentage points"
-        text += (
-            f"; {'one split gives no interval' if math.isnan(half) else median}; for {wide} of the "
-            f"{len(unsure)} it is wider than the margin, so that they could not have agreed; "
-            f"{agreement.significant_alone(unsure)} would count as different if each were the only one tested"
-        )
-    return "\n\n".join([*paragraphs, f"{text}.\n"])
+    paragraphs[1] += f" {agreement.expected_in_words(numbers)}"
+    paragraphs[2] += f" {support.in_words(chances)}"
+    return "\n\n".join(paragraphs) + "\n"

@@ -16,8 +16,10 @@ so that the chance of even one false alarm stays below ALPHA. The first that app
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy import stats
 
@@ -29,9 +31,11 @@ from fairgat.scores.runs import under
 from fairgat.scores.selection import RULES
 
 ALPHA = 0.05
+DRAWS = 2000
+"""Repetitions of a simulation: they leave ± 0.02 to a probability."""
 COLUMNS = (
     "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
-    "ci_low", "ci_high", "margin", "p", "p_holm", "verdict",
+    "ci_low", "ci_high", "margin", "chance", "p", "p_holm", "verdict",
 )  # fmt: skip
 _KEYS = ["dataset", "method", "metric"]
 
@@ -65,7 +69,7 @@ def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], d
 
     Returns:
         The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
-        points; `p_holm` is adjusted within one rule.
+        points; `chance` is that of agreement if the paper is exactly right; `p_holm` is adjusted within one rule.
     """
     ours = under(winners, *protocols)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
@@ -81,6 +85,10 @@ def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], d
         for metric in frame["metric"]
     ]
     frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
+    frame["chance"] = [
+        math.nan if pd.isna(row.mean) else chance_to_agree(row.paper_sample, row.paper_splits, row.n_splits, row.margin)
+        for row in frame.itertuples()
+    ]
     frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
 
@@ -115,9 +123,35 @@ def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int
     if std1 == std2 == 0:
         return (1.0 if round(mean1, 2) == round(mean2, 2) else 0.0), 0.0
     test = stats.ttest_ind_from_stats(mean1, std1, n1, mean2, std2, n2, equal_var=False)
-    first, second = std1**2 / n1, std2**2 / n2
-    freedom = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))  # Welch-Satterthwaite
-    return float(test.pvalue), float(stats.t.ppf(0.975, freedom) * math.sqrt(first + second))
+    return float(test.pvalue), float(half_interval(std1**2 / n1, n1, std2**2 / n2, n2))
+
+
+@cache
+def chance_to_agree(std: float, papers: int, ours: int, margin: float) -> float:
+    """Simulate how often our splits would agree with the paper if they were normal with its mean and deviation.
+
+    Args:
+        std: the paper's sample deviation.
+        papers, ours: numbers of splits.
+        margin: within which the interval has to lie.
+
+    Returns:
+        NaN for a single split of ours.
+    """
+    if ours < 2:
+        return math.nan
+    random = np.random.default_rng(0)
+    difference = random.standard_normal(DRAWS) * std / math.sqrt(ours)
+    first = std**2 * random.chisquare(ours - 1, DRAWS) / (ours - 1) / ours
+    half = half_interval(first, ours, std**2 / papers, papers)
+    return float((np.abs(difference) + half <= margin).mean())
+
+
+def half_interval(first: Any, n1: int, second: Any, n2: int) -> Any:
+    """Half of Welch's 95 % interval of a difference of means with these variances, from so many values each."""
+    with np.errstate(invalid="ignore"):  # 0 / 0 where nothing varies
+        freedom = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))  # Welch-Satterthwaite
+    return np.nan_to_num(stats.t.ppf(0.975, freedom) * np.sqrt(first + second))
 
 
 def holm(p_values: pd.Series) -> pd.Series:
@@ -137,6 +171,17 @@ def in_words(margins: Margins) -> str:
         "difference; it does not mean that the paper's effect was found. Better, worse: significantly better or worse "
         "than the paper by Welch's test, with Holm's correction for the number of results. Undecided: the data show "
         "neither agreement nor a difference"
+    )
+
+
+def expected_in_words(frame: pd.DataFrame) -> str:
+    """Say how many of the results that were run would agree if the paper were exactly right."""
+    chances = frame["chance"].dropna()
+    if chances.empty:
+        return "How many would agree if the paper were exactly right needs two splits or more."
+    return (
+        f"About {chances.sum():.0f} would agree if the paper were exactly right: with so few splits, "
+        f"{(chances < ALPHA).sum()} of the {len(chances)} that were run have a chance below {100 * ALPHA:g} %."
     )
 
 

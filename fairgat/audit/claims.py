@@ -6,43 +6,46 @@ or cannot be made because a result is missing (None). To add a claim, write a fu
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
+from typing import Any
 
+import numpy as np
 import pandas as pd
 
-from fairgat import measures, paper
-from fairgat.errors import DataError
-from fairgat.scores.runs import under
+from fairgat import measures
+from fairgat.audit.results import SECONDS, Key, Number, Results, papers
+from fairgat.paper import TASK_OF_RESULTS
 
-# (data set, method, metric) → (mean, standard deviation) in percent; (data set, method, "seconds") → (seconds, 0).
-Results = dict[tuple[str, str, str], tuple[float, float]]
 SUPPORTED, NOT_SUPPORTED, PARTLY, NOT_RUN = "supported", "not supported", "supported where run", "not run"
-SECONDS = "seconds"
 SOCIAL, CITATION = ("pokec-z", "pokec-n", "recidivism"), ("cora", "citeseer", "pubmed")
 BASELINES = ("fairgnn", "edits", "nifty")
 ABLATIONS = ("fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
 ACCURACY, PARITY, OPPORTUNITY = "accuracy", "statistical_parity", "equal_opportunity"
 
 
+Judged = tuple[Any, str]
+"""Whether a check holds, and the numbers in words."""
+
+
 @dataclass(frozen=True)
 class Check:
-    """One comparison: of what, the numbers in words, the outcome (None where a number is missing), and the means that
-    it compares FairGAT's with, as (data set, rival, metric)."""
+    """One comparison: of what, the results that it needs (FairGAT's, then its rivals'), and how it came out."""
 
     subject: str
+    keys: list[Key]
+    holds: Any = None
     numbers: str = ""
-    holds: bool | None = None
-    means: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, and the paper's table with its own numbers on it."""
+    """A claim of the paper, the paper's table with its own numbers on it, and whether it is about their means."""
 
     function: Callable[[Results], Iterable[Check]]
     table: str
+    means: bool = True
 
     @property
     def text(self) -> str:
@@ -54,18 +57,18 @@ class Claim:
         """When it counts as supported."""
         return self._paragraphs()[1]
 
-    def judge(self, results: Results) -> tuple[str, list[Check]]:
-        """Judge these results: one check that fails decides, missing results leave the claim open."""
-        checks = list(self.function(results))
-        outcomes = {check.holds for check in checks}
-        if False in outcomes:
-            return NOT_SUPPORTED, checks
-        if None in outcomes:
-            return PARTLY if True in outcomes else NOT_RUN, checks
-        return SUPPORTED, checks
-
     def _paragraphs(self) -> list[str]:
         return [" ".join(part.split()) for part in inspect.getdoc(self.function).split("\n\n")]
+
+
+def status(outcomes: Sequence[bool | None]) -> str:
+    """Judge a claim by its checks: one that fails decides, missing results leave the claim open."""
+    known = [bool(holds) for holds in outcomes if holds is not None]
+    if not all(known):
+        return NOT_SUPPORTED
+    if not known:
+        return NOT_RUN
+    return SUPPORTED if len(known) == len(outcomes) else PARTLY
 
 
 def improves_fairness(results: Results) -> Iterator[Check]:
@@ -74,16 +77,16 @@ def improves_fairness(results: Results) -> Iterator[Check]:
 
     Each improvement, rounded to a whole per cent, is at least 30 %. More than 60 % counts as well.
     """
-    for dataset in SOCIAL:
-        for metric in (PARITY, OPPORTUNITY):
-            if (dataset, metric) == ("recidivism", PARITY):
-                continue
-            subject, (ours, gat) = f"{metric} on {dataset}", _means(results, dataset, metric, "gat")
-            if ours is None or not gat:
-                yield Check(subject)
-            else:
-                gain, means = round(100 * (gat - ours) / gat), ((dataset, "gat", metric),)
-                yield Check(subject, f"{gat:.2f} → {ours:.2f} ({-gain:+d} %)", gain >= 30, means)
+
+    def lower_by_30_percent(ours: Number, gat: Number) -> Judged:
+        if not np.all(gat):
+            return None, ""
+        gain = np.round(100 * (gat - ours) / gat)
+        return gain >= 30, _said("{:.2f} → {:.2f} ({:+.0f} %)", gat, ours, 0 - gain)
+
+    for dataset, metric in product(SOCIAL, (PARITY, OPPORTUNITY)):
+        if (dataset, metric) != ("recidivism", PARITY):
+            yield _against(results, f"{metric} on {dataset}", Key(dataset, "gat", metric), lower_by_30_percent)
 
 
 def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
@@ -92,7 +95,7 @@ def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
     Its mean is below every other fairness-aware method's.
     """
     for dataset in SOCIAL:
-        yield _lowest(f"mean of {OPPORTUNITY} on {dataset}", results, dataset, OPPORTUNITY, BASELINES, part=0)
+        yield _lowest(results, "mean", dataset, OPPORTUNITY, BASELINES)
 
 
 def lowest_deviations(results: Results) -> Iterator[Check]:
@@ -100,9 +103,8 @@ def lowest_deviations(results: Results) -> Iterator[Check]:
 
     Its standard deviation is below every other row's, GAT's included.
     """
-    for dataset in SOCIAL:
-        for metric in (PARITY, OPPORTUNITY):
-            yield _lowest(f"std of {metric} on {dataset}", results, dataset, metric, ("gat", *BASELINES), part=1)
+    for dataset, metric in product(SOCIAL, (PARITY, OPPORTUNITY)):
+        yield _lowest(results, "std", dataset, metric, ("gat", *BASELINES))
 
 
 def similar_accuracy(results: Results) -> Iterator[Check]:
@@ -111,7 +113,7 @@ def similar_accuracy(results: Results) -> Iterator[Check]:
     Its mean is at most one percentage point below GAT's.
     """
     for dataset in SOCIAL:
-        yield _as_accurate(results, dataset, "gat")
+        yield _against(results, f"{ACCURACY} on {dataset}", Key(dataset, "gat", ACCURACY), _as_accurate)
 
 
 def every_step_counts(results: Results) -> Iterator[Check]:
@@ -121,20 +123,19 @@ def every_step_counts(results: Results) -> Iterator[Check]:
     and 3 only: step 2 changes nothing where step 3, as it is read here, follows (docs/theory.md), so that FairGAT
     without it is the same method.
     """
-    for dataset in SOCIAL:
-        for ablation in ABLATIONS:
-            subject, worse = f"{ablation} on {dataset}", []
-            pairs = {m: _means(results, dataset, m, ablation) for m in (ACCURACY, PARITY, OPPORTUNITY)}
-            for metric, (ours, theirs) in pairs.items():
-                if None in (ours, theirs):
-                    continue
-                gain = round(ours, 2) - round(theirs, 2)
-                if gain > 0 if measures.find(metric).better == "higher" else gain < 0:
-                    worse.append(f"{metric} {theirs:.2f} against {ours:.2f}")
-            means = tuple((dataset, ablation, metric) for metric in pairs)
-            missing = any(None in pair for pair in pairs.values())
-            numbers = "; ".join(worse) or "worse in nothing"
-            yield Check(subject) if missing else Check(subject, numbers, bool(worse), means)
+    metrics = (ACCURACY, PARITY, OPPORTUNITY)
+
+    def worse_in_something(ours: list[Number], ablations: list[Number]) -> Judged:
+        worse, said = [], []
+        for metric, own, theirs in zip(metrics, ours, ablations, strict=True):
+            gain = np.round(own, 2) - np.round(theirs, 2)
+            worse.append(gain > 0 if measures.find(metric).better == "higher" else gain < 0)
+            said += [_said(metric + " {:.2f} against {:.2f}", theirs, own)] if np.all(worse[-1]) else []
+        return np.any(worse, axis=0), "; ".join(said) or "worse in nothing"
+
+    for dataset, ablation in product(SOCIAL, ABLATIONS):
+        rivals = [Key(dataset, ablation, metric) for metric in metrics]
+        yield _check(results, f"{ablation} on {dataset}", rivals, worse_in_something)
 
 
 def epochs_cost(results: Results) -> Iterator[Check]:
@@ -144,13 +145,16 @@ def epochs_cost(results: Results) -> Iterator[Check]:
     The ratio to GAT's seconds per epoch is at most 1.1 for FairGAT, and between 2 and 4.6 for the others. The paper
     prints seconds only; the ratios and their range are ours.
     """
+
+    def as_dear(ours: Number, gat: Number) -> Judged:
+        return round(ours / gat, 2) <= 1.1, _said("{:.2f} times", ours / gat)
+
+    def dearer(ours: Number, gat: Number) -> Judged:
+        return 2 <= round(ours / gat, 2) <= 4.6, _said("{:.2f} times", ours / gat)
+
     for dataset, method in product(SOCIAL, ("fairgat", *BASELINES)):
-        ours, gat = _means(results, dataset, SECONDS, "gat", method)
-        if ours is None or gat is None:
-            yield Check(f"{method} on {dataset}")
-        else:
-            ratio, (low, high) = round(ours / gat, 2), (0, 1.1) if method == "fairgat" else (2, 4.6)
-            yield Check(f"{method} on {dataset}", f"{ratio:.2f} times", low <= ratio <= high)
+        judge = as_dear if method == "fairgat" else dearer
+        yield _against(results, f"{method} on {dataset}", Key(dataset, "gat", SECONDS), judge, method)
 
 
 def beats_fairdrop(results: Results) -> Iterator[Check]:
@@ -159,18 +163,17 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
     On each data set its mean is lower in more than half of the six measures, and its accuracy at most one percentage
     point lower.
     """
+
+    def lower_in_most(ours: list[Number], fairdrops: list[Number]) -> Judged:
+        wins = np.sum(np.round(ours, 2) < np.round(fairdrops, 2), axis=0)
+        return wins > len(ours) / 2, _said("lower in {} of {}", wins, len(ours))
+
     audited = measures.of_task("link_prediction", "audited")
     gaps = [measure.name for measure in audited if measure.better == "lower"]
     for dataset in CITATION:
-        pairs = [_means(results, dataset, metric, "fairdrop") for metric in gaps]
-        subject = f"fairness measures on {dataset}"
-        if any(None in pair for pair in pairs):
-            yield Check(subject)
-        else:
-            wins = sum(round(ours, 2) < round(theirs, 2) for ours, theirs in pairs)
-            means = tuple((dataset, "fairdrop", metric) for metric in gaps)
-            yield Check(subject, f"lower in {wins} of {len(pairs)}", wins > len(pairs) / 2, means)
-        yield _as_accurate(results, dataset, "fairdrop")
+        rivals = [Key(dataset, "fairdrop", metric) for metric in gaps]
+        yield _check(results, f"fairness measures on {dataset}", rivals, lower_in_most)
+        yield _against(results, f"{ACCURACY} on {dataset}", Key(dataset, "fairdrop", ACCURACY), _as_accurate)
 
 
 def most_efficient(results: Results) -> Iterator[Check]:
@@ -178,90 +181,102 @@ def most_efficient(results: Results) -> Iterator[Check]:
 
     Its seconds per epoch are below every other fairness-aware method's.
     """
-    for dataset in SOCIAL:
-        for rival in BASELINES:
-            ours, theirs = _means(results, dataset, SECONDS, rival)
-            known = ours is not None and theirs is not None
-            numbers = f"{ours:.3g} s against {theirs:.3g} s" if known else ""
-            yield Check(f"{rival} on {dataset}", numbers, ours < theirs if known else None)
+
+    def faster(ours: Number, theirs: Number) -> Judged:
+        return ours < theirs, _said("{:.3g} s against {:.3g} s", ours, theirs)
+
+    for dataset, rival in product(SOCIAL, BASELINES):
+        yield _against(results, f"{rival} on {dataset}", Key(dataset, rival, SECONDS), faster)
 
 
 CLAIMS = {
     1: Claim(improves_fairness, "comparison"),
     2: Claim(lowest_opportunity_difference, "comparison"),
-    3: Claim(lowest_deviations, "comparison"),
+    3: Claim(lowest_deviations, "comparison", means=False),
     4: Claim(similar_accuracy, "comparison"),
     5: Claim(every_step_counts, "ablation"),
-    6: Claim(epochs_cost, "runtime"),
+    6: Claim(epochs_cost, "runtime", means=False),
     7: Claim(beats_fairdrop, "link_prediction"),
-    8: Claim(most_efficient, "runtime"),
+    8: Claim(most_efficient, "runtime", means=False),
 }
 
 
-def _means(
-    results: Results, dataset: str, metric: str, rival: str, method: str = "fairgat"
-) -> tuple[float | None, float | None]:
-    """The means of a method and its rival; None where one is missing."""
-    ours, theirs = (results.get((dataset, name, metric), (None,))[0] for name in (method, rival))
-    return ours, theirs
+def _check(
+    results: Results, subject: str, rivals: list[Key], judge: Callable[[Any, Any], Judged], method: str = "fairgat"
+) -> Check:
+    """Judge the method's means against its rivals'; open where one is missing."""
+    own = [key._replace(method=method) for key in rivals]
+    if any(key not in results for key in (*own, *rivals)):
+        return Check(subject, [*own, *rivals])
+    ours, theirs = ([results[key].mean for key in keys] for keys in (own, rivals))
+    return Check(subject, [*own, *rivals], *judge(ours, theirs))
 
 
-def _lowest(subject: str, results: Results, dataset: str, metric: str, rivals: tuple[str, ...], part: int) -> Check:
-    """Check that FairGAT's mean (part 0) or deviation (1) is below its rivals', as printed. One rival that is as low
-    decides, even where another's is missing."""
-    rated = {name: results[dataset, name, metric][part] for name in rivals if (dataset, name, metric) in results}
-    known = {name: round(value, 2) for name, value in rated.items() if math.isfinite(value)}
-    own = results.get((dataset, "fairgat", metric), (math.nan, math.nan))[part]
-    if not math.isfinite(own) or not known:
-        return Check(subject)
-    best = min(known, key=known.__getitem__)
-    own = round(own, 2)
-    holds = False if known[best] <= own else True if len(known) == len(rivals) else None
-    means = () if part else tuple((dataset, name, metric) for name in known)
-    return Check(subject, f"{own:.2f} against {known[best]:.2f} ({best})", holds, means)
+def _against(
+    results: Results, subject: str, rival: Key, judge: Callable[[Any, Any], Judged], method: str = "fairgat"
+) -> Check:
+    """`_check` of one mean against one other."""
+    return _check(results, subject, [rival], lambda ours, theirs: judge(ours[0], theirs[0]), method)
 
 
-def _as_accurate(results: Results, dataset: str, rival: str) -> Check:
-    ours, theirs = _means(results, dataset, ACCURACY, rival)
-    if ours is None or theirs is None:
-        return Check(f"{ACCURACY} on {dataset}")
-    words = f"{ours:.2f} against {theirs:.2f} ({ours - theirs:+.2f})"
-    return Check(f"{ACCURACY} on {dataset}", words, round(ours - theirs, 2) >= -1, ((dataset, rival, ACCURACY),))
+def _as_accurate(ours: Number, theirs: Number) -> Judged:
+    gain = ours - theirs
+    return np.round(gain, 2) >= -1, _said("{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain)
 
 
-def papers(table: str) -> Results:
-    """The results that one of the paper's tables prints."""
-    return _seconds(paper.load()[table]) if table == "runtime" else paper.printed(table)
+def _said(form: str, *values: Any) -> str:
+    """Put numbers into words; arrays, whose words nobody reads, give none."""
+    return "" if any(map(np.ndim, values)) else form.format(*values)
 
 
-def ours(
-    winners: pd.DataFrame, rule: str, protocols: Iterable[str], seconds: Mapping[str, Mapping[str, float]]
-) -> Results:
-    """Our results under one selection rule; `seconds` are the median seconds per epoch of each data set and method."""
-    return _scores(under(winners[winners["rule"] == rule], *protocols)) | _seconds(seconds)
+def _lowest(results: Results, part: str, dataset: str, metric: str, rivals: tuple[str, ...]) -> Check:
+    """Check that FairGAT's mean or std (`part`) is below its rivals', as printed.
 
-
-def of_study(frame: pd.DataFrame) -> Results:
-    """The results of a study of test scores; `frame` is its differences.csv, as `fairgat.scores.runs.read` gives it.
-
-    Raises:
-        DataError: it is another file.
+    One rival that is as low decides, even where another's is missing.
     """
-    try:
-        # Only what is trained on the data set itself, reported at the epoch that all results here are.
-        kept = frame[(frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()]
-        return _scores(kept[["dataset", "method", "metric", "mean", "std", "n_splits"]])
-    except KeyError as error:
-        raise DataError(f"audit.more_splits is not a study's differences.csv: {error} is missing") from None
+    subject, keys = f"{part} of {metric} on {dataset}", [Key(dataset, name, metric) for name in ("fairgat", *rivals)]
+    own, *known = _rounded(results, part, keys)
+    there = [value for value in known if value is not None]
+    if own is None or not there:
+        return Check(subject, keys)
+    best = np.min(there, axis=0)
+    names = [name for name, value in zip(rivals, known, strict=True) if np.array_equal(value, best)]
+    lowest = own < best
+    if len(there) < len(known) and lowest:  # one that is missing may be lower
+        lowest = None
+    return Check(subject, keys, lowest, _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(names)))
 
 
-def _scores(frame: pd.DataFrame) -> Results:
-    """Means and deviations in percent; one split has no deviation: NaN."""
-    return {
-        (row.dataset, row.method, row.metric): (100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan)
-        for row in frame.itertuples()
-    }
+def _rounded(results: Results, part: str, keys: list[Key]) -> list[Number | None]:
+    """The means or deviations (`part`) as they are printed; None for one that is missing."""
+    values = [getattr(results[key], part) if key in results else math.nan for key in keys]
+    return [np.round(value, 2) if np.isfinite(value).all() else None for value in values]
 
 
-def _seconds(times: Mapping[str, Mapping[str, float]]) -> Results:
-    return {(d, m, SECONDS): (value, 0.0) for d, methods in times.items() for m, value in methods.items()}
+def checks(heading: str, results: Results | None = None, study: str | None = None) -> pd.DataFrame:
+    """List the checks of every claim.
+
+    Args:
+        heading: what the results are called.
+        results: ours; None for the paper's own, each claim's from its table.
+        study: the file that they are from, if they are a study's.
+
+    Returns:
+        `claim`, `results` (their heading), `check`, `numbers`, `holds`, the `cells` that are compared, and the `file`
+        that has their scores.
+    """
+    rows = []
+    for number, claim in CLAIMS.items():
+        judged = papers(claim.table) if results is None else results
+        for check in claim.function(judged):
+            cells = {key.method: judged[key].cell for key in check.keys if key in judged}
+            named = "; ".join(f"{method} {cell}" for method, cell in cells.items() if cell)
+            file = "" if results is None else study or _file(claim, check)
+            rows.append((number, heading, check.subject, check.numbers, check.holds, named, file))
+    return pd.DataFrame(rows, columns=["claim", "results", "check", "numbers", "holds", "cells", "file"])
+
+
+def _file(claim: Claim, check: Check) -> str:
+    if claim.table == "runtime":
+        return f"runtime/{check.keys[0].dataset}.json"
+    return f"summary/{TASK_OF_RESULTS[claim.table]}/winners.csv"

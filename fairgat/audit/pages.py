@@ -19,6 +19,11 @@ from fairgat.scores.paired import for_other_people, leave_out_0
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
+_TEXTS = {"ablation": "FairGAT's rows that agree with the comparison are not repeated."}
+_PROTOCOL = (
+    "fairdrop: what the notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the "
+    "test set; validation: the epoch of best validation AUC, with the best cut-off on validation."
+)
 
 
 def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettings) -> Table:
@@ -30,19 +35,24 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
         row(rule, *((group["verdict"] == each).sum() for each in labels.VERDICTS), agreement.significant_alone(group))
         for rule, group in frame.groupby("rule", sort=False)
     ]
-    shown = frame[frame["rule"] == settings.rule]
+    header = ["", *labels.VERDICTS, "undecided (alone better or worse)"]
+    shown, under = (lines[lines["rule"] == settings.rule] for lines in (frame, protocols))
+    tables = shown["table"].str.split("+").str[0]
+    panels = [
+        _numbers(_TITLES[name], shown[tables == name], settings, _TEXTS.get(name, "")) for name in TASK_OF_RESULTS
+    ]
+    for protocol in dict.fromkeys(under["protocol"]):
+        if protocol not in settings.protocols:
+            lines = under[under["protocol"] == protocol]
+            panels.append(_numbers(f"Link prediction, protocol {protocol}", lines, settings, _PROTOCOL))
     return Table(
         name="paper_vs_reproduced",
         caption="Published results and ours",
         panels=[
             Panel(
-                "stacked",
-                ["", *labels.VERDICTS, "undecided (alone better or worse)"],
-                [Block("Cells chosen by", counts)],
-                title="Verdicts",
+                "stacked", header, [Block("Cells chosen by", counts)], "Verdicts", (agreement.expected_in_words(shown),)
             ),
-            *(_numbers(name, shown, settings) for name in TASK_OF_RESULTS),
-            *_protocols(protocols[protocols["rule"] == settings.rule], settings),
+            *panels,
             _decisions(settings.decisions),
         ],
         notes=[],
@@ -59,69 +69,37 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
     )
 
 
-def _numbers(name: str, frame: pd.DataFrame, settings: AuditSettings) -> Panel:
+def _numbers(title: str, frame: pd.DataFrame, settings: AuditSettings, text: str = "") -> Panel:
+    """A panel of results with a block per data set."""
     header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
-    text = "FairGAT's rows that agree with the comparison are not repeated." if name == "ablation" else ""
-    blocks = _blocks(frame[frame["table"].str.split("+").str[0] == name], settings, _line)
-    return Panel("stacked", header, blocks, title=_TITLES[name], text=(text,) if text else (), align="llrrrrrrl")
-
-
-def _protocols(frame: pd.DataFrame, settings: AuditSettings) -> list[Panel]:
-    """Link prediction with two columns per protocol; nothing where it was not run."""
-    run = [dataset.name for dataset in settings.datasets if not dataset.reason]
-    frame = frame[frame["dataset"].isin(run)]
-    if frame.empty:
-        return []
-    names = list(dict.fromkeys(frame["protocol"]))
-
-    def line(lines: pd.DataFrame) -> list[Cell]:
-        each = list(lines.itertuples())
-        return [*_published(each[0]), *(cell for one in each for cell in (_ours(one), _verdict(one)))]
-
-    text = (
-        "validation: the epoch of best validation AUC, the cut-off that is best on validation. fairdrop: what the "
-        "notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the test set. The "
-        "hyperparameter cells are the same for both."
-    )
-    header = ["", "Metric", "Paper", *(column for name in names for column in (f"Ours ({name})", "Verdict"))]
-    blocks = _blocks(frame, settings, line)
-    align = "llr" + "rl" * len(names)
-    return [Panel("stacked", header, blocks, "Link prediction under both protocols", (text,), align=align)]
-
-
-def _blocks(frame: pd.DataFrame, settings: AuditSettings, line: Any) -> list[Block]:
-    """A block per data set; `line` makes the cells of a method's metric from its rows."""
-    blocks, known = [], {dataset.name: dataset for dataset in settings.datasets}
+    known, blocks = {dataset.name: dataset for dataset in settings.datasets}, []
     for dataset, group in frame.groupby("dataset", sort=False):
         entry = known.get(dataset)
-        title = entry.title if entry else dataset
         reason = entry.reason if entry else "not in this configuration"
-        if reason:
-            blocks.append(Block(title, reason=reason))
-            continue
-        rows = []
-        for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            made = (line(each) for _, each in lines.groupby(["metric", "table", "paper_mean"], sort=False))
-            rows += titled(settings.method_titles.get(method, method), made, number)
-        blocks.append(Block(title, rows))
-    return blocks
+        rows = _rows(group, settings) if not reason else []
+        blocks.append(Block(entry.title if entry else dataset, rows, reason or ""))
+    return Panel("stacked", header, blocks, title=title, text=(text,) if text else (), align="llrrrrrrl")
 
 
-def _line(lines: pd.DataFrame) -> list[Cell | Text]:
-    (line,) = lines.itertuples()
-    interval = percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high)
-    difference, *p = map(percent.formatted, ("{:+.2f}", "{:.3g}", "{:.3g}"), (line.difference, line.p, line.p_holm))
-    return [*_published(line), _ours(line), difference, interval, *p, _verdict(line)]
+def _rows(frame: pd.DataFrame, settings: AuditSettings) -> list[Row]:
+    rows = []
+    for number, (method, lines) in enumerate(frame.groupby("method", sort=False)):
+        title = settings.method_titles.get(method, method)
+        rows += titled(title, [_line(line) for line in lines.itertuples()], number)
+    return rows
 
 
-def _published(line: Any) -> list[Cell | Text]:
-    metric = str(labels.metric(line.metric)).removesuffix(" (%)")
-    return [metric, Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}")]
-
-
-def _ours(line: Any) -> Cell:
-    deviation = "" if pd.isna(line.std) else f"{line.std:.2f}"
-    return Cell(percent.formatted("{:.2f}", line.mean), std=deviation)
+def _line(line: Any) -> list[Cell | Text]:
+    return [
+        str(labels.metric(line.metric)).removesuffix(" (%)"),
+        Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
+        Cell(percent.formatted("{:.2f}", line.mean), std="" if pd.isna(line.std) else f"{line.std:.2f}"),
+        percent.formatted("{:+.2f}", line.difference),
+        percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
+        percent.formatted("{:.3g}", line.p),
+        percent.formatted("{:.3g}", line.p_holm),
+        _verdict(line),
+    ]
 
 
 def _verdict(line: Any) -> Cell:
@@ -139,54 +117,42 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
     return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
 
 
-def claims(ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: pd.DataFrame) -> Table:
+def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, together: Mapping[str, float]) -> Table:
     """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
 
     Args:
-        ours: results by the heading of their column.
-        leads: as `fairgat.audit.support.differences` gives them.
+        checks: as `fairgat.audit.claims.checks` gives them, of the paper's results and ours.
+        own: as `fairgat.audit.support.differences` gives them.
         chances: as `fairgat.audit.support.chances` gives them.
+        together: the correlations with which they were drawn.
     """
-    columns = ["Paper's own numbers", *ours]
-    overview, details, luck = [], [], []
-    for number, claim in claiming.CLAIMS.items():
-        judged = [claim.judge(claiming.papers(claim.table)), *map(claim.judge, ours.values())]
-        verdicts = [verdict for verdict, _ in judged]
-        bold = [Cell(verdict, bold=verdict == claiming.NOT_SUPPORTED) for verdict in verdicts]
-        overview.append(row(number, claim.text, *bold))
-        luck.append(row(number, *(percent.formatted("{:.2f}", value) for value in chances.loc[number])))
-        own = leads[leads["claim"] == number].set_index(["dataset", "method", "metric"])
-        rows = []
-        for each in zip(*(checks for _, checks in judged), strict=True):
-            published, *rest = [f"{check.numbers} {_MARKS[check.holds]}".strip() for check in each]
-            rows.append(row(each[0].subject, published, *([_leads(each[0], own)] if len(own) else []), *rest))
-        said = "; ".join(f"{column}: {verdict}" for column, verdict in zip(columns, verdicts, strict=True))
-        header = ["", columns[0], *(["Paper's own differences"] if len(own) else []), *ours]
-        details.append(
-            Panel(
-                "stacked",
-                header,
-                [Block("Check", rows)],
-                title=f"Claim {number}: {claim.text}",
-                text=(claim.rule, f"{said}.", *([_worth(own)] if len(own) else [])),
-                align="l" * len(header),
-            )
-        )
+    headings = [*dict.fromkeys(checks["results"])]
+    statuses = checks.groupby(["claim", "results"])["holds"].agg(claiming.status).unstack()[headings]
+    overview = [
+        row(number, claim.text, *(Cell(each, bold=each == claiming.NOT_SUPPORTED) for each in statuses.loc[number]))
+        for number, claim in claiming.CLAIMS.items()
+    ]
+    luck = [row(number, *(percent.formatted("{:.2f}", p) for p in line)) for number, line in chances.iterrows()]
+    drawn = ", ".join(f"{labels.metric(metric)} {value:.2f}" for metric, value in together.items() if metric in _DRAWN)
+    of_claims = [
+        _claim(number, group, statuses.loc[number], own[own["claim"] == number])
+        for number, group in checks.groupby("claim")
+    ]
     return Table(
         name="claims",
         caption="The paper's claims",
         panels=[
-            Panel("stacked", ["", "Claim", *columns], [Block("#", overview)], align="l" * (2 + len(columns))),
+            Panel("stacked", ["", "Claim", *headings], [Block("#", overview)], align="l" * (2 + len(headings))),
             Panel(
                 "stacked",
                 ["", *chances.columns],
                 [Block("#", luck)],
                 title="If the paper's tables were exactly right, or all methods alike",
-                text=(_CHANCE,),
+                text=(f"{_CHANCE}: {drawn or 'none is known'}.",),
                 align="l" + "r" * len(chances.columns),
             ),
             Panel("stacked", title="Oddities of the paper", text=tuple(load()["oddities"])),
-            *details,
+            *of_claims,
         ],
         notes=[],
         explanation=(
@@ -195,38 +161,55 @@ def claims(ours: Mapping[str, claiming.Results], leads: pd.DataFrame, chances: p
             "the numbers as they are (means; in claim 3 standard deviations, in 6 and 8 seconds) and ignore noise, so "
             "even a lead smaller than the noise counts, and a claim can fail, or pass, by luck. not supported: at "
             "least one check fails (✗). not run: no check could be made, as results are missing (–). supported where "
-            "run: every check that could be made holds."
+            "run: every check that could be made holds. paper_differences.csv has the differences between the paper's "
+            "means, checks.csv every check in a row."
         ),
     )
 
 
 _CHANCE = (
-    "The chance that splits support a claim, in simulations that draw the results of each method, independently of the "
-    "others, from a normal distribution with the printed mean and deviation. On splits that methods share, their "
-    "differences may vary less. In the last column all methods of a table have the same mean and deviation. "
-    "Claims about seconds have no chance here, as no deviation is printed."
+    "The chance that splits support a claim, in simulations that draw the results of each method from a normal "
+    "distribution with the printed mean and deviation; where methods are alike, all of a table have its mean and "
+    "deviation. Claims about seconds have no chance here, as no deviation is printed. Methods vary together on a split "
+    "as ours do, with a correlation for each measure, a mean over our methods' with GAT and over data sets"
 )
+_DRAWN = {name for task in TASKS for name in measures.names(task, "audited")}
 
 
-def _leads(check: claiming.Check, own: pd.DataFrame) -> str:
-    """FairGAT's published mean less each that a check compares it with, ± half the interval."""
-    rivals, metrics = ({key[place] for key in check.means} for place in (1, 2))
-    texts = []
-    for key in check.means:
-        line = own.loc[key]
-        names = [name for name, known in ((key[1], rivals), (key[2], metrics)) if len(known) > 1]
-        texts.append(" ".join([*names, f"{line['difference']:+.2f} ± {(line['high'] - line['low']) / 2:.2f}"]))
-    return "; ".join(texts)
-
-
-def _worth(own: pd.DataFrame) -> str:
-    return (
-        f"The paper's own differences are FairGAT's means less the others', ± half their 95 % interval by Welch's test "
-        f"from the printed means and deviations, which treats the methods' splits as independent: how they vary "
-        f"together is not printed. Intervals that leave out 0: "
-        f"{(own['p'] < agreement.ALPHA).sum()} of {len(own)}; significant after Holm's correction for their number: "
-        f"{(own['p_holm'] < agreement.ALPHA).sum()}."
+def _claim(number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame) -> Panel:
+    """The checks of a claim, with a column for each set of results, and the cells and files that they compare."""
+    claim, subjects = claiming.CLAIMS[number], [*dict.fromkeys(checks["check"])]
+    marks = [_MARKS[None if holds is None else bool(holds)] for holds in checks["holds"]]
+    checks = checks.assign(
+        numbers=[f"{text} {mark}".strip() for text, mark in zip(checks["numbers"], marks, strict=True)]
     )
+    numbers, cells = (
+        checks.pivot(index="check", columns="results", values=column).loc[subjects, statuses.index]
+        for column in ("numbers", "cells")
+    )
+    blocks = [Block("Check", [row(subject, *line) for subject, line in numbers.iterrows()])]
+    cells = cells[(cells != "").any(axis=1)]
+    if len(cells):
+        blocks.append(Block("Cells", [row(subject, *line) for subject, line in cells.iterrows()]))
+    said = "; ".join(f"{heading}: {status}" for heading, status in statuses.items())
+    text = (claim.rule, f"{said}.", *_files(checks), *_papers_tests(own))
+    title, align = f"Claim {number}: {claim.text}", "l" * (1 + len(statuses))
+    return Panel("stacked", ["", *statuses.index], blocks, title=title, text=text, align=align)
+
+
+def _files(checks: pd.DataFrame) -> list[str]:
+    files = checks[checks["file"] != ""].groupby("file", sort=False)["results"].unique()
+    return ["; ".join(f"{', '.join(headings)}: {file}" for file, headings in files.items()) + "."] if len(files) else []
+
+
+def _papers_tests(own: pd.DataFrame) -> list[str]:
+    if own.empty:
+        return []
+    alone, corrected = ((own[p] < agreement.ALPHA).sum() for p in ("p", "p_holm"))
+    return [
+        "FairGAT's published means less the others', by Welch's test from the printed means and deviations, which "
+        f"treats splits as independent: {alone} of {len(own)} are significant, after Holm's correction {corrected}."
+    ]
 
 
 def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
@@ -247,7 +230,7 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
         if blocks:
             header, align = ["", "Cell", *map(labels.metric, metrics)], "ll" + "r" * len(metrics)
             panels.append(Panel("stacked", header, blocks, f"{training.title}: {kind}", align=align))
-    counts = " and ".join(f"{leave_out_0(lines)} for {kind}" for kind, lines in kinds.items())
+    counts = " and ".join(f"{leave_out_0(lines[lines['selected']])} for {kind}" for kind, lines in kinds.items())
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
@@ -255,7 +238,8 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
         notes=[],
         explanation=(
             "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half a 95 % "
-            f"interval, bold where that leaves out 0. {percent.INTERVALS} {percent.NOT_CORRECTED} Here {counts} do. "
+            f"interval, bold where that leaves out 0. {percent.INTERVALS} {percent.NOT_CORRECTED} Of the selected "
+            f"cells' differences {counts} do. "
             "The cell that was selected has a bold name; the others say what other choices would have given, and chose "
             "nothing."
         ),

@@ -2,24 +2,35 @@
 
 A claim that compares means can fail by luck, even where it is true of the means over all splits, and pass by luck, even
 where no method differs from another. Splits are drawn from normal distributions with the printed means and deviations,
-of each method by itself, and the claim's own rule is applied to their means and deviations. (Gamma distributions, which
-keep gaps above 0, change a chance by 0.05 at most.) The paper does not print how its methods vary together on the same
-splits; where they do, differences are steadier than here.
+and the claim's own rule is applied to their means and deviations. (Gamma distributions, which keep gaps above 0, change
+a chance by 0.05 at most.) The paper does not print how its methods vary together on the same splits: they are drawn
+with the correlations of ours.
 """
 
-from collections.abc import Container, Iterable
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from math import sqrt
 
 import numpy as np
 import pandas as pd
 
-from fairgat.audit.agreement import holm, welch
-from fairgat.audit.claims import CLAIMS, NOT_RUN, NOT_SUPPORTED, Claim, papers
-from fairgat.paper import results
+from fairgat.audit.agreement import DRAWS, holm, welch
+from fairgat.audit.claims import CLAIMS, Claim
+from fairgat.audit.results import Key, Result, Results, papers
+from fairgat.paper import TASK_OF_RESULTS, results
+from fairgat.scores.paired import REFERENCE
 
-DRAWS = 2000
-"""Repetitions: they leave ± 0.02 to a probability."""
-EQUAL = "data sets run here, methods alike"
 COLUMNS = ("claim", "dataset", "method", "metric", "difference", "low", "high", "p", "p_holm")
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is drawn: splits, as many as the paper has where None, of these data sets (None: all), and, where `equal`,
+    of methods that all have the table's mean over the methods, and their root mean square deviation."""
+
+    splits: int | None = None
+    datasets: Collection[str] | None = None
+    equal: bool = False
 
 
 def differences() -> pd.DataFrame:
@@ -32,7 +43,8 @@ def differences() -> pd.DataFrame:
     printed = results().set_index(["table", "dataset", "method", "metric"])[["mean", "sample", "splits"]]
     rows = []
     for number, claim in CLAIMS.items():
-        for dataset, method, metric in (key for check in claim.judge(papers(claim.table))[1] for key in check.means):
+        checks = claim.function(papers(claim.table)) if claim.means else []
+        for dataset, method, metric in (key for check in checks for key in check.keys if key.method != "fairgat"):
             ours, theirs = (printed.loc[claim.table, dataset, name, metric] for name in ("fairgat", method))
             p, half = welch(*ours, *theirs)
             gap = ours["mean"] - theirs["mean"]
@@ -42,48 +54,84 @@ def differences() -> pd.DataFrame:
     return frame
 
 
-def chance(
-    claim: Claim, splits: int | None = None, datasets: Container[str] | None = None, equal: bool = False
-) -> float | None:
-    """Simulate how often splits would support a claim if the paper were exactly right.
+def correlations(frame: pd.DataFrame) -> dict[str, float]:
+    """Estimate how the scores of methods vary together with GAT's over splits: for each metric a mean, at least 0.
+
+    By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
 
     Args:
-        splits: how many are drawn; as many as the paper has where absent.
-        datasets: only these; checks on others count as not made.
-        equal: instead, every method has the table's mean over the methods, and their root mean square deviation.
-
-    Returns:
-        A probability; None for a claim about seconds, which are printed without a deviation, and for one without a
-        check on these data sets.
+        frame: `dataset`, `method`, `metric`, `std` (the sample deviation of the scores) and `spread` (that of the
+            differences to GAT's).
     """
+    gat = frame[frame["method"] == REFERENCE].rename(columns={"std": "base"})[["dataset", "metric", "base"]]
+    pairs = frame[frame["method"] != REFERENCE].merge(gat, on=["dataset", "metric"])
+    shared = (pairs["std"] ** 2 + pairs["base"] ** 2 - pairs["spread"] ** 2) / (2 * pairs["std"] * pairs["base"])
+    means = shared.replace([np.inf, -np.inf], np.nan).groupby(pairs["metric"]).mean()
+    return means.dropna().clip(0, 1).to_dict()
+
+
+def draw(table: str, scenario: Scenario, together: Mapping[str, float]) -> Results:
+    """Draw the results of one of the paper's tables DRAWS times; `together` are the methods' correlations by metric."""
     random, drawn = np.random.default_rng(0), {}
-    printed = results()[results()["table"] == claim.table]
-    if equal:
+    printed = results()[results()["table"] == table]
+    if scenario.equal:
         squares = printed.assign(sample=printed["sample"] ** 2)
         pooled = squares.groupby(["dataset", "metric"])[["mean", "sample"]].transform("mean")
         printed = printed.assign(mean=pooled["mean"], sample=pooled["sample"] ** 0.5)
-    for row in printed.itertuples():
-        values = random.normal(row.mean, row.sample, (DRAWS, splits or row.splits))  # also of data sets left out
-        if datasets is None or row.dataset in datasets:
-            each = zip(values.mean(1).tolist(), values.std(1, ddof=row.ddof).tolist(), strict=True)
-            drawn[row.dataset, row.method, row.metric] = each
-    statuses = [claim.judge(dict(zip(drawn, each, strict=True)))[0] for each in zip(*drawn.values(), strict=True)]
-    if set(statuses) <= {NOT_RUN}:
-        return None
-    return sum(status != NOT_SUPPORTED for status in statuses) / DRAWS
+    if scenario.datasets is not None:
+        printed = printed[printed["dataset"].isin(scenario.datasets)]
+    for (dataset, metric), rows in printed.groupby(["dataset", "metric"], sort=False):
+        shape, shared = (DRAWS, scenario.splits or rows["splits"].iloc[0]), together.get(metric, 0.0)
+        common = random.standard_normal(shape)
+        for row in rows.itertuples():
+            noise = sqrt(shared) * common + sqrt(1 - shared) * random.standard_normal(shape)
+            values = row.mean + row.sample * noise
+            drawn[Key(dataset, row.method, metric)] = Result(values.mean(1), values.std(1, ddof=row.ddof))
+    return drawn
 
 
-def chances(ran: Iterable[tuple[Container[str], int]]) -> pd.DataFrame:
-    """Give the chance of each claim, by its number: with the paper's data sets and splits, with ours, and by luck only.
+def chance(claim: Claim, drawn: Results) -> float | None:
+    """Count how often the results that were drawn support a claim.
 
-    Args:
-        ran: data sets and number of splits, of the run and then of studies with more splits; left out where it is 1.
+    Returns:
+        A share; None where no check can be made, as of a claim about seconds, which are printed without a deviation.
     """
-    kinds: dict[str, tuple[int | None, Container[str] | None, bool]] = {"its data sets and splits": (None, None, False)}
-    ran = list(ran)
-    for datasets, count in ran:
-        if count > 1:
-            kinds.setdefault(f"data sets run here, {count} splits", (count, datasets, False))
-    kinds[EQUAL] = (None, ran[0][0], True)
-    found = {heading: [chance(claim, *kind) for claim in CLAIMS.values()] for heading, kind in kinds.items()}
+    held = [check.holds for check in claim.function(drawn) if check.holds is not None]
+    return float(np.all(held, axis=0).mean()) if held else None
+
+
+def chances(scenarios: Mapping[str, Scenario], together: Mapping[str, float]) -> pd.DataFrame:
+    """Simulate how often splits would support each claim, by its number, in each scenario, by its heading.
+
+    `together` are the correlations between methods, by metric.
+    """
+    found = {}
+    for heading, scenario in scenarios.items():
+        drawn = {table: draw(table, scenario, together) for table in TASK_OF_RESULTS}
+        found[heading] = [chance(claim, drawn.get(claim.table, {})) for claim in CLAIMS.values()]
     return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)
+
+
+def scenarios(datasets: Collection[str], counts: list[int]) -> dict[str, Scenario]:
+    """List what chances are shown for: the paper's own splits, then ours, of which there are several numbers.
+
+    Each number of splits, from 2, has a scenario in which the paper is right, and one in which methods are alike.
+    """
+    shown = {"its data sets and splits": Scenario()}
+    for count in dict.fromkeys(count for count in counts if count > 1):
+        shown[f"run here, {count} splits"] = Scenario(count, datasets)
+        shown[f"run here, {count} splits, methods alike"] = Scenario(count, datasets, equal=True)
+    return shown
+
+
+def in_words(chances: pd.DataFrame) -> str:
+    """Say how far luck may support claims, in the first scenario of ours; nothing where there is a single split."""
+    ours = chances.columns[1:3]
+    if not len(ours):
+        return ""
+    right, alike = chances[ours[0]].dropna(), chances[ours[1]]
+    each = ", ".join(f"{claim} {chance:.2f} ({alike[claim]:.2f})" for claim, chance in right.items())
+    return (
+        "Claims can fail, or pass, by luck. The chance of support if the paper's tables were exactly right "
+        f"({ours[0]}), and, in brackets, if all methods were alike: claim {each}."
+    )

@@ -11,6 +11,7 @@ from fairgat.files import damaged, read_json, read_text, write_json, write_text
 
 if TYPE_CHECKING:
     from fairgat.config import Config
+    from fairgat.plan import Plan
 
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
@@ -18,7 +19,7 @@ TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Print what the audit of a finished run found. With --again, judge the run by this version first, from its "
-        "scores in summary/, as far as a published folder has what the audit reads, without training anything."
+        "scores in summary/, without training anything; explore.html keeps the verdicts of before."
     )
     parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
     parser.add_argument(
@@ -56,37 +57,32 @@ def run(arguments: argparse.Namespace) -> None:
 
 
 def _again(results: Path, configuration: list[str]) -> None:
-    """Make the audit, its figure and explore.html again, and record in provenance.json which code did."""
+    """Make the audit and its figure again, and record in provenance.json which code did."""
     from fairgat import audit, config
-    from fairgat.config.shown import audit_settings, explorer_settings, figure_settings
+    from fairgat.config.shown import audit_settings, figure_settings
     from fairgat.environment import revision
     from fairgat.plan import ROOT, Plan
     from fairgat.publish.provenance import DECIDES
-    from fairgat.report import explorer, style
+    from fairgat.report import style
     from fairgat.report.figures import published
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
     _check_same(results, provenance.get("config", {}), settings, " and ".join(configuration))
     plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-    files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions
-    files["more_splits"] = [settings.audit.more_splits] if settings.audit.more_splits else []
-    texts = audit.make(audit_settings(settings), files)
-    for name, text in texts.items():
+    for name, text in audit.make(audit_settings(settings), _inputs(plan)).items():
         if (results / "audit" / name).exists() or not name.endswith(".html"):  # .md shows the same
             write_text(results / "audit" / name, text)
     pictures = {form: results / f"figures/published.{form}" for form in style.FORMATS}
-    if pictures := {form: path for form, path in pictures.items() if path.exists()}:
-        figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
-        style.save(figure, pictures)
-    page, shown = results / "explore.html", {kind: plan.files(kind) for kind in explorer.READS}
-    if page.exists():
-        lacking = next((path for paths in shown.values() for path in paths if not Path(path).exists()), None)
-        if lacking:
-            print(f"{page} stays as it was, with the verdicts of before: {lacking} does not exist\n")
-        else:
-            write_text(page, explorer.page(explorer_settings(settings), shown))
+    figure = published.draw(figure_settings(settings, "published", published.TASK), {"audit": plan.files("audit")})
+    style.save(figure, {form: path for form, path in pictures.items() if path.exists()})
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
+
+
+def _inputs(plan: "Plan") -> dict[str, list[str]]:
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
+    files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions
+    more = plan.config.audit.more_splits
+    return files | {"more_splits": [more] if more else []}
 
 
 def _check_same(results: Path, recorded: Mapping[str, Any], settings: "Config", files: str) -> None:
@@ -97,17 +93,21 @@ def _check_same(results: Path, recorded: Mapping[str, Any], settings: "Config", 
         files: where `settings` are from.
     """
     for path in sorted(results.glob("summary/*/winners.csv")):
-        ran = frames.read(path, columns=("dataset", "method"))
-        for dataset, method in dict.fromkeys(zip(ran["dataset"], ran["method"], strict=True)):
-            known = dataset in settings.datasets and method in settings.methods
-            if not known or settings.not_run(dataset) or (settings.only and method not in settings.only):
-                raise DataError(
-                    f"{results} has {method} on {dataset}, which {files} would not run: give the "
-                    "configuration files of the run"
-                )
+        _check_runs(path, settings, files)
     now = settings.model_dump(mode="json")
     for key in ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip"):
         if recorded.get(key, now[key]) != now[key]:
             raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has another")
     if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
         raise DataError(f"{results} was judged with `audit.more_splits`, which {files} lacks")
+
+
+def _check_runs(winners: Path, settings: "Config", files: str) -> None:
+    run = [(d, m) for d in settings.datasets if not settings.not_run(d) for m in settings.methods_on(d)]
+    pairs = frames.read(winners, columns=("dataset", "method"))[["dataset", "method"]].drop_duplicates()
+    for dataset, method in pairs.itertuples(index=False):
+        if (dataset, method) not in run:
+            raise DataError(
+                f"{winners} has {method} on {dataset}, which {files} would not run: give the configuration files of "
+                "the run"
+            )

@@ -8,8 +8,8 @@ from fairgat.report.model import DASH, Cell, Math, Text
 SPLITS, PEOPLE = "another split of these people", "other people like these"
 OF_SPLITS = f"The interval is for {SPLITS}, by the paired t, and not for {PEOPLE}."
 INTERVALS = (
-    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and Bengio's, which is wider, as "
-    "splits of one data set share its people: those who are tested, and those who are trained on."
+    f"For {SPLITS}, the interval is that of the paired t. For {PEOPLE}, it is Nadeau and Bengio's, as splits of one "
+    "data set share its people, those who are tested and those who are trained on: it is wide, and errs on that side."
 )
 """What the intervals of paired differences are about."""
 NOT_CORRECTED = (

@@ -12,11 +12,13 @@ import pytest
 from scipy import stats
 
 from fairgat import audit, config
-from fairgat.audit import agreement, claims, pages, support
+from fairgat.audit import agreement, claims, pages, results, support
+from fairgat.audit.results import Result
+from fairgat.audit.support import Scenario
 from fairgat.config.protocol import Margins
 from fairgat.config.shown import audit_settings
 from fairgat.errors import DataError
-from fairgat.paper import results
+from fairgat.paper import results as printed
 from fairgat.report.render import render
 from fairgat.scores import selection
 
@@ -25,13 +27,13 @@ MARGINS = Margins(accuracy=0.01, fairness=0.02)
 
 def summary(rows, rules=selection.RULES, protocol=""):
     """(dataset, method, metric, mean, std) in percent, the same under every rule, as winners.csv has it."""
-    columns = ["rule", "protocol", "dataset", "method", "metric", "mean", "std", "n_splits"]
-    found = [(rule, protocol, d, m, k, mean / 100, std / 100, 5) for rule in rules for d, m, k, mean, std in rows]
+    columns = ["rule", "protocol", "dataset", "method", "cell", "metric", "mean", "std", "n_splits"]
+    found = [(rule, protocol, d, m, "c", k, mean / 100, std / 100, 5) for rule in rules for d, m, k, mean, std in rows]
     return pd.DataFrame(found, columns=columns)
 
 
 def published(*tables):
-    return [(*key, *both) for table in tables for key, both in claims.papers(table).items()]
+    return [(*key, both.mean, both.std) for table in tables for key, both in results.papers(table).items()]
 
 
 def compared(rows, rule="fair", ddof=1):
@@ -150,11 +152,20 @@ def test_population_deviations_are_converted_and_one_split_is_no_test():
     assert set(agreement.compare(alone, MARGINS, ["validation"])["verdict"]) == {"undecided", "not run"}
 
 
-def judge(number, **altered):
-    """The verdict on the paper's numbers with some replaced: {(dataset, method, metric): (mean, std) or None}."""
+def judge(number, changes=None):
+    """The status and checks of a claim on the paper's numbers, with some means replaced, or taken out (None)."""
     claim = claims.CLAIMS[number]
-    results = claims.papers(claim.table) | altered.get("changes", {})
-    return claim.judge({key: value for key, value in results.items() if value is not None})
+    altered = dict(results.papers(claim.table))
+    for key, mean in (changes or {}).items():
+        altered.pop(key)
+        altered |= {} if mean is None else {key: Result(mean, 1.0)}
+    checks = [*claim.function(altered)]
+    return claims.status([check.holds for check in checks]), checks
+
+
+def chance(number, together=(), **scenario):
+    claim = claims.CLAIMS[number]
+    return support.chance(claim, support.draw(claim.table, Scenario(**scenario), dict(together)))
 
 
 @pytest.mark.parametrize(
@@ -166,53 +177,107 @@ def judge(number, **altered):
     ],
 )  # fmt: skip
 def test_claims_on_the_papers_own_numbers(number, failing):
-    verdict, checks = judge(number)
-    assert verdict == (claims.NOT_SUPPORTED if failing else claims.SUPPORTED)
-    assert [check.subject for check in checks if check.holds is False] == failing
-    assert len(claims.CLAIMS) == 8 and claims.CLAIMS[number].text and claims.CLAIMS[number].rule
+    status, checks = judge(number)
+    assert status == (claims.NOT_SUPPORTED if failing else claims.SUPPORTED)
+    assert [check.subject for check in checks if not check.holds] == failing
+    assert claims.CLAIMS[number].text and claims.CLAIMS[number].rule
 
 
 @pytest.mark.parametrize(
     ("number", "change"),
     [
-        (1, {("pokec-z", "fairgat", "equal_opportunity"): (3.2, 1)}),  # 26 % better only
-        (2, {("pokec-z", "fairgat", "equal_opportunity"): (2.31, 1)}),  # a tie is not the lowest
-        (4, {("recidivism", "fairgat", "accuracy"): (94.62, 1)}),
-        (5, {("pokec-n", "fairgat-steps-23", metric): v for metric, v in
-             {"accuracy": (67.2, 1), "statistical_parity": (0.9, 1), "equal_opportunity": (1.68, 1)}.items()}),
-        (7, {("cora", "fairgat", "accuracy"): (73.9, 1)}),
-        (7, {("pubmed", "fairgat", "dp_mixed"): (35, 1)}),  # three of six is not most
-        (8, {("recidivism", "fairgnn", "seconds"): (3.1, 0)}),  # 0.01 s faster
+        (1, {("pokec-z", "fairgat", "equal_opportunity"): 3.05}),  # 29 % better
+        (2, {("pokec-z", "fairgat", "equal_opportunity"): 2.31}),  # a tie is not the lowest
+        (4, {("recidivism", "fairgat", "accuracy"): 94.62}),
+        (5, {("pokec-n", "fairgat-steps-23", metric): mean for metric, mean in
+             {"accuracy": 67.14, "statistical_parity": 0.9, "equal_opportunity": 1.68}.items()}),  # worse in nothing
+        (6, {("recidivism", "fairgat", "seconds"): 3.42}),  # 1.11 times
+        (6, {("recidivism", "nifty", "seconds"): 14.2}),  # 4.63 times
+        (7, {("cora", "fairgat", "accuracy"): 73.93}),
+        (7, {("pubmed", "fairgat", "dp_mixed"): 35.0}),  # three of six is not most
+        (8, {("recidivism", "fairgnn", "seconds"): 3.11}),  # as fast
         # A rival that is already better decides, even where another is missing.
-        (2, {("pokec-z", "nifty", "equal_opportunity"): None, ("pokec-z", "edits", "equal_opportunity"): (0.5, 1)}),
+        (2, {("pokec-z", "nifty", "equal_opportunity"): None, ("pokec-z", "edits", "equal_opportunity"): 0.5}),
     ],
 )  # fmt: skip
 def test_a_claim_can_fail(number, change):
-    assert judge(number, changes=change)[0] == claims.NOT_SUPPORTED
+    assert judge(number, change)[0] == claims.NOT_SUPPORTED
 
 
-def test_the_chance_of_a_claim_is_that_of_its_normal_splits():
-    # Claim 4: three independent differences of means, each at least -1 as printed.
-    rows = [(-0.70, 0.15, 0.20), (0.31, 1.09, 0.43), (0.03, 0.56, 0.95)]
-    each = [stats.norm.sf(-1.005, gap, math.hypot(a, b) / math.sqrt(5)) for gap, a, b in rows]
-    assert support.chance(claims.CLAIMS[4]) == pytest.approx(math.prod(each), abs=0.015)
-    alone = support.chance(claims.CLAIMS[4], splits=20, datasets={"pokec-z"})
-    assert alone == pytest.approx(stats.norm.sf(-1.005, 0.03, math.hypot(0.56, 0.95) / math.sqrt(20)), abs=0.015)
+def test_claims_hold_at_their_bounds():
+    for number, change in [
+        (1, {("pokec-z", "fairgat", "equal_opportunity"): 3.03}),  # 29.5 %, which is rounded to 30
+        (4, {("recidivism", "fairgat", "accuracy"): 94.63}),
+        (5, {("pokec-n", "fairgat-steps-23", "accuracy"): 67.13}),
+        (7, {("cora", "fairgat", "accuracy"): 73.94}),
+    ]:
+        assert judge(number, change)[0] == claims.SUPPORTED, number
 
 
-def test_a_claim_that_rests_on_luck_and_one_that_does_not():
-    found = support.chances([({"recidivism"}, 20), ({"cora"}, 1)])
-    assert list(found.columns) == ["its data sets and splits", "data sets run here, 20 splits", support.EQUAL]
-    assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
-    assert found.loc[[6, 8]].isna().all(axis=None) and found["data sets run here, 20 splits"].isna()[7]
+@pytest.mark.parametrize("shared", [0.0, 0.6])
+def test_the_chance_of_a_claim_is_that_of_its_normal_splits(shared):
+    # Claim 4: three differences of means, each at least -1 as printed; what methods share does not count.
+    rows = {"recidivism": (-0.70, 0.15, 0.20), "pokec-n": (0.31, 1.09, 0.43), "pokec-z": (0.03, 0.56, 0.95)}
+
+    def expected(gap, a, b, splits):
+        return stats.norm.sf(-1.005, gap, math.sqrt((a * a + b * b - 2 * shared * a * b) / splits))
+
+    together = {"accuracy": shared}
+    each = [expected(*row, 5) for row in rows.values()]
+    assert chance(4, together) == pytest.approx(math.prod(each), abs=0.015)
+    alone = chance(4, together, splits=2, datasets=["pokec-z"])
+    assert alone == pytest.approx(expected(*rows["pokec-z"], 2), abs=0.02)
 
 
 def test_luck_supports_a_claim_as_often_as_methods_alike_do():
     # Claim 2 on Recidivism: the lowest of four methods. Claim 4: a difference of at least -1, as printed.
-    accuracies = results().query("table == 'comparison' and dataset == 'recidivism' and metric == 'accuracy'")["sample"]
-    spread = math.sqrt((accuracies**2).mean() * 2 / 5)
-    lucky = [support.chance(claims.CLAIMS[number], datasets={"recidivism"}, equal=True) for number in (2, 4)]
-    assert lucky == pytest.approx([1 / 4, stats.norm.sf(-1.005, 0, spread)], abs=0.03)
+    accuracies = printed().query("table == 'comparison' and dataset == 'recidivism' and metric == 'accuracy'")["sample"]
+    spread = math.sqrt((accuracies**2).mean() * 2)
+    for splits in (2, 5):  # by its own number of splits
+        lucky = [chance(number, splits=splits, datasets=["recidivism"], equal=True) for number in (2, 4)]
+        assert lucky == pytest.approx([1 / 4, stats.norm.sf(-1.005, 0, spread / math.sqrt(splits))], abs=0.03)
+
+
+def test_every_number_of_splits_has_its_chances():
+    shown = support.scenarios(["recidivism"], [20, 1, 5, 5])
+    assert [(each.splits, each.equal) for each in shown.values()] == [
+        (None, False), (20, False), (20, True), (5, False), (5, True),
+    ]  # fmt: skip
+    found = support.chances(shown, {})
+    assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
+    assert found.loc[[6, 8]].isna().all(axis=None) and found["run here, 20 splits"].isna()[7]
+    assert support.in_words(found.iloc[:, :1]) == ""
+
+
+def test_correlations_are_those_of_the_scores():
+    rng = np.random.default_rng(0)
+    gat = rng.normal(size=(2, 50))
+    other = 0.8 * gat + 0.6 * rng.normal(size=(2, 50))
+    rows = [(d, "gat", "auc", gat[d].std(ddof=1), math.nan) for d in (0, 1)]
+    rows += [(d, "nifty", "auc", other[d].std(ddof=1), (other[d] - gat[d]).std(ddof=1)) for d in (0, 1)]
+    rows += [
+        (0, "gat", "f1", 1.0, math.nan),
+        (0, "nifty", "f1", 1.0, 2.0),
+        (1, "gat", "f1", 0.0, math.nan),
+        (1, "nifty", "f1", 1.0, 1.0),
+    ]
+    found = support.correlations(pd.DataFrame(rows, columns=["dataset", "method", "metric", "std", "spread"]))
+    expected = np.mean([np.corrcoef(gat[d], other[d])[0, 1] for d in (0, 1)])
+    assert found == {"auc": pytest.approx(expected), "f1": 0.0}  # -1 counts as 0; nothing varies with a constant
+
+
+def test_the_chance_to_agree_is_that_of_splits_from_the_papers_distribution():
+    frame = compared([("recidivism", "gat", "accuracy", 95.0, 0.2), ("cora", "fairgat", "eo_subgroup", 90.0, 5.0),
+                      ("cora", "fairgat", "accuracy", 75.0, 1.0)]).dropna(subset="chance")  # fmt: skip
+    assert len(frame) == 3
+    spread, margin = 1.34 * math.sqrt(5 / 4), frame["margin"].iloc[-1]
+    hits = []
+    for drawn in np.random.default_rng(1).normal(0, spread, (2000, 5)):
+        _, half = agreement.welch(drawn.mean(), drawn.std(ddof=1), 5, 0.0, spread, 5)
+        hits.append(abs(drawn.mean()) + half <= margin)
+    assert frame.set_index("metric")["chance"].tolist() == [1.0, 0.0, pytest.approx(np.mean(hits), abs=0.03)]
+    assert "About 1 would agree" in agreement.expected_in_words(frame)
+    assert "2 of the 3 that were run" in agreement.expected_in_words(frame)
 
 
 def test_the_papers_own_differences_are_tested():
@@ -227,26 +292,40 @@ def test_the_papers_own_differences_are_tested():
 
 def test_missing_results_leave_a_claim_open():
     without = {(d, "fairgat-steps-13", "accuracy"): None for d in claims.SOCIAL}  # which is FairGAT, here
-    assert judge(5, changes=without)[0] == claims.PARTLY
-    assert judge(2, changes={("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
-    assert {claim.judge({})[0] for claim in claims.CLAIMS.values()} == {claims.NOT_RUN}
-    rows = [(*key, 0.5, 0.0) for key in claims.papers("comparison")]
-    single = claims.ours(summary(rows).assign(n_splits=1), "fair", ["validation"], {})
-    assert claims.CLAIMS[3].judge(single)[0] == claims.NOT_RUN  # one split has no deviation to be the lowest
+    assert judge(5, without)[0] == claims.PARTLY
+    assert judge(2, {("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
+    assert judge(1, {("pokec-z", "gat", "equal_opportunity"): 0.0})[0] == claims.PARTLY  # no percentage of nothing
+    assert set(claims.checks("none", {})["holds"]) == {None}
+    assert claims.status([None, None]) == claims.NOT_RUN
+    rows = [(*key, 0.5, 0.0) for key in results.papers("comparison")]
+    single = results.ours(summary(rows).assign(n_splits=1), "fair", ["validation"])
+    assert {check.holds for check in claims.CLAIMS[3].function(single)} == {None}  # one split has no deviation
 
 
-def test_runtime_claim_takes_our_seconds():
-    seconds = {"recidivism": {"gat": 0.1, "fairgat": 0.105}}
-    _, checks = claims.CLAIMS[6].judge(claims.ours(summary([]), "fair", "validation", seconds))
-    assert [check.numbers for check in checks if check.holds is not None] == ["1.05 times"]
+def test_every_check_names_its_cells_and_file():
+    ours = results.ours(summary([("recidivism", "gat", "equal_opportunity", 2.0, 1.0),
+                                 ("recidivism", "fairgat", "equal_opportunity", 1.0, 1.0)]), "fair", "")  # fmt: skip
+    checks = claims.checks("ours", ours | results.seconds({"recidivism": {"gat": 0.1, "fairgat": 0.105}}))
+    made = checks.dropna(subset="holds").set_index("claim")
+    assert made["numbers"].to_dict() == {1: "2.00 → 1.00 (-50 %)", 3: "1.00 against 1.00 (gat)", 6: "1.05 times"}
+    assert made["cells"].to_dict() == {1: "fairgat c; gat c", 3: "fairgat c; gat c", 6: ""}
+    assert made["file"][[1, 6]].tolist() == ["summary/node_classification/winners.csv", "runtime/recidivism.json"]
+    assert set(claims.checks("more", ours, "a study")["file"]) == {"a study"}
+    assert checks.query("claim == 7")["file"].unique().tolist() == ["summary/link_prediction/winners.csv"]
 
 
-def test_claims_page_shows_every_rule_and_the_oddities():
-    found = {rule: claims.ours(summary(published("comparison"), ["fair"]), rule, "", {}) for rule in selection.RULES}
-    text = render(pages.claims(found, support.differences(), support.chances([((), 0)])), "md")
+def test_claims_page_shows_every_kind_of_results():
+    ours = results.ours(summary(published("comparison"), ["fair"]), "fair", "")
+    checks = pd.concat([claims.checks("Paper"), claims.checks("Ours", ours), claims.checks("Nothing", {})])
+    luck = support.chances(support.scenarios([], []), {})
+    text = render(pages.claims(checks, support.differences(), luck, {"accuracy": 0.5}), "md")
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
-    assert [cell.strip() for cell in first.split("|")[3:7]] == ["supported", "supported", "not run", "not run"]
-    assert "67.14 ± 1.06" in text and all(f"## Claim {number}: " in text for number in range(1, 9))
+    assert [cell.strip() for cell in first.split("|")[3:6]] == ["supported", "supported", "not run"]
+    assert "67.14 ± 1.06" in text and "Accuracy (%) 0.50" in text
+    assert "1 of 5 are significant, after Holm's correction 0." in text
+    assert "Ours, Nothing: summary/node_classification/winners.csv." in text
+    shown = [cell.strip() for line in text.splitlines() if "fairgat c; gat c" in line for cell in line.split("|")[1:4]]
+    assert shown[:3] == ["statistical_parity on pokec-z", "", "fairgat c; gat c"]
 
 
 def verdicts(settings, winners):
@@ -290,46 +369,61 @@ def test_link_prediction_is_audited_under_both_protocols(settings):
     # The configured protocol is judged as in the main audit, with the same correction.
     main = frame.query("rule == 'fair' and dataset == 'cora' and mean == mean")
     assert main["p_holm"].item() == found.loc["validation", "p_holm"]
-    panel = text[text.index("Link prediction under both protocols") :]
-    assert "90.00 ± 1.00" in next(line for line in panel.splitlines() if "74.70 ± 1.00" in line)
+    before, after = text.split("## Link prediction, protocol fairdrop")
+    assert "90.00 ± 1.00" in after and "90.00 ± 1.00" not in before and "74.70 ± 1.00" in before
 
 
-def test_a_run_without_any_of_the_papers_results_says_so(settings):
+def test_a_run_without_any_of_the_papers_results_says_so(plan, settings):
     frame, _ = verdicts(settings, summary([("income", "gat", "accuracy", 83.0, 0.9)]))
-    nothing = pd.DataFrame()
-    assert audit.headline(nothing, frame, nothing, settings) == "None of the paper's 117 results is among them.\n"
+    runs = pd.DataFrame([("income", "gat", "c", 0, "auc")], columns=["dataset", "method", "cell", "split", "metric"])
+    said = audit.headline(runs, pd.DataFrame(), frame, pd.DataFrame(), settings)
+    assert said.split("\n\n")[1] == "None of the paper's 117 results is among them.\n"
 
 
 def test_a_whole_audit(plan):
     texts = audit.make(audit_settings(plan.config), read(plan))
-    assert re.match(
-        r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", texts["headline.txt"]
-    )
-    assert (
+    ran, numbers, judged = texts["headline.txt"].split("\n\n")
+    assert re.match(r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", ran)
+    assert numbers.startswith(
         "Of the paper's 117 results (mean and standard deviation), at cells chosen by the rule fair: "
-        in texts["headline.txt"]
     )
-    assert "Of the paper's 8 claims, at cells chosen by the rule fair: " in texts["headline.txt"]
+    assert judged.startswith("Of the paper's 8 claims, at cells chosen by the rule fair: ")
     chances = pd.read_csv(StringIO(texts["chances.csv"]), index_col="claim")
-    drawn = chances.loc[2, ["data sets run here, 3 splits", support.EQUAL]]
-    assert "were exactly right (data sets run here, 3 splits)" in texts["headline.txt"]
-    assert ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in texts["headline.txt"]
+    drawn = chances.loc[2, ["run here, 3 splits", "run here, 3 splits, methods alike"]]
+    assert "were exactly right (run here, 3 splits)" in judged and ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in judged
     lines = texts["paired.md"].splitlines()
     chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
     assert " -1.00 |" in chosen and "FairGAT" not in chosen  # its name stands in the row above
     assert "±" not in chosen  # all splits differ by just as much
+    statuses = pd.read_csv(StringIO(texts["claims.csv"]))
+    assert statuses["rule"].unique().tolist() == [*selection.RULES] and len(statuses) == 24
     assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html", ".json"}
 
 
 def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):
     path = tmp_path / "differences.csv"
-    rows = [("recidivism", "recidivism", m, "accuracy", k, 20, mean / 100, std / 100)
-            for (d, m, k), (mean, std) in claims.papers("comparison").items() if d == "recidivism"]  # fmt: skip
-    names = ["dataset", "run_on", "method", "epochs", "metric", "n_splits", "mean", "std"]
+    rows = [("recidivism", "recidivism", m, "gat", "accuracy", "accuracy", "c", k, 20, mean / 100, std / 100, 0.01)
+            for d, m, k, mean, std in published("comparison") if d == "recidivism"]  # fmt: skip
+    names = [
+        "dataset",
+        "run_on",
+        "method",
+        "of",
+        "epochs",
+        "of_epochs",
+        "cell",
+        "metric",
+        "n_splits",
+        "mean",
+        "std",
+        "spread",
+    ]
     pd.DataFrame(rows, columns=names).to_csv(path, index=False)
-    page = audit.make(audit_settings(plan.config), read(plan, [path]))["claims.md"]
-    header, _, first = [line for line in page.splitlines() if line.startswith("|")][:3]
+    texts = audit.make(audit_settings(plan.config), read(plan, [path]))
+    header, _, first = [line for line in texts["claims.md"].splitlines() if line.startswith("|")][:3]
     assert "Ours (20 splits)" in header and first.split("|")[-2].strip() == "supported where run"
+    assert "run here, 20 splits, methods alike" in texts["chances.csv"]
+    assert str(path) in texts["checks.csv"]
     path.write_text("a,b\n1,2\n")
     with pytest.raises(DataError, match=r"audit\.more_splits is not a study's differences.csv"):
-        claims.of_study(pd.read_csv(path))
+        results.of_study(pd.read_csv(path))
