@@ -52,6 +52,7 @@ except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
+config["heading"] = CONFIG.heading
 config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.config.TASKS
@@ -89,7 +90,7 @@ def reported(path, caption, category, labels, subcategory=None):
 
 def plain(settings):
     """What is shown, as a rule's params."""
-    return settings.model_dump(mode="json")
+    return settings.model_dump(mode="json", exclude_unset=True)
 
 
 def title_of(wildcards):
@@ -142,9 +143,10 @@ if workflow.is_main_process:
         code("train", fairgat.plan.method_path(CONFIG.module(name)))
     for name in CONFIG.datasets:
         code("preprocess", source_module(name))
-    for folder, names in {"tables": CONFIG.tables, "figures": CONFIG.figures}.items():
-        for name in names:
-            code(folder.removesuffix("s"), f"report/{folder}/{name}")
+    for name in CONFIG.tables:
+        code("table", f"report/tables/{PLAN.table(name).module}")
+    for name in CONFIG.figures:
+        code("figure", f"report/figures/{PLAN.figure(name).module}")
 
 
 # --------------------------------------------------------------------------------- at the start and at the end

@@ -1,10 +1,15 @@
 # What people read: tables and figures, one job each, the audit and the costs.
 
 
+def table_settings(name, page):
+    """What a table shows: one that reads which cells were selected shows all methods, unless it lists some."""
+    return fairgat.config.shown.table_settings(CONFIG, name, page.task, trained="selection" in page.reads)
+
+
 rule table:
     input:
-        unpack(lambda w: PLAN.sources("tables", w.table)),
-        code=lambda w: code("table", f"report/tables/{w.table}"),
+        unpack(lambda w: PLAN.sources(PLAN.table(w.table))),
+        code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
     output:
         md=reported("tables/{table}.md", "table", "Tables", title_of, "As Markdown"),
         tex=reported("tables/{table}.tex", "table", "Tables", title_of, "As LaTeX"),
@@ -19,10 +24,9 @@ rule table:
     conda:
         ENV
     params:
-        settings=lambda w: plain(
-            fairgat.config.shown.table_settings(CONFIG, w.table, fairgat.plan.declared("tables", w.table).task)
-        ),
-        about=lambda w: fairgat.plan.declared("tables", w.table).about,
+        module=lambda w: PLAN.table(w.table).module,
+        settings=lambda w: plain(table_settings(w.table, PLAN.table(w.table))),
+        about=lambda w: PLAN.table(w.table).about,
     message:
         "Render the table {wildcards.table}"
     script:
@@ -42,6 +46,8 @@ rule all_tables:
     localrule: True
     conda:
         ENV
+    params:
+        title=CONFIG.heading,
     message:
         "Collect the tables in one LaTeX document"
     script:
@@ -50,8 +56,8 @@ rule all_tables:
 
 rule figure:
     input:
-        unpack(lambda w: PLAN.sources("figures", w.figure)),
-        code=lambda w: code("figure", f"report/figures/{w.figure}"),
+        unpack(lambda w: PLAN.sources(PLAN.figure(w.figure))),
+        code=lambda w: code("figure", f"report/figures/{PLAN.figure(w.figure).module}"),
     output:
         pdf=results("figures/{figure}.pdf"),
         png=results("figures/{figure}.png"),
@@ -64,10 +70,9 @@ rule figure:
     conda:
         ENV
     params:
-        settings=lambda w: plain(
-            fairgat.config.shown.figure_settings(CONFIG, w.figure, fairgat.plan.declared("figures", w.figure).task)
-        ),
-        about=lambda w: fairgat.plan.declared("figures", w.figure).about,
+        module=lambda w: PLAN.figure(w.figure).module,
+        settings=lambda w: plain(fairgat.config.shown.figure_settings(CONFIG, w.figure, PLAN.figure(w.figure).task)),
+        about=lambda w: PLAN.figure(w.figure).about,
     message:
         "Draw the figure {wildcards.figure}"
     script:
@@ -78,11 +83,11 @@ rule explorer:
     input:
         cells=PLAN.files("cells"),
         winners=PLAN.files("winners"),
-        histories=PLAN.files("histories"),
+        runs=PLAN.files("runs"),
         audit=PLAN.files("audit"),
         code=code("explorer"),
     output:
-        reported("explore.html", "explorer", "Explore", {"page": "Every cell, its curves, every verdict"}),
+        reported("explore.html", "explorer", "Explore", {"page": "What came of it, and every cell"}),
     log:
         results("logs/explorer.log"),
     benchmark:
@@ -113,6 +118,10 @@ AUDIT = {
     "checks.csv": "Every check of the claims",
     **dict.fromkeys(["chances.csv", "counts.csv", *expand("{page}.{form}", page=PAGES, form=["md", "json"])]),
 }
+
+
+if not CONFIG.compares_with_paper:  # what is left is about the run's own data
+    AUDIT = {name: title for name, title in AUDIT.items() if name.startswith("paired.")}
 
 
 rule audit:
@@ -162,7 +171,8 @@ rule costs:
         ENV
     params:
         shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
-        titles=fairgat.config.shown.titles(CONFIG),
+        titles={entry.name: entry.title for entry in [*CONFIG.datasets.values(), *CONFIG.methods.values()]},
+        compared=CONFIG.compares_with_paper,
     message:
         "Add up what the training cost"
     script:

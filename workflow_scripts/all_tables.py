@@ -8,4 +8,5 @@ with logged(snakemake):
     from fairgat.files import write_text
     from fairgat.report.render import document
 
-    write_text(snakemake.output[0], document(Path(path).read_text(encoding="utf-8") for path in snakemake.input.tables))
+    tables = (Path(path).read_text(encoding="utf-8") for path in snakemake.input.tables)
+    write_text(snakemake.output[0], document(tables, snakemake.params.title))

@@ -5,11 +5,13 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from importlib import import_module
 
-    from fairgat.config.shown import TableSettings
+    from fairgat.config.shown import Shown
     from fairgat.files import write_text
+    from fairgat.report.model import noted
     from fairgat.report.render import FORMATS, render
 
-    module = import_module(f"fairgat.report.tables.{snakemake.wildcards.table}")
-    table = module.build(TableSettings.model_validate(snakemake.params.settings), dict(snakemake.input.items()))
+    module = import_module(f"fairgat.report.tables.{snakemake.params.module}")
+    settings = Shown.model_validate(snakemake.params.settings)
+    table = noted(module.build(settings, dict(snakemake.input.items())), settings.config.note)
     for form in FORMATS:
         write_text(snakemake.output[form], render(table, form))

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import yaml
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from fairgat import cells
 from fairgat.config.protocol import (
@@ -26,17 +26,28 @@ from fairgat.config.protocol import (
     Value,
     normal_path,
 )
-from fairgat.config.study import Study, check_rows
+from fairgat.config.study import Study, check_dose, check_rows
 from fairgat.errors import nearest
 
 
-class Dataset(Model):
+class Entry(Model):
+    """A data set or a method."""
+
+    title: str | None = None
+    """Its name in tables and figures; the key itself where absent."""
+    _name: str = PrivateAttr("")
+
+    @property
+    def name(self) -> str:
+        """Its key in the configuration."""
+        return self._name
+
+
+class Dataset(Entry):
     """One data set."""
 
     task: Task
     """What is learned on it."""
-    title: str | None = None
-    """Its name in tables and figures; the key itself where absent."""
     source: str | None = None
     """The module in fairgat/data/sources that reads it; found by the data set's own name where absent."""
     options: dict[str, Any] = {}
@@ -45,6 +56,8 @@ class Dataset(Model):
     """Whether it is run."""
     reason: str | None = None
     """Why it is not run; shown in every table."""
+    stands_for: Name | None = None
+    """The data set of the paper in whose place it is run, as in the demo."""
     splits_of: Name | None = None
     """The data set whose splits it shares: another form of the same files. Nodes are exchanged only where a part would
     lack a group and label."""
@@ -58,11 +71,9 @@ class Dataset(Model):
         return self
 
 
-class Method(Model):
+class Method(Entry):
     """One row of the tables: a method's module, its fixed settings and the grid searched over."""
 
-    title: str | None = None
-    """Its name in tables and figures; the key itself where absent."""
     module: str | None = None
     """The module in fairgat/methods that implements it; the key itself where absent."""
     tasks: list[Task]
@@ -101,9 +112,47 @@ class Method(Model):
         return self
 
 
+class TableEntry(Model):
+    """A table: what makes it, and what it shows. A list stands for its `methods`."""
+
+    kind: Name | None = None
+    """The module in fairgat/report/tables that makes it, such as `scores`; the table's own name where absent."""
+    task: Task | None = None
+    """The task that it shows, where its module shows any."""
+    methods: Names = []
+    """The methods that are its rows; none where its rows are something else."""
+    measures: Names | None = None
+    """The measures that are the columns of a table of scores; those that the task shows where absent."""
+    title: str | None = None
+    """Its caption."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _list(cls, content: Any) -> Any:
+        return {"methods": content} if isinstance(content, list | str) else content
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]}
+
+
+# The paper's tables of scores, where config.yaml gives no more than their rows.
+SCORES = {
+    "comparison": {"task": "node_classification", "title": "Comparative results."},
+    "ablation": {"task": "node_classification", "title": "Ablation study."},
+    "link_prediction": {"task": "link_prediction", "title": "Comparative results for link prediction."},
+}
+# The data sets that the paper has results on.
+PUBLISHED = ("pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed")
+
+
 class Config(Model):
     """The whole experiment."""
 
+    title: str | None = None
+    """What its report is called."""
+    note: str | None = None
+    """Stands below every table, such as that the numbers mean nothing."""
     results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
     """Where everything is written."""
     data_mirror: PathText | None = None
@@ -132,31 +181,43 @@ class Config(Model):
     """Comparison with the paper."""
     runtime: Runtime = Runtime()
     """Timing."""
-    tables: dict[Name, Names] = {}
-    """The tables, each a module in fairgat/report/tables, and the methods that are its rows: none where its rows are
-    something else."""
+    tables: dict[Name, TableEntry] = {}
+    """The tables, each a module in fairgat/report/tables or of the kind `scores`, and the methods that are its rows."""
     figures: Names = []
-    """The figures, each a module in fairgat/report/figures."""
+    """The figures, each a module in fairgat/report/figures, such a module's name followed by that of a task
+    (`curves_link_prediction`), or a table of scores."""
     study: Study | None = None
     """What is compared by the target `study`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _titles(cls, content: Any) -> Any:
+        """Title by their keys the data sets and methods that have no title."""
+        return {key: _titled(value) if key in ("datasets", "methods") else value for key, value in content.items()}
+
+    @model_validator(mode="after")
+    def _names(self) -> "Config":
+        for name, entry in [*self.datasets.items(), *self.methods.items()]:
+            entry._name = name
+        return self
 
     @model_validator(mode="after")
     def _names_exist(self) -> "Config":
         datasets, methods = self.datasets, self.methods
         study = self.study
-        rows, others = (study.rows, study.measured_by) if study else ([], {})
+        rows, along, others = (study.rows, study.along, study.measured_by) if study else ([], {}, {})
         named: list[tuple[str, Iterable[str | None], Mapping[str, Any]]] = [
             ("only_datasets", self.only_datasets, datasets),
             ("skip", self.skip, datasets),
             ("only_methods", self.only_methods, methods),
-            *((f"tables.{table}", names, methods) for table, names in self.tables.items()),
+            *((f"tables.{table}", entry.methods, methods) for table, entry in self.tables.items()),
             *((f"datasets.{name}.splits_of", [entry.splits_of], datasets) for name, entry in datasets.items()),
             ("study.rows.of", [row.of for row in rows if row.method], methods),
             ("study.rows.of", [row.of for row in rows if row.dataset], datasets),
             ("study.rows.method", [row.method for row in rows], methods),
             ("study.rows.dataset", [row.dataset for row in rows], datasets),
             ("study.rows.methods", [name for row in rows for name in row.methods], methods),
-            ("study.rows.as_good_as", [row.as_good_as for row in rows], methods),
+            *((f"study.along.{key}", names, datasets) for key, names in along.items()),
             *(("study.measured_by", pair, datasets) for pair in others.items()),
         ]
         for name, entry in methods.items():
@@ -172,6 +233,12 @@ class Config(Model):
             if name is not None and name not in known
         ]
         problems += [
+            f"study.along.{key}: {name} is a data set of {task.title.lower()}, whose theory is not measured"
+            for key, names in along.items()
+            for name in names
+            if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
+        ]
+        problems += [
             f"methods.{name}.same_as: {entry.same_as} is another method itself, or this one"
             for name, entry in methods.items()
             if entry.same_as in methods and methods[entry.same_as].same_as
@@ -181,7 +248,7 @@ class Config(Model):
             for name, entry in datasets.items()
             if entry.splits_of in datasets and datasets[entry.splits_of].splits_of
         ]
-        problems += self._alike() + check_rows(self)
+        problems += self._alike() + check_rows(self) + check_dose(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self
@@ -197,6 +264,24 @@ class Config(Model):
                 if other != name and (kind == "datasets" or set(entries[name].tasks) & set(entries[other].tasks)):
                     problems.append(f"{kind}.{name}.title: {title!r} is that of {other}, too; give it another one")
         return problems
+
+    def table(self, name: str) -> TableEntry:
+        """Give the entry of a table, with what it leaves out; without rows where there is no such table."""
+        entry = self.tables.get(name, TableEntry())
+        known = {"kind": "scores", **SCORES[name]} if name in SCORES else {"kind": name}
+        return entry.model_copy(update={key: value for key, value in known.items() if getattr(entry, key) is None})
+
+    @property
+    def compares_with_paper(self) -> bool:
+        """Say whether the run is about the paper: otherwise its pages show nothing that was published."""
+        run = {name: entry for name, entry in self.datasets.items() if not self.not_run(name)}
+        return any(name in PUBLISHED or entry.stands_for for name, entry in run.items())
+
+    @property
+    def heading(self) -> str:
+        """Give the title of its pages."""
+        titles = [str(entry.title) for name, entry in self.datasets.items() if not self.not_run(name)]
+        return self.title or ("FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles))
 
     def module(self, method: str) -> str:
         return self.methods[method].module or method
@@ -281,6 +366,15 @@ class Config(Model):
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
+
+
+def _titled(entries: Any) -> Any:
+    if not isinstance(entries, Mapping):
+        return entries
+    return {
+        name: {**entry, "title": entry.get("title") or name} if isinstance(entry, Mapping) else entry
+        for name, entry in entries.items()
+    }
 
 
 _NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-from fairgat.config import TASKS, Task
+from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
 
 KINDS = (
@@ -21,7 +21,8 @@ PACKAGE = ROOT / "fairgat"
 class Declared:
     """What the module of a table or a figure says of itself."""
 
-    name: str
+    module: str
+    """Its name."""
     reads: tuple[str, ...]
     """Kinds of files, of `KINDS`."""
     task: Task | None
@@ -43,7 +44,8 @@ def declared(folder: str, name: str) -> Declared:
     place = PACKAGE / "report" / folder
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
-        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {nearest(name, known)}")
+        close = nearest(name, [*known, *SCORES])
+        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}")
     tree = _parsed(place / f"{name}.py")
     values = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
     reads, task = (ast.literal_eval(values[key]) if key in values else None for key in ("READS", "TASK"))

@@ -1,7 +1,6 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairgat.config import TASKS, Config, Task
@@ -42,20 +41,46 @@ class Plan:
         self.config = config
         if Path(config.results_dir).is_file():
             raise ConfigError(f"results_dir: {config.results_dir} is a file; give a folder")
-        for folder, names in (("tables", config.tables), ("figures", config.figures)):
-            for name in names:
-                declared(folder, name)
+        for name in config.figures:
+            self.figure(name)
         check_modules({name: config.module(name) for name in config.methods})
-        for table, rows in config.tables.items():
-            self._check_rows(declared("tables", table), rows)
+        for name in config.tables:
+            self._check_rows(name, self.table(name))
 
-    def _check_rows(self, table: Declared, rows: Sequence[str]) -> None:
+    def _check_rows(self, name: str, table: Declared) -> None:
         """Check that each method of a table has its task; one without tasks may be timed."""
-        for method in rows:
+        for method in self.config.table(name).methods:
             tasks = self.config.methods[method].tasks
             if table.task and table.task not in tasks and (tasks or "runtime" not in table.reads):
                 title = TASKS[table.task].title.lower()
-                raise ConfigError(f"tables.{table.name}: {method} is no method of {title} (see its `tasks`)")
+                raise ConfigError(f"tables.{name}: {method} is no method of {title} (see its `tasks`)")
+
+    def table(self, name: str) -> Declared:
+        """Read what a table's module declares, with the task and the title of its entry.
+
+        Raises:
+            ConfigError: it has no module, or is one of scores without a task.
+        """
+        entry = self.config.table(name)
+        page = declared("tables", entry.kind or name)
+        if entry.kind == "scores" and not entry.task:
+            raise ConfigError(f"tables.{name}: a table of scores needs a `task`, of {', '.join(TASKS)}")
+        return replace(page, task=entry.task or page.task, about=entry.title or page.about)
+
+    def figure(self, name: str) -> Declared:
+        """Read what a figure's module declares: that of its name, `scores` for a table of scores, or of its name before
+        that of a task.
+
+        Raises:
+            ConfigError: it has no module.
+        """
+        table = self.config.table(name)
+        if table.kind == "scores":
+            return replace(declared("figures", "scores"), task=table.task, about=f"{table.title or name} As points.")
+        for task in TASKS:
+            if name.endswith(f"_{task}"):
+                return replace(declared("figures", name.removesuffix(f"_{task}")), task=task)
+        return declared("figures", name)
 
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"
@@ -114,14 +139,14 @@ class Plan:
             case "selection":
                 return [self.selection(task, dataset, method) for dataset, method in pairs]
             case "theory" | "account":
-                rows = self.config.tables.get(kind, [])
+                rows = self.config.table(kind).methods
                 return [self.path(f"{kind}/{dataset}/{method}.csv") for dataset, method in pairs if method in rows]
             case "bias":  # beside each debiased graph
                 return [f"{graph.removesuffix('.npz')}.json" for pair in pairs for graph in self.debiased(*pair)]
             case "histories":
                 return self.outputs("history.csv", task)
             case "audit":
-                return [self.path("audit/paper_vs_reproduced.csv")]
+                return [self.path("audit/paper_vs_reproduced.csv")] if self.config.compares_with_paper else []
         return [self.path(f"summary/{task}/{kind}.csv")]
 
     def shards(self, task: Task) -> list[str]:
@@ -134,35 +159,36 @@ class Plan:
     def timed(self, dataset: str) -> list[str]:
         """List the methods whose epochs are timed on a data set: those that are run on it, and those without tasks."""
         known = [*self.config.methods_on(dataset), *self.config.only_timed()]
-        return [method for method in self.config.tables.get("runtime", []) if method in known]
+        return [method for method in self.config.table("runtime").methods if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
         """Give the debiased graph of each timed method that needs one."""
         return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
 
     def tables(self) -> list[str]:
-        """List the tables that this run has files for, in their order."""
-        return [name for name in self.config.tables if self._readable("tables", name)]
+        """List the tables that this run has files for, in their order; of scores, those that list methods."""
+        pages = {name: self.table(name) for name in self.config.tables}
+        empty = [
+            name for name, page in pages.items() if page.module == "scores" and not self.config.tables[name].methods
+        ]
+        return [name for name, page in pages.items() if self._readable(page) and name not in empty]
 
     def figures(self) -> list[str]:
-        """List the figures that this run has files for and, where one is named after a table, a method of it."""
+        """List the figures that this run has files and methods for."""
+        return [name for name in self.config.figures if self._readable(self.figure(name)) and self._drawn(name)]
 
-        def drawn(figure: Declared) -> bool:
-            if figure.task is None:
-                return True
-            known = self.config.methods_of(figure.task)
-            rows = self.config.tables.get(figure.name, known)
-            return bool(self.config.datasets_of(figure.task)) and any(method in known for method in rows)
+    def _drawn(self, name: str) -> bool:
+        """Say whether a method of a figure is run."""
+        task = self.figure(name).task
+        known = self.config.methods_of(task) if task else [*self.config.methods]
+        rows = self.config.tables[name].methods if name in self.config.tables else known
+        return any(method in known for method in rows)
 
-        return [
-            name for name in self.config.figures if drawn(declared("figures", name)) and self._readable("figures", name)
-        ]
+    def sources(self, page: Declared) -> dict[str, list[str]]:
+        """List the files that a table or a figure reads, by kind."""
+        return {kind: self.files(kind, page.task) for kind in page.reads}
 
-    def sources(self, folder: str, name: str) -> dict[str, list[str]]:
-        """List the files that a table (in the folder `tables`) or a figure (in `figures`) reads, by kind."""
-        declaration = declared(folder, name)
-        return {kind: self.files(kind, declaration.task) for kind in declaration.reads}
-
-    def _readable(self, folder: str, name: str) -> bool:
-        """Say whether there are files of the first kind that a table or a figure reads: of what it shows."""
-        return bool(next(iter(self.sources(folder, name).values()), []))
+    def _readable(self, page: Declared) -> bool:
+        """Say whether a data set of the task that a page shows is run, and leaves the first of its files."""
+        run = page.task is None or self.config.datasets_of(page.task)
+        return bool(run and next(iter(self.sources(page).values()), []))

@@ -2,15 +2,20 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import pandas as pd
 
 from fairgat.report import percent
-from fairgat.report.model import Block, Panel, Row, Table, row
+from fairgat.report.model import Block, Panel, Row, Table, Text, row
 
 COLUMNS = ("dataset", "method", "jobs", "epochs", "hours", "debias_hours", "paper_hours")
-_HEADER = ["", "jobs", "epochs", "hours", "debiasing (h)", "paper's (h)", "ratio"]
+_HEADER = ["", "jobs", "epochs", "time", "debiasing", "paper's", "ratio"]
+_COMPARED = (
+    " The paper's: the same number of epochs at the seconds per epoch of its runtime table, on its machine. Ratio: the "
+    "paper's time over ours, where there is one, without the debiasing."
+)
 
 
 def collect(
@@ -49,32 +54,33 @@ def collect(
     return frame[list(COLUMNS)]
 
 
-def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:
+def page(frame: pd.DataFrame, titles: Mapping[str, str], compared: bool = True) -> Table:
     """Show the costs, a block per data set with its sum last.
 
     Args:
         frame: as `collect` gives it.
         titles: of data sets and methods, by name.
+        compared: whether the paper's times stand beside ours.
     """
-    blocks = []
+    blocks, columns = [], len(_HEADER) - (0 if compared else 2)
     for dataset, group in frame.groupby("dataset", sort=False):
         rows = [_row(titles.get(name, name), group[group["method"] == name]) for name in group["method"]]
         blocks.append(Block(titles.get(dataset, dataset), [*rows, _row("all", group, 1)]))
     if len(blocks) > 1:
         blocks.append(Block("All data sets", [_row("all", frame)]))
+    blocks = [replace(b, rows=[replace(line, cells=line.cells[:columns]) for line in b.rows]) for b in blocks]
     return Table(
         name="costs",
         caption="What the training cost",
-        panels=[Panel("stacked", _HEADER, blocks, align="lrrrrrr")],
+        panels=[Panel("stacked", _HEADER[:columns], blocks, align="l" + "r" * (columns - 1))],
         notes=[],
         explanation=("" if blocks else "No run was trained to its end; the tables say why. ")
         + (
-            "Hours of all epochs one after the other, each job's at its own median, validation included, on the "
+            "All epochs one after the other, each job's at its own median, validation included, on the "
             "threads that the configuration gives it and beside the jobs that ran at the same time. EDITS's debiasing "
-            "stands apart; start-up, FairGNN's estimator and writing are not counted. The paper's: the same number of "
-            "epochs at the seconds per epoch of its runtime table, on its machine. Ratio: the paper's hours over "
-            "ours, where there are some, without the debiasing."
-        ),
+            "stands apart; start-up, FairGNN's estimator and writing are not counted."
+        )
+        + (_COMPARED if compared else ""),
     )
 
 
@@ -83,5 +89,11 @@ def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
     total = lines[list(COLUMNS[2:])].sum(min_count=1)
     compared = lines.loc[lines["paper_hours"].notna(), "hours"].sum()
     total["ratio"] = total["paper_hours"] / compared if compared else math.nan
-    forms = ["{:.0f}", "{:.0f}", "{:.2f}", "{:.2f}", "{:.2f}", "{:.1f}"]
-    return row(title, *map(percent.formatted, forms, total), group=group)
+    counts = (f"{total[name]:.0f}" for name in ("jobs", "epochs"))
+    times = (duration(total[name]) for name in ("hours", "debias_hours", "paper_hours"))
+    return row(title, *counts, *times, percent.formatted("{:.1f}", total["ratio"]), group=group)
+
+
+def duration(hours: float) -> Text:
+    """Hours, or seconds where these would be 0.00."""
+    return percent.formatted("{:.2f} h", hours) if not hours < 0.01 else f"{3600 * hours:.0f} s"

@@ -1,151 +1,40 @@
-"""explore.html: one page to explore a run, which needs no network.
-
-`points`, `curves` and `verdicts` are what the views show; `page` puts the charts that charts.py makes of them beside
-vl-convert's scripts.
-"""
-
-import json
-from typing import Any
+"""explore.html: one figure to explore a run in, below what came of it; it is one file and needs no network."""
 
 import altair as alt
 import jinja2
-import numpy as np
 import pandas as pd
 import vl_convert
+from matplotlib.markers import MarkerStyle
 
-from fairgat import frames, measures
+from fairgat import frames, measures, paper
 from fairgat.config import TASKS, Task
-from fairgat.config.shown import FigureSettings
-from fairgat.environment import revision
-from fairgat.measures import PERCENT, Measure, Unit
-from fairgat.paper import means
 from fairgat.plan import cell_folder
-from fairgat.report import charts, labels, percent
+from fairgat.report import labels, percent, style
 from fairgat.report.failures import in_words
-from fairgat.report.inputs import Files, histories
+from fairgat.report.inputs import Files, Settings
 from fairgat.report.render import plain
+from fairgat.report.tables.scores import BETTER, WORSE, compared, verdict
+from fairgat.scores.paired import REFERENCE
 from fairgat.scores.runs import read, under
-from fairgat.scores.selection import RULES
 
-READS = ("cells", "winners", "histories", "audit")
-POINTS = 50  # of a learning curve
+READS = ("cells", "winners", "runs", "audit")
 TEMPLATE = "templates/explore.html.j2"  # in full, so that the rule sees it, as in render.py
-_KEYS = ["dataset", "method", "cell"]
+CELL, SELECTED, PUBLISHED = KINDS = ("a cell", "the selected cell", "published")
+_PLACE = ["dataset", "method", "cell", "part"]
 
 
-def points(settings: FigureSettings, task: Task, cells: pd.DataFrame, winners: pd.DataFrame) -> pd.DataFrame:
-    """Make a row for each cell, part and explored measure other than a utility, in the measures' units.
-
-    Columns: `dataset` and `method` (titles), `cell` (in words), `part`, `measure` (a label), `value` and each utility
-    (`accuracy`, `auc`) with their `_std` and `_text` (mean ± std), `splits`, `paper` (the published mean ± std),
-    `folder`, and for each selection rule, such as `by_fair`, whether it chose the cell. A measure that is missing on
-    every split has no row.
-
-    Args:
-        cells, winners: as `fairgat.scores.runs.read` gives them.
-    """
-    cells = under(cells, *settings.protocols)
-    wide = cells.set_index([*_KEYS, "part", "metric"])[["mean", "std", "n_splits"]].unstack("metric")
-    chosen = {
-        rule: set(winners.loc[winners["rule"] == rule, _KEYS].itertuples(index=False, name=None)) for rule in RULES
-    }
-    titles, methods, rows = settings.titles_of(task), settings.method_titles, []
-    published = {(d, m, name): values for d, m, name, *values in means(task).itertuples(index=False)}
-    explored = measures.of_task(task, "explored")
-    utilities = [each for each in explored if "utility" in each.roles]
-    for (dataset, method, cell, part), row in wide.iterrows():
-        if dataset not in titles or method not in methods:
-            continue
-        shown = [each for each in explored if each.name in row["mean"] and not np.isnan(row["mean", each.name])]
-        against = {}
-        for each in (each for each in utilities if each in shown):
-            against |= _numbers(each.name, row["mean", each.name], row["std", each.name], each)
-        for measure in [each for each in shown if each not in utilities]:
-            better = f", {measure.better} is better" if measure.better else ""
-            paper = {each: published.get((dataset, method, each.name)) for each in (utilities[0], measure)}
-            rows.append(
-                {"dataset": titles[dataset], "method": methods[method], "cell": in_words(cell),
-                 "part": part, "measure": f"{labels.metric(measure.name)}{better}", **against,
-                 **_numbers("value", row["mean", measure.name], row["std", measure.name], measure),
-                 "splits": int(row["n_splits", measure.name]),
-                 "paper": ", ".join(_text(*value, each.unit) for each, value in paper.items() if value) or "–",
-                 "folder": cell_folder(task, dataset, method, cell),
-                 **{f"by_{rule}": (dataset, method, cell) in chosen[rule] for rule in RULES}}
-            )  # fmt: skip
-    return pd.DataFrame(rows)
-
-
-def curves(task: Task, cells: pd.DataFrame, files: Files) -> pd.DataFrame:
-    """Make each cell's learning curves: means over the splits and over a few epochs at a time, in the measures' units.
-
-    A row for each cell, which keeps the page small: `folder`, and lists of POINTS or fewer numbers, `epoch` and one for
-    each score (its label).
-
-    Args:
-        task, cells: as for `points`.
-        files: of the kind `histories`, which may be empty.
-    """
-    explored, rows = {f"validation_{each.name}": each for each in measures.of_task(task, "explored")}, []
-    for key in cells[_KEYS].drop_duplicates().itertuples(index=False, name=None):
-        splits = histories(files, task, *key)
-        runs = pd.concat(splits) if splits else pd.DataFrame()
-        known = {column: str(labels.metric(each.name)) for column, each in explored.items() if column in runs}
-        if runs.empty or not known:  # every split failed at once
-            continue
-        width = -(-int(runs["epoch"].max()) // POINTS)
-        window = ((runs["epoch"] - 1) // width).rename("window")
-        values = runs[list(known)] * [explored[column].unit.factor for column in known]
-        thin = values.rename(columns=known).groupby(window).mean().round(2)
-        thin["epoch"] = runs["epoch"].groupby(window).mean().round(1)
-        rows.append({"folder": cell_folder(task, *key)} | thin.to_dict("list"))
-    return pd.DataFrame(rows)
-
-
-def verdicts(settings: FigureSettings, numbers: pd.DataFrame) -> pd.DataFrame:
-    """Make a row for each published number that was run, with the audit's verdict; `numbers` are the audit's."""
-    titles, methods = settings.dataset_titles, settings.method_titles
-    shown = numbers.dropna(subset=["mean"])
-    shown = shown[shown["dataset"].isin(titles) & shown["method"].isin(methods)]
-    return pd.DataFrame(
-        {"dataset": shown["dataset"].map(titles), "method": shown["method"].map(methods),
-         "measure": [str(labels.metric(name)) for name in shown["metric"]], "rule": shown["rule"],
-         "published": shown["paper_mean"], "ours": shown["mean"].round(3), "verdict": shown["verdict"],
-         "paper": [_text(m / 100, s / 100) for m, s in zip(shown["paper_mean"], shown["paper_std"], strict=True)],
-         "reproduced": [_text(m / 100, s / 100) for m, s in zip(shown["mean"], shown["std"], strict=True)],
-         "interval": [
-             str(percent.formatted("{:+.2f} to {:+.2f}", *ends)) for ends in shown[["ci_low", "ci_high"]].to_numpy()
-         ],
-         "p_holm": shown["p_holm"].round(4)}
-    )  # fmt: skip
-
-
-def page(settings: FigureSettings, files: Files) -> str:
-    """Make explore.html.
-
-    Args:
-        files: of the kinds in `READS`.
-    """
-    cells, winners, views = read(*files["cells"]), read(*files["winners"]), {}
-    for task in TASKS:
-        shown = points(settings, task, cells, winners)
-        if len(shown):
-            views[TASKS[task].title] = charts.scatter(settings, task, shown, curves(task, cells, files))
-    numbers = verdicts(settings, frames.read(*files["audit"]))
-    if len(numbers):
-        views["Published and reproduced"] = charts.verdicts(settings, numbers)
-    names = json.dumps(
-        {each.name: str(labels.metric(each.name)) for task in TASKS for each in measures.of_task(task, "utility")}
-    )
+def page(settings: Settings, files: Files) -> str:
+    """Make explore.html; `files` are of the kinds in `READS`."""
+    shown = pd.concat([points(settings, task, files) for task in TASKS])
     with alt.data_transformers.disable_max_rows():
-        specs = {f"view-{number}": chart.to_dict() for number, chart in enumerate(views.values())}
+        spec = figure(settings, shown).to_json(indent=None) if len(shown) else ""
     environment = jinja2.Environment(loader=jinja2.PackageLoader("fairgat.report", ""), autoescape=True)
     return environment.get_template(TEMPLATE).render(
-        views={f"view-{number}": title for number, title in enumerate(views)},
-        specs=_in_script(json.dumps(specs)),
-        titles=_in_script(json.dumps({charts.MEASURE: "measure", charts.UTILITY: f"{names}[utility]"})),
+        heading=settings.config.heading,
+        note=settings.config.note,
+        verdicts=verdicts(settings, files),
+        spec=_in_script(spec),
         scripts=_in_script(vl_convert.javascript_bundle()),
-        curves=bool(files["histories"]),
-        commit=(revision()["commit"] or "unknown")[:12],
     )
 
 
@@ -153,12 +42,124 @@ def _in_script(text: str) -> str:
     return text.replace("</script", "<\\/script")  # the same to JavaScript, and no end of a script to HTML
 
 
-def _numbers(name: str, mean: float, std: float, measure: Measure) -> dict[str, Any]:
-    """A mean, its deviation and both as text, as columns."""
-    factor = measure.unit.factor
-    deviation = None if pd.isna(std) else round(factor * std, 3)
-    return {name: round(factor * mean, 3), f"{name}_std": deviation, f"{name}_text": _text(mean, std, measure.unit)}
+def verdicts(settings: Settings, files: Files) -> list[str]:
+    """Say in a sentence each what came of the paper's numbers, and of FairGAT against GAT on each data set."""
+    said, titles = [], settings.dataset_titles
+    for path in files["audit"]:
+        numbers = frames.read(path, columns=("rule", "verdict"))
+        counts = numbers.loc[numbers["rule"] == settings.rule, "verdict"].value_counts()
+        if counts.get(labels.NOT_RUN, 0) < counts.sum():
+            words = ", ".join(f"{counts[word]} {word}" for word in labels.VERDICTS if counts.get(word))
+            said.append(f"The paper's {counts.sum()} numbers beside ours: {words}.")
+    scores = compared(settings, files)
+    for dataset, lines in scores[scores["method"] == labels.SUBJECT].groupby("dataset", sort=False):
+        signs = {line.metric: verdict(line.low, line.high, measures.find(line.metric)) for line in lines.itertuples()}
+        task = settings.config.datasets[dataset].task
+        names = [name for name in measures.names(task, "shown") if name in signs]
+        words = [
+            f"{word} in {', '.join(measures.find(name).label for name in names if signs[name] == sign) or 'nothing'}"
+            for word, sign in (("better", BETTER), ("worse", WORSE))
+        ]
+        splits = lines["n_splits"].max()
+        said.append(
+            f"{titles[dataset]}: of {len(names)} measures, FairGAT is {' and '.join(words)} than {REFERENCE.upper()}, "
+            f"by 95 % intervals of the paired difference on the same {splits} splits that leave out 0."
+        )
+    return said
 
 
-def _text(mean: float, std: float, unit: Unit = PERCENT) -> str:
-    return plain(percent.score(mean, std, unit))
+def points(settings: Settings, task: Task, files: Files) -> pd.DataFrame:
+    """Make a row for each cell, part and explored measure, and for each published number: its mean and the utility's.
+
+    Columns: titles, `value` and `utility` in the measures' units with `_low`, `_high` and `_text`, and `kind`.
+    """
+    utility = measures.find(measures.utility(task))
+    explored = {each.name: each for each in measures.of_task(task, "explored") if "utility" not in each.roles}
+    cells = under(read(*files["cells"]), *settings.protocols)[[*_PLACE, "metric", "mean", "std", "n_splits"]]
+    winners = read(*files["winners"])
+    chosen = winners.loc[winners["rule"] == settings.rule, ["dataset", "method", "cell"]].drop_duplicates()
+    cells = cells.merge(chosen.assign(kind=SELECTED), how="left").fillna({"kind": CELL})
+    if settings.config.compares_with_paper:
+        printed = paper.means(task).rename(columns={"paper_mean": "mean", "paper_std": "std"})
+        cells = pd.concat([cells, printed.assign(cell=PUBLISHED, part="test", kind=PUBLISHED)])
+    titles = {name: str(each.title) for name, each in settings.config.datasets.items() if each.task == task}
+    cells = cells[cells["dataset"].isin(titles) & cells["method"].isin(settings.rows)].dropna(subset="mean")
+    against = cells[cells["metric"] == utility.name].drop(columns=["metric", "n_splits", "kind"])
+    shown = cells[cells["metric"].isin(explored)].merge(against, on=_PLACE, suffixes=("", "_utility"))
+    made = [
+        {
+            "dataset": titles[line.dataset], "method": settings.method_titles[line.method], "part": line.part,
+            "cell": in_words(line.cell) if line.kind != PUBLISHED else PUBLISHED, "kind": line.kind,
+            "measure": f"{labels.metric(line.metric)}, {explored[line.metric].better} is better",
+            **_numbers("value", line.mean, line.std, explored[line.metric].unit),
+            **_numbers("utility", line.mean_utility, line.std_utility, utility.unit),
+            "splits": line.n_splits, "folder": cell_folder(task, line.dataset, line.method, line.cell),
+        }
+        for line in shown.itertuples()
+    ]  # fmt: skip
+    return pd.DataFrame(made)
+
+
+def _numbers(name: str, mean: float, std: float, unit: measures.Unit) -> dict[str, float | str]:
+    """A mean, the ends of a deviation to each side, and both as text, as columns."""
+    half = 0 if pd.isna(std) else std
+    ends = {name: mean, f"{name}_low": mean - half, f"{name}_high": mean + half}
+    numbers = {key: round(unit.factor * value, 3) for key, value in ends.items()}
+    return {**numbers, f"{name}_text": plain(percent.score(mean, std, unit))}
+
+
+def figure(settings: Settings, shown: pd.DataFrame) -> alt.FacetChart:
+    """Draw the utility against each other measure on one data set, to be chosen; axes fit to what is switched on."""
+    looks = [look for look in style.looks(settings.method_titles).values() if look.title in set(shown["method"])]
+    titles = [look.title for look in looks]
+    datasets = list(dict.fromkeys(shown["dataset"]))
+    dataset, part = _choice("dataset", "Data set ", datasets), _choice("part", "Scores on ", ["test", "validation"])
+    methods = alt.selection_point(
+        name="methods", fields=["method"], bind="legend", toggle="true", value=[{"method": title} for title in titles]
+    )
+    colour = alt.Color("method:N", title="Method (tap: on and off)").scale(
+        domain=titles, range=[look.colour for look in looks]
+    )
+    shape = alt.Shape("method:N", title="Method (tap: on and off)").scale(
+        domain=titles, range=[_shape(look.marker) for look in looks]
+    )
+    base = alt.Chart().encode(
+        x=alt.X("value:Q", title=None).scale(zero=False),
+        y=alt.Y("utility:Q", title=str(labels.metric(measures.utility("node_classification")))).scale(zero=False),
+        color=colour,
+    )
+    marks = base.mark_point(filled=True, cursor="pointer").encode(
+        shape=shape,
+        size=alt.Size("kind:N", title="Of them").scale(domain=KINDS, range=[40, 160, 110]),
+        opacity=alt.Opacity("kind:N", title="Of them").scale(domain=KINDS, range=[0.45, 1, 0.6]),
+        stroke=alt.condition(f"datum.kind === '{PUBLISHED}'", alt.value("red"), alt.value(None)),
+        tooltip=["method:N", "cell:N", alt.Tooltip("utility_text:N", title="utility"),
+                 alt.Tooltip("value_text:N", title="measure"), "splits:Q", "folder:N"],
+    )  # fmt: skip
+    ends = base.transform_filter(f"datum.kind === '{SELECTED}'")
+    across = ends.mark_rule().encode(x=alt.X("value_low:Q", title=None), x2="value_high:Q")
+    upright = ends.mark_rule().encode(y="utility_low:Q", y2="utility_high:Q")
+    return (
+        alt.layer(across, upright, marks.add_params(methods), data=shown)
+        .properties(width=330, height=260)
+        .facet(facet=alt.Facet("measure:N", title=None, sort=list(dict.fromkeys(shown["measure"]))), columns=2)
+        .transform_filter("datum.dataset === dataset && datum.part === part")
+        .transform_filter(methods)
+        .resolve_scale(x="independent")
+        .add_params(dataset, part)
+        .properties(description="Utility against each fairness measure of every cell")
+        .configure(font="system-ui, sans-serif")
+        .configure_legend(orient="bottom", columns=4, symbolLimit=0, labelFontSize=12)
+    )
+
+
+def _choice(name: str, label: str, options: list[str]) -> alt.Parameter:
+    """A list to choose from."""
+    return alt.param(name=name, value=options[0], bind=alt.binding_select(options=options, name=label))
+
+
+def _shape(marker: str) -> str:
+    """A marker of the figures as an SVG path between -1 and 1."""
+    drawn = MarkerStyle(marker)
+    lines = drawn.get_path().transformed(drawn.get_transform()).to_polygons(closed_only=False)
+    return "".join("M" + "L".join(f"{2 * x:.2f},{-2 * y:.2f}" for x, y in line) + "Z" for line in lines)

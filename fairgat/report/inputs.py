@@ -8,13 +8,13 @@ import pandas as pd
 
 from fairgat import frames
 from fairgat.config import Task
-from fairgat.config.shown import FigureSettings
+from fairgat.config.shown import Shown
 from fairgat.files import damaged, read_json
 from fairgat.plan import cell_folder
 from fairgat.scores.runs import read, under
 from fairgat.scores.summary import with_same
 
-Settings = FigureSettings
+Settings = Shown
 """Of a table or a figure."""
 Files = Mapping[str, Sequence[str | Path]]
 """Paths by kind (`fairgat.plan.KINDS`)."""

@@ -1,7 +1,7 @@
 """A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is kept for the pages that quote it."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
 
@@ -102,6 +102,11 @@ class Table:
     explanation: str = ""
     source: str = ""
     size: str = "footnotesize"  # LaTeX's font size
+
+
+def noted(table: Table, note: str | None) -> Table:
+    """Add a note about the whole table, if there is one."""
+    return replace(table, notes=[*table.notes, ("", note)]) if note else table
 
 
 _JSON = TypeAdapter(Table)

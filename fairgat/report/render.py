@@ -17,7 +17,7 @@ TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "ht
 DOCUMENT = "templates/all_tables.tex.j2"
 # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
 _IN_LATEX = {"block": ("<%", "%>"), "variable": ("<<", ">>"), "comment": ("<#", "#>")}
-_SUPERSCRIPTS = str.maketrans("0123456789", "⁰¹²³⁴⁵⁶⁷⁸⁹")
+_SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
 def render(table: Table, form: str) -> str:
@@ -38,9 +38,9 @@ def quoted(table: Table) -> str:
     return _environment("md").get_template(TEMPLATES["md"]).render(table=table, quoted=True).strip()
 
 
-def document(tables: Iterable[str]) -> str:
+def document(tables: Iterable[str], title: str) -> str:
     """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
-    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables))
+    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables), title=title)
 
 
 def with_asides_as_notes(table: Table) -> Table:

@@ -33,11 +33,11 @@ def panel(
     for dataset in settings.datasets:
         rows = []
         for number, method in enumerate([] if dataset.reason else settings.methods):
-            if (dataset.name, method.name) not in asked and not method.reason:
+            if (dataset.name, method.name) not in asked:
                 continue
             mine, mark = measured[(measured["dataset"] == dataset.name) & (measured["method"] == method.name)], ""
             if mine.empty:
-                why = method.reason or "no cell was selected, or the theory does not cover its network"
+                why = "no cell was selected, or the theory does not cover its network"
                 mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
             made = [[DASH] * len(header)] if mine.empty else lines(mine)
             rows += titled(Cell(method.title, mark=mark), made, number)

@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairgat.config import TASKS
-from fairgat.config.shown import ShownDataset
+from fairgat.config import TASKS, Dataset
 from fairgat.report import percent
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Math, Notes, Panel, Table, Text, row
@@ -33,44 +32,42 @@ MIXING = {
     "without_other_group": "nodes without a neighbour of another group",
     "tau": "τ of the mean over neighbours",
 }
-_HEADINGS = {
-    "r_chi": lambda group: Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$"),
-    "alpha_chi": lambda limit: Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})"),
-}
 _DRAWN = ("inter_edges", "intra_edges")  # of the training graph in link prediction
+_MARKS = "✓ equal to the paper's, ✗ different, ~ different as the splits are random. "
 
 
 def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
-    stats = by_dataset(files["stats"])
-    notes = Notes()
+    stats, notes, with_paper = by_dataset(files["stats"]), Notes(), settings.config.compares_with_paper
     social, citation = (
         [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == what] for what in ("nodes", "edges")
     )
     people, papers = (
-        {dataset.title: stats[dataset.name]["counts"] for dataset in datasets if dataset.name in stats}
+        {str(each.title): stats[each.name]["counts"] for each in datasets if each.name in stats}
         for datasets in (social, citation)
     )
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
-        _shares("Fair attention", people, "r_chi", "alpha_chi"),
-        _shares("Nodes with inter-edges", papers, "r_chi"),
-        _mixing(people | papers),
+        _shares("Fair attention", people, _groups_of(people) | _limits_of(people)),
+        _shares("Nodes with inter-edges", papers, _groups_of(papers)),
+        _shares("Mixing", people | papers, {(quantity,): label for quantity, label in MIXING.items()}),
         _groups(people),
     ]
     return Table(
         name="dataset_statistics",
-        caption="Dataset statistics for social networks and for citation networks, ours and the paper's.",
-        explanation=(
-            "✓ equal to the paper's, ✗ different, ~ different as the splits are random. Edges are directed; those of "
-            "citation networks are the training graph's. Fair attention: the share of each group's nodes that have an "
-            "inter-edge, and the attention on inter-edges that follows from it for each of its upper limits; on "
-            "citation networks the attention is the limit itself. Mixing, in the whole graph: the share of the edges "
-            "that join equal labels (between labelled nodes) and equal groups, and of the nodes without a neighbour "
-            "of another group, and τ of the mean over neighbours: how much of the distance between two groups' means "
-            "is left by it, at most. Groups: of each, its nodes, the share of label 1 among the labelled ones, the "
-            "share of its nodes that have an inter-edge, and of its edges that stay in it."
+        caption="Dataset statistics for social networks and for citation networks"
+        + (", ours and the paper's." if with_paper else "."),
+        explanation=(_MARKS if with_paper else "")
+        + (
+            "Edges are directed; those of citation networks are the training graph's. Fair attention: the share of "
+            "each group's nodes that have an inter-edge, and the attention on inter-edges that follows from it for "
+            "each of its upper limits; on citation networks the attention is the limit itself. Mixing, in the whole "
+            "graph: the share of the edges that join equal labels (between labelled nodes) and equal groups, and of "
+            "the nodes without a neighbour of another group, and τ of the mean over neighbours: how much of the "
+            "distance between two groups' means is left by it, at most. Groups: of each, its nodes, the share of label "
+            "1 among the labelled ones, the share of its nodes that have an inter-edge, and of its edges that stay in "
+            "it."
         ),
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
@@ -78,8 +75,9 @@ def build(settings: Settings, files: Files) -> Table:
 
 
 def _counts(
-    title: str, quantities: Mapping[str, Text], datasets: list[ShownDataset], stats: Mapping[str, Any], notes: Notes
+    title: str, quantities: Mapping[str, Text], datasets: list[Dataset], stats: Mapping[str, Any], notes: Notes
 ) -> Panel:
+    """The counts of graphs of one kind, and below them the paper's."""
     blocks = []
     for dataset in datasets:
         entry = stats.get(dataset.name)
@@ -89,7 +87,7 @@ def _counts(
         ours, paper = entry["counts"], entry["paper"] or {}
         mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}") if entry["notes"] else ""
         drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
-        counts = (_ours(ours, paper, quantity, quantity in drawn) for quantity in quantities)
+        counts = (_ours(ours.get(each), paper.get(each), each in drawn) for each in quantities)
         rows = [row(Cell("ours", mark=mark), *counts)]
         if paper:
             rows.append(row("paper", *(paper.get(quantity, "–") for quantity in quantities)))
@@ -97,32 +95,40 @@ def _counts(
     return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
 
 
-def _ours(ours: Mapping[str, int], paper: Mapping[str, int], quantity: str, drawn: bool) -> Cell:
+def _ours(ours: int | None, paper: int | None, drawn: bool) -> Text:
     """Our count, marked by how it compares with the paper's; `drawn` where the random split decides it."""
-    if quantity not in ours:
-        return Cell(DASH)
-    if quantity not in paper:
-        return Cell(str(ours[quantity]))
-    mark = "✓" if ours[quantity] == paper[quantity] else "~" if drawn else "✗"
-    return Cell(f"{ours[quantity]} {mark}")
+    if ours is None or paper is None:
+        return DASH if ours is None else str(ours)
+    return f"{ours} {'✓' if ours == paper else '~' if drawn else '✗'}"
 
 
-def _shares(title: str, counted: Mapping[str, Mapping[str, Any]], *quantities: str) -> Panel:
-    """A row for each data set, with a column for each key of these quantities, such as each group's R_chi."""
-    columns = [
-        (quantity, key)
-        for quantity in quantities
-        for key in sorted({key for counts in counted.values() for key in counts[quantity]}, key=float)
-    ]
-    rows = [row(name, *(_share(counts[of].get(key)) for of, key in columns)) for name, counts in counted.items()]
-    header = [title, *(_HEADINGS[of](key) for of, key in columns)]
-    return Panel("stacked", header, [Block(title, rows)] if rows else [])
+Columns = Mapping[tuple[str, ...], Text]
+"""Headings by the keys under which the counts of a graph have a value."""
 
 
-def _mixing(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
-    """Show the homophily of labels and groups in every data set."""
-    rows = [row(name, *(_share(counts.get(quantity)) for quantity in MIXING)) for name, counts in counted.items()]
-    return Panel("stacked", ["Mixing", *MIXING.values()], [Block("Mixing", rows)] if rows else [])
+def _groups_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
+    groups = sorted({group for counts in counted.values() for group in counts["r_chi"]}, key=int)
+    return {("r_chi", group): Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups}
+
+
+def _limits_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
+    limits = sorted({limit for counts in counted.values() for limit in counts["alpha_chi"]}, key=float)
+    return {
+        ("alpha_chi", limit): Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})")
+        for limit in limits
+    }
+
+
+def _shares(title: str, counted: Mapping[str, Mapping[str, Any]], columns: Columns) -> Panel:
+    """A row of shares for each data set."""
+
+    def value(counts: Mapping[str, Any], keys: tuple[str, ...]) -> Text:
+        for key in keys[:-1]:
+            counts = counts[key]
+        return _share(counts.get(keys[-1]))
+
+    rows = [row(name, *(value(counts, keys) for keys in columns)) for name, counts in counted.items()]
+    return Panel("stacked", [title, *columns.values()], [Block(title, rows)] if rows else [])
 
 
 def _groups(counted: Mapping[str, Mapping[str, Any]]) -> Panel:

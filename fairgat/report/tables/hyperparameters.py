@@ -5,54 +5,65 @@ from typing import Any
 
 from fairgat import paper
 from fairgat.cells import from_path
-from fairgat.config.shown import TableSettings
+from fairgat.config import Dataset, Method
 from fairgat.report import inputs, labels
-from fairgat.report.inputs import Files
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Table, Text, titled
-from fairgat.report.tables._scores import why
+from fairgat.report.inputs import Files, Settings
+from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, titled
+from fairgat.report.tables.scores import why
 
 READS = ("selection",)
 TASK = None
 
 
-def build(settings: TableSettings, files: Files) -> Table:
+def build(settings: Settings, files: Files) -> Table:
     """One row per hyperparameter of each method with a grid, one block per data set.
 
     A method that the paper gives no cell of (an ablation) shows what the configuration lists as its published one.
     """
-    selections, papers = inputs.selections(files, settings), paper.load()["hyperparameters"]
-    notes = Notes()
-    blocks = []
-    for dataset in settings.datasets:
-        if dataset.reason:
-            blocks.append(Block(dataset.title, reason=dataset.reason))
-            continue
-        rows = []
-        for number, method in enumerate(settings.searched):
-            grid = method.grids[dataset.name]
-            if dataset.task not in method.tasks or not grid:
-                continue
+    selections, notes = inputs.selections(files, settings), Notes()
+    with_paper = settings.config.compares_with_paper
+
+    def rows(dataset: Dataset) -> list[Row]:
+        made: list[Row] = []
+        for number, method in enumerate(settings.methods):
             selection = selections.get((dataset.name, method.name))
-            winner = selection and selection["winner"]
-            chosen = from_path(winner) if winner else {}
-            mark = "" if winner else why(dataset, method, selection, notes)
-            published = papers.get(method.name, {}).get("chosen", {}).get(dataset.name)
-            published = published or method.published.get(dataset.name, {})
-            lines = [
-                [labels.parameter(name), ", ".join(map(_value, values)), _of(published, name), _of(chosen, name)]
-                for name, values in grid.items()
-            ]
-            rows += titled(Cell(method.title, mark=mark), lines, number)
-        if rows:
-            blocks.append(Block(dataset.title, rows))
-    header = ["Data set", "Method", "Hyperparameter", "Examined", "Paper", "Ours"]
+            if selection is None or not selection["cells"][0]["parameters"]:
+                continue
+            mark = "" if selection["winner"] else why(dataset, method, selection, notes)
+            lines = _lines(selection, _published(selection, dataset, method), with_paper)
+            made += titled(Cell(str(method.title), mark=mark), lines, number)
+        return made
+
+    blocks = [Block(each.title, rows(each), each.reason or "") for each in settings.datasets]
+    chosen: list[Text] = ["Paper", "Ours"] if with_paper else ["Chosen"]
+    header = ["Data set", "Method", "Hyperparameter", "Examined", *chosen]
+    what = "the paper's choice and ours" if with_paper else "and those that were chosen"
     return Table(
         name="hyperparameters",
-        caption="Hyperparameters: the values examined, the paper's choice and ours.",
-        explanation=f"Ours is {labels.RULES[settings.rule]}. Methods without a grid are left out.",
-        panels=[Panel("multirow", header, blocks, align="llllcc")],
+        caption=f"Hyperparameters: the values examined, {what}.",
+        explanation=f"{chosen[-1]} is {labels.RULES[settings.rule]}. Methods without a grid are left out.",
+        panels=[Panel("multirow", header, [b for b in blocks if b.rows or b.reason], align="llll" + "c" * len(chosen))],
         notes=notes.all(),
     )
+
+
+def _lines(selection: Mapping[str, Any], published: Mapping[str, Any], with_paper: bool) -> list[list[Text]]:
+    """A line for each hyperparameter: its name, the values examined, and those that were chosen."""
+    cells = [each["parameters"] for each in selection["cells"]]
+    chosen = from_path(selection["winner"]) if selection["winner"] else {}
+    lines: list[list[Text]] = []
+    for name in cells[0]:
+        values = dict.fromkeys(_value(cell[name]) for cell in cells)
+        choices = [_of(published, name), _of(chosen, name)] if with_paper else [_of(chosen, name)]
+        lines.append([labels.parameter(name), ", ".join(values), *choices])
+    return lines
+
+
+def _published(selection: Mapping[str, Any], dataset: Dataset, method: Method) -> Mapping[str, Any]:
+    """The paper's cell: that of its appendix or else the one that the configuration takes for it."""
+    printed = paper.load()["hyperparameters"].get(method.name, {}).get("chosen", {}).get(dataset.name)
+    cell = selection["winners"]["paper"]["cell"]
+    return printed or (from_path(cell) if cell else {})
 
 
 def _of(chosen: Mapping[str, Any], name: str) -> Text:

@@ -5,11 +5,11 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairgat import paper
-from fairgat.config.shown import ShownDataset, ShownMethod
+from fairgat.config import Dataset, Method
 from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings, by_dataset
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, row
-from fairgat.report.tables._scores import group
+from fairgat.report.tables.scores import group
 from fairgat.scores.paired import REFERENCE
 
 READS = ("runtime",)
@@ -25,28 +25,32 @@ def build(settings: Settings, files: Files) -> Table:
     Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), those of the debiasing before them
     (`debias_seconds`), the cell that was timed (`cells`), and why that was not the first one (`failures`).
     """
-    measured, published = by_dataset(files["runtime"]), paper.load()["runtime"]
+    measured = by_dataset(files["runtime"])
+    published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
     notes, ours, methods = Notes(), medians(measured), settings.methods
     datasets = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
 
-    def rows(entry: Callable[[ShownDataset, ShownMethod], Cell]) -> list[Row]:
+    def rows(entry: Callable[[Dataset, Method], Cell]) -> list[Row]:
         return [row(m.title, *(entry(d, m) for d in datasets), group=group(m.name)) for m in methods]
 
-    def seconds(dataset: ShownDataset, method: ShownMethod) -> Cell:
+    def seconds(dataset: Dataset, method: Method) -> Cell:
         value, mark = ours.get(dataset.name, {}).get(method.name), _mark(dataset, method, measured, notes)
         return Cell(_three_digits(value), mark=mark)
 
-    def relative(dataset: ShownDataset, method: ShownMethod) -> Cell:
+    def relative(dataset: Dataset, method: Method) -> Cell:
         ratio, papers = (_ratio(each.get(dataset.name, {}), method.name) for each in (ours, published))
         if ratio is None and method.name in ours.get(dataset.name, {}):
             return Cell(DASH, mark=notes.mark(f"GAT was not measured on {dataset.title}."))
         text = DASH if ratio is None else f"{ratio:.2f}" + ("" if papers is None else f" ({papers:.2f})")
         return Cell(text, mark=_mark(dataset, method, measured, notes))
 
-    def debiasing(dataset: ShownDataset, method: ShownMethod) -> Cell:
+    def debiasing(dataset: Dataset, method: Method) -> Cell:
         return Cell(_three_digits(measured.get(dataset.name, {}).get("debias_seconds", {}).get(method.name)))
 
-    blocks = [Block("Epoch (sec)", rows(seconds)), Block("Relative to GAT (paper)", rows(relative))]
+    blocks = [
+        Block("Epoch (sec)", rows(seconds)),
+        Block("Relative to GAT" + " (paper)" * bool(published), rows(relative)),
+    ]
     debiased = {name for entry in measured.values() for name in entry.get("debias_seconds", {})}
     methods = [m.model_copy(update={"title": f"{m.title}: debiasing"}) for m in methods if m.name in debiased]
     if methods:
@@ -54,11 +58,12 @@ def build(settings: Settings, files: Files) -> Table:
     absent = [(d.title, d.reason) for d in settings.datasets if d not in datasets]
     reasons = dict.fromkeys(reason for _, reason in absent)
     absences = [f"{', '.join(t for t, r in absent if r == reason)}: not run ({reason})." for reason in reasons]
+    in_parentheses = " with the paper's ratio in parentheses" if published else ""
     return Table(
         name="runtime",
         caption="Run-time comparison.",
         explanation=(
-            "Seconds per training epoch, then their ratio to GAT's with the paper's ratio in parentheses. What a "
+            f"Seconds per training epoch, then their ratio to GAT's{in_parentheses}. What a "
             "method does once before its first epoch is not part of them."
         ),
         panels=[Panel("stacked", ["", *(dataset.title for dataset in datasets)], blocks)],
@@ -82,7 +87,7 @@ def _ratio(times: Mapping[str, float], method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
 
 
-def _mark(dataset: ShownDataset, method: ShownMethod, measured: Mapping[str, Any], notes: Notes) -> str:
+def _mark(dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes) -> str:
     """Notes on a method: its own, or why it has no time, or not that of its first cell."""
     where = f"{method.title} on {dataset.title}"
     entry = measured.get(dataset.name, {})
@@ -91,9 +96,8 @@ def _mark(dataset: ShownDataset, method: ShownMethod, measured: Mapping[str, Any
         timed = failure and in_words(entry["cells"][method.name])
         said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
         return ", ".join(map(notes.mark, filter(None, (method.note, said))))
-    for title, reason in [(dataset.title, dataset.reason), (method.title, method.reason)]:
-        if reason:
-            return notes.mark(f"{title}: not run ({reason}).")
+    if dataset.reason:
+        return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
     return notes.mark(f"{where}: not measured{f' ({failure})' if failure else ''}.")
 
 

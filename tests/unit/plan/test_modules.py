@@ -107,15 +107,16 @@ import sys
 from fairgat import config
 from fairgat.config import shown
 from fairgat.data import datasets
-from fairgat.plan import Plan, declared
+from fairgat.plan import Plan
 from fairgat import measures
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)
 measures.check(experiment)
 shown.audit_settings(experiment)
-for table in Plan(experiment).tables():
-    shown.table_settings(experiment, table, declared("tables", table).task)
+plan = Plan(experiment)
+for table in plan.tables():
+    shown.table_settings(experiment, table, plan.table(table).task)
 print(*sys.modules)
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)

@@ -2,7 +2,8 @@
 
 import pytest
 
-from fairgat import config
+from fairgat import config, paper
+from fairgat.config.models import PUBLISHED
 from fairgat.errors import ConfigError
 from fairgat.plan import KINDS, Plan, Run
 
@@ -54,7 +55,7 @@ def test_files_are_those_of_what_is_run():
     assert made.files("theory", "link_prediction") == []
     assert made.files("account") == ["out/account/social/fairgat.csv"]
     assert made.files("stats") == ["out/data/graphs/social.stats.json", "out/data/graphs/papers.stats.json"]
-    assert all(made.files(kind) for kind in KINDS)
+    assert all(made.files(kind) for kind in KINDS if kind != "audit")
     with pytest.raises(ConfigError, match="did you mean 'winners'"):
         made.files("winner")
 
@@ -62,9 +63,38 @@ def test_files_are_those_of_what_is_run():
 def test_tables_and_figures_without_anything_to_show_are_left_out():
     assert plan().tables() == ["comparison", "runtime", "theory", "account", "dataset_statistics"]
     assert plan().figures() == ["ablation", "theory"]
-    assert plan(only_datasets=["papers"]).tables() == ["comparison", "dataset_statistics"]
+    assert plan(only_datasets=["papers"]).tables() == ["dataset_statistics"]
     assert plan(only_datasets=["papers"]).figures() == []
-    assert plan(tables=CONTENT["tables"] | {"ablation": []}).figures() == ["theory"]
+    assert plan(tables=CONTENT["tables"] | {"ablation": [], "comparison": []}).figures() == ["theory"]
+    assert plan(tables={"comparison": []}).tables() == []
+
+
+def test_a_figure_is_a_module_a_module_and_a_task_or_a_table_of_scores():
+    mine = {"kind": "scores", "task": "link_prediction", "methods": ["gat"]}
+    made = plan(
+        tables={"mine": mine, "runtime": ["gat"]}, figures=["runtime", "curves_link_prediction", "mine", "ablation"]
+    )
+    assert made.figures() == made.config.figures
+    pages = {name: made.figure(name) for name in made.config.figures}
+    assert [page.module for page in pages.values()] == ["runtime", "curves", "scores", "scores"]
+    assert [page.task[:4] for page in pages.values()] == ["node", "link", "link", "node"]
+    with pytest.raises(ConfigError, match=r"tables\.mine: a table of scores needs a `task`"):
+        plan(tables={"mine": {"kind": "scores"}})
+
+
+def test_a_run_is_about_the_paper_where_its_data_sets_or_stand_ins_are_run():
+    assert plan().files("audit") == [] and not plan().config.compares_with_paper
+    task = {"task": "node_classification"}
+    for name, entry in {"recidivism": {}, "demo": {"stands_for": "recidivism"}}.items():
+        about = plan(datasets=CONTENT["datasets"] | {name: task | entry})
+        assert about.files("audit") == ["out/audit/paper_vs_reproduced.csv"]
+        assert about.config.heading == "FairGAT, reproduced"
+        assert not plan(datasets=about.config.datasets, skip=[name]).config.compares_with_paper
+    assert plan().config.heading == "social, papers" and plan(title="Mine").config.heading == "Mine"
+
+
+def test_the_papers_data_sets_are_those_that_it_has_results_on():
+    assert set(PUBLISHED) == set(paper.results()["dataset"])
 
 
 def test_a_method_without_tasks_is_only_timed():

@@ -10,7 +10,7 @@ from fairgat import frames
 from fairgat.config import shown
 from fairgat.errors import DataError
 from fairgat.report import style
-from fairgat.report.figures import _curves, _tradeoff, account
+from fairgat.report.figures import account, curves, tradeoff
 
 
 @pytest.fixture(scope="module")
@@ -18,8 +18,9 @@ def draw(audited):
     """Draw a figure, as its rule does."""
 
     def drawn(name):
-        module = import_module(f"fairgat.report.figures.{name}")
-        return module.draw(shown.figure_settings(audited.config, name, module.TASK), audited.sources("figures", name))
+        page = audited.figure(name)
+        module = import_module(f"fairgat.report.figures.{page.module}")
+        return module.draw(shown.figure_settings(audited.config, name, page.task), audited.sources(page))
 
     return drawn
 
@@ -36,8 +37,8 @@ def test_every_figure_is_drawn_in_every_format(plan, draw, tmp_path):
 
 def test_pareto():
     cost, gain = np.array([3.0, 1.0, 2.0, 2.0, 4.0]), np.array([9.0, 5.0, 7.0, 8.0, 9.0])
-    assert _tradeoff.pareto(cost, gain).tolist() == [1, 3, 0]  # (2, 7) and (4, 9) are beaten
-    assert _tradeoff.pareto(np.array([]), np.array([])).tolist() == []
+    assert tradeoff.pareto(cost, gain).tolist() == [1, 3, 0]  # (2, 7) and (4, 9) are beaten
+    assert tradeoff.pareto(np.array([]), np.array([])).tolist() == []
 
 
 def hollow(ax):
@@ -52,9 +53,9 @@ def test_tradeoff_shows_every_cell_that_finished(draw):
 
 
 def test_each_method_has_a_panel_of_the_curve_of_its_selected_cell(draw, monkeypatch):
-    curves = [[line.get_ydata().round(6).tolist() for line in ax.lines] for ax in draw("curves_link_prediction").axes]
-    assert curves[:2] == [[[10, 20, 30, 40]], [[10, 20, 30, 40]] * 2]  # GAT's, and FairGAT's beside it
-    monkeypatch.setattr(_curves, "POINTS", 2)  # long ones are drawn a few epochs at a time
+    drawn = [[line.get_ydata().round(6).tolist() for line in ax.lines] for ax in draw("curves_link_prediction").axes]
+    assert drawn[:2] == [[[10, 20, 30, 40]], [[10, 20, 30, 40]] * 2]  # GAT's, and FairGAT's beside it
+    monkeypatch.setattr(curves, "POINTS", 2)  # long ones are drawn a few epochs at a time
     ax = draw("curves_link_prediction").axes[0]
     assert ax.lines[0].get_xdata().tolist() == [1.5, 3.5]
     assert ax.lines[0].get_ydata().tolist() == pytest.approx([15, 35])
@@ -75,7 +76,7 @@ def test_an_account_of_rows_that_a_group_lacks_is_left_empty(audited, tmp_path):
     lines.loc[lines["over"] == "label 1", ["gap", *account.PARTS]] = np.nan  # nobody of one group has label 1
     frames.write(tmp_path / "a.csv", lines)
     settings = shown.figure_settings(audited.config, "account", account.TASK)
-    given = audited.sources("figures", "account") | {"account": [tmp_path / "a.csv"]}
+    given = audited.sources(audited.figure("account")) | {"account": [tmp_path / "a.csv"]}
     everyone, positive = account.draw(settings, given).axes[::2]
     assert everyone.patches and not positive.patches
 

@@ -21,13 +21,15 @@ from fairgat.files import write_json
 from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
-from fairgat.scores.runs import read
+from fairgat.report.tables.scores import verdict
 
 
 def build(plan, name):
     """A table, as its rule makes it."""
-    module = import_module(f"fairgat.report.tables.{name}")
-    return module.build(shown.table_settings(plan.config, name, module.TASK), plan.sources("tables", name))
+    page = plan.table(name)
+    module = import_module(f"fairgat.report.tables.{page.module}")
+    settings = shown.table_settings(plan.config, name, page.task, trained="selection" in page.reads)
+    return module.build(settings, plan.sources(page))
 
 
 @pytest.fixture(scope="module")
@@ -52,22 +54,34 @@ def small(folder, methods, table="comparison", splits=1):
     return Plan(configuration.load(content | {"results_dir": str(folder), "splits": {"count": splits}}))
 
 
-def scored(folder, **accuracies):
-    """The comparison of methods on one data set; accuracy and fairness of each."""
-    plan = small(folder, {name: {} for name in accuracies})
-    finish(plan, [metrics("recidivism", n, "default", 0, scores(NODE, *both)) for n, both in accuracies.items()])
+def marked(folder, *gaps):
+    """FairGAT's marks, and whether it is bold, where its accuracy and gaps differ from GAT's by this on each split."""
+    plan = small(folder, {"gat": {}, "fairgat": {}}, splits=len(gaps))
+    base = [0.9 + 0.01 * split for split in range(len(gaps))]
+    runs = [("gat", split, 0.0) for split in range(len(gaps))] + [("fairgat", *each) for each in enumerate(gaps)]
+    finish(plan, [metrics("recidivism", n, "default", k, scores(NODE, base[k] + gap, 0.2 + gap)) for n, k, gap in runs])
     (block,) = build(plan, "comparison").panels[0].blocks
-    return {row.cells[0].text: [cell.bold for cell in row.cells[1:4]] for row in block.rows}
+    assert not any(cell.bold or cell.mark for cell in block.rows[0].cells)
+    return [(cell.mark, cell.bold) for cell in block.rows[1].cells[1:4]]
 
 
-def test_bold_is_the_best_at_the_printed_precision(tmp_path, monkeypatch):
-    same_when_printed = {"gat": (0.95631, 0.08), "fairgat": (0.95629, 0.07)}
-    both = {"gat": [True, False, False], "fairgat": [True, True, True]}
-    assert scored(tmp_path, **same_when_printed) == both
-    assert scored(tmp_path, gat=(0.9, 0.1)) == {"gat": [False] * 3}  # alone: nothing to be best of
-    declared = [replace(m, better=None) if m.name == "statistical_parity" else m for m in measures.MEASURES[NODE]]
-    monkeypatch.setitem(measures.MEASURES, NODE, declared)  # nobody says which way it points
-    assert scored(tmp_path, **same_when_printed) == both | {"fairgat": [True, False, True]}
+def test_bold_is_what_the_paired_interval_shows_to_be_better(tmp_path):
+    better, worse, neither = ("+", True), ("-", False), ("", False)
+    assert marked(tmp_path / "a", 0.010, 0.012, 0.011) == [better, worse, worse]
+    assert marked(tmp_path / "b", -0.010, -0.012, -0.011) == [worse, better, better]
+    assert marked(tmp_path / "c", 0.010, -0.012, 0.011) == [neither] * 3
+    assert marked(tmp_path / "d", 0.1) == [neither] * 3  # one split has no interval
+    assert verdict(1, 2, replace(measures.find("accuracy"), better=None)) == ""  # nobody says which way it points
+
+
+def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(plan):
+    mine = {"kind": "scores", "task": NODE, "title": "Mine.", "methods": ["gat", "fairgat"],
+            "measures": ["auc", "statistical_parity"]}  # fmt: skip
+    made = Plan(configuration.load(plan.config.model_dump(exclude_unset=True) | {"tables": {"mine": mine}}))
+    table = build(made, "mine")
+    assert (made.tables(), table.name, table.caption) == (["mine"], "mine", "Mine.")
+    assert [str(text) for text in table.panels[0].header] == ["", "AUC (%)", "ΔSP (%)", "Cell"]
+    assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == ["GAT", "FairGAT"]
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
@@ -91,7 +105,7 @@ def test_a_method_may_be_another_one_with_more_groups(tmp_path, groups):
     given = scores(NODE, 0.9, 0.1) | {f"positive_rate_{k}": 0.5 for k in range(groups)}
     finish(plan, [metrics("recidivism", name, "default", 0, given) for name in ("gat", "fairgat")])
     notes = [text for _, text in build(plan, "comparison").notes]
-    assert notes == (["fairgat on recidivism: balanced shares."] if groups > 2 else [])
+    assert ("fairgat on recidivism: balanced shares." in notes) == (groups > 2)
 
 
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
@@ -100,26 +114,19 @@ def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
     finish(plan, [metrics("recidivism", name, "default", k, scores(NODE, 0.9, gap)) for name, (k, gap) in methods])
     text = render.render(build(plan, "comparison"), "md")
     row = next(line for line in text.splitlines() if line.startswith("| gat"))
-    assert [cell.strip() for cell in row.split("|")[2:5]] == ["**90.00** ± 0.00", "– ¹", "**10.00** ²"]
+    assert [cell.strip() for cell in row.split("|")[2:5]] == ["90.00 ± 0.00", "– ¹", "10.00 ²"]
     assert "² Over 1 of 2 splits: on the others it is missing" in text and "¹ On every split it is missing" in text
-    frames = (read(*plan.files(kind)) for kind in ("cells", "winners"))
-    page = explorer.points(shown.explorer_settings(plan.config), NODE, *frames)
+    files = {kind: plan.files(kind) for kind in explorer.READS}
+    page = explorer.points(shown.explorer_settings(plan.config), NODE, files)
+    page = page[page["kind"] != explorer.PUBLISHED]
     assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
-
-
-def test_a_table_may_have_no_methods(tmp_path):
-    plan = small(tmp_path, {"gat": {}})
-    finish(plan, [metrics("recidivism", "gat", "default", 0, scores(NODE, 0.9, 0.1))])
-    table = build(replanned(plan, tables={"comparison": []}), "comparison")
-    assert [block.rows for block in table.panels[0].blocks] == [[]]
-    assert all(render.render(table, form) for form in render.FORMATS)
 
 
 def test_a_number_can_be_followed_to_its_runs(plan, built):
     text = render.render(built["comparison"], "md")
     row = next(line for line in text.splitlines() if line.startswith("| FairGAT"))
     assert row.rstrip(" |").endswith("alpha_chi_max 0.25, eta 1.0")  # within a point of the best, and fairer
-    assert f"runs/{NODE}/(data set)/(method)/runs.csv" in text
+    assert f"summary/{NODE}/runs.csv" in text
     assert Path(plan.path(f"runs/{NODE}/recidivism/fairgat/alpha_chi_max~0.25/eta~1.0/split-0/metrics.json")).exists()
     tex = render.render(built["comparison"], "tex")
     assert "FairGAT alpha_chi_max 0.25, eta 1.0" in tex.replace(r"\_", "_")
@@ -147,14 +154,14 @@ def test_what_was_not_asked_for_is_left_out(plan):
     (block,) = table.panels[0].blocks
     assert (block.title, [row.cells[0].text for row in block.rows], table.notes) == ("Recidivism", ["GAT"], [])
     elsewhere = build(replanned(plan, only_methods=["mlp"]), "comparison")  # none of its rows
-    assert "GAT: not run (left out with only_methods)." in dict(elsewhere.notes).values()
+    assert "GAT on Recidivism: not run." in dict(elsewhere.notes).values()
 
 
 def test_layout_of_the_papers_tables(built):
     tex = render.render(built["comparison"], "tex")
     lines = tex[tex.index("Recidivism &") :].splitlines()
     assert lines[0] == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\*"
-    assert lines[2] == r"GAT & $\mathbf{95.73} \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
+    assert lines[2] == r"GAT & $95.73 \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
     assert lines[1] == lines[3] == lines[6] == r"\keeprule{4}"  # GAT, baselines and FairGAT stand apart
     assert render.render(built["link_prediction"], "tex").count(r"\multirow{2}{*}{\textbf{Cora}}") == 1
 
@@ -231,7 +238,8 @@ def test_csv_and_html_are_whole_and_marks_have_notes(built, name):
     assert html.count("<tr") == html.count("</tr>") and html.count("<td") == html.count("</td>")
     (found,) = re.findall(r"<title>(.*)</title>", html)
     assert found
-    marks = {c.mark for p in table.panels for b in p.blocks for r in b.rows for c in r.cells if c.mark}
+    marked = [c.mark for p in table.panels for b in p.blocks for r in b.rows for c in r.cells if c.mark]
+    marks = {mark for each in marked for mark in each.split(", ")} - {"+", "-"}
     assert marks == {mark for mark, _ in table.notes if mark}
 
 
@@ -286,7 +294,7 @@ def latex(tmp_path_factory):
 def test_all_tables_compile(built, latex):
     for table in built.values():
         assert "Overfull" not in latex(render.render(table, "tex"))
-    tex = render.document(render.render(table, "tex") for table in built.values())
+    tex = render.document((render.render(table, "tex") for table in built.values()), "A & B")
     assert "Overfull" not in latex(tex)
 
 
@@ -337,7 +345,7 @@ def test_the_account_is_that_of_the_selected_cell(built):
 
 
 def test_means_that_were_cut_off_make_no_table(plan, tmp_path):
-    files = plan.sources("tables", "comparison")
+    files = plan.sources(plan.table("comparison"))
     lines = Path(files["winners"][0]).read_text().splitlines(keepends=True)
     methods = sorted({line.split(",")[3] for line in lines[1:]})
     cut, settings = tmp_path / "winners.csv", shown.table_settings(plan.config, "comparison", NODE)

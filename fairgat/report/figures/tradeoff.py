@@ -8,6 +8,9 @@ from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.scores.runs import read, under
 
+READS = ("cells", "selection")
+TASK = None
+
 
 def draw(settings: Settings, files: Files) -> Figure:
     """Every cell of every method by its test means, the method's Pareto front as a line, and the selected cell filled.

@@ -11,6 +11,9 @@ from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 from fairgat.scores.paired import REFERENCE
 
+READS = ("histories", "selection")
+TASK = None
+
 POINTS = 100  # of a curve: more make the figure larger, not clearer
 _GREY = "#AAAAAA"
 

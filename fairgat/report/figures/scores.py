@@ -8,13 +8,17 @@ from fairgat import measures, paper
 from fairgat.report import inputs, style
 from fairgat.report.inputs import Files, Settings
 
+READS = ("winners",)
+TASK = None
 
-def draw(table: str, settings: Settings, files: Files) -> Figure:
+
+def draw(settings: Settings, files: Files) -> Figure:
     """Mean ± standard deviation of each method in every measure of a table; the paper's are hollow."""
     looks = style.looks(settings.method_titles)
     ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[["mean", "std"]]
-    printed = paper.printed(table)
-    metrics, height = measures.names(settings.task, "shown"), max(1.3, 0.5 + 0.22 * len(looks))
+    printed = paper.printed(settings.name)
+    metrics = settings.config.table(settings.name).measures or measures.names(settings.task, "shown")
+    height = max(1.3, 0.5 + 0.22 * len(looks))
     figure, axes = style.panels(settings.dataset_titles, metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
@@ -25,8 +29,9 @@ def draw(table: str, settings: Settings, files: Files) -> Figure:
                 _point(ax, *published, place + 0.2, style.GREY, "o", hollow=True)
         ax.set_xlabel(style.label(metric))
         style.rows(ax, [look.title for look in looks.values()])
-    hollow = style.sign("paper", marker="o", markerfacecolor="none")
-    style.legend(figure, signs=[style.sign("ours", marker="o", color="black"), hollow])
+    if printed and settings.config.compares_with_paper:
+        hollow = style.sign("paper", marker="o", markerfacecolor="none")
+        style.legend(figure, signs=[style.sign("ours", marker="o", color="black"), hollow])
     return figure
 
 
