@@ -25,6 +25,7 @@ import fairgat.cells
 import fairgat.config.shown
 import fairgat.data.datasets
 import fairgat.errors
+import fairgat.files
 import fairgat.plan
 import fairgat.measures
 
@@ -35,6 +36,9 @@ def source(path):
 
 
 try:
+    if workflow.is_main_process:
+        fairgat.config.check_command(sys.argv[1:])
+        fairgat.plan.check_targets(sys.argv[1:])
     for path in workflow.configfiles:
         fairgat.config.read_file(path)  # refuses what Snakemake passes over: a key that is there twice
     # Not by `configfile:`, which looks in the working directory, and nowhere when a module is given a config.
@@ -70,11 +74,6 @@ wildcard_constraints:
     figure="|".join(map(re.escape, CONFIG.figures)) or "(?!)",
 
 
-# Relative to the working directory where it is the checkout or around it: moved with it, inputs are still the same.
-ROOT = fairgat.plan.ROOT.resolve()
-ROOT = ROOT.relative_to(Path.cwd()) if ROOT.is_relative_to(Path.cwd()) else ROOT
-
-
 def results(path):
     """A path under the results directory."""
     return PLAN.path(path)
@@ -108,22 +107,29 @@ def growing(amount, per_mb=0):
     return lambda wildcards, input, attempt: int(amount + per_mb * input.size_mb) * attempt
 
 
-# ------------------------------------------------------------------------------ the code that is run, as inputs
+# ------------------------------------------------------------------- what a rule depends on beside its inputs
+# As params: Snakemake runs a job again where one has another value. Inputs it asks for their times first, which an
+# older file copied into place does not change, and a checkout does.
 
 
 @cache
 def code(script, *more, without=()):
-    """A script and the package's files that it runs through: editing one of them runs it again.
-
-    As checksummed inputs: the times of a `script:`, which Snakemake compares instead, are others in a copied checkout.
-    See `fairgat.plan.closure`. They are read from the checkout even where all else is in a bucket.
-    """
-    file = source(f"workflow_scripts/{script}.py")
+    """The digest of a script and of the package's files that it runs through. See `fairgat.plan.closure`."""
     try:
-        paths = fairgat.plan.closure(file, *more, without=without)
+        return fairgat.plan.digest(source(f"workflow_scripts/{script}.py"), *more, without=without)
     except fairgat.errors.ConfigError as error:
         raise WorkflowError(str(error)) from None
-    return [local(str(ROOT / path)) for path in [*([file.relative_to(BASE)] if BASE else []), *paths]]
+
+
+@cache
+def content(path):
+    """The digest of a file that the configuration names. Its job says it where there is none."""
+    return f"{path} {fairgat.files.sha256_of(path) if os.path.isfile(path) else 'is missing'}"
+
+
+def contents(paths):
+    """The digest of each of these files."""
+    return [content(str(path)) for path in paths]
 
 
 def method_module(wildcards):

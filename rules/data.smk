@@ -6,9 +6,6 @@
 # Snakemake cannot compare folders by content, it is `ancient`, beside the manifest, which has every file's checksum.
 # Where verified bytes come from (data_mirror, the downloader) is not among what a graph depends on.
 rule download:
-    input:
-        local=local_files,
-        code=lambda w: code("download", source_module(w.dataset), without=("data/datasets", "data/download")),
     output:
         manifest=results("data/raw/{dataset}/manifest.json"),
         raw=directory(results("data/inputs/{dataset}")),
@@ -20,6 +17,8 @@ rule download:
     conda:
         ENV
     params:
+        code=lambda w: code("download", source_module(w.dataset), without=("data/datasets", "data/download")),
+        local=lambda w: contents(local_files(w)),
         folder=results("data/raw/{dataset}"),
         settings=dataset_settings,
     message:
@@ -32,7 +31,6 @@ rule preprocess:
     input:
         manifest=rules.download.output.manifest,
         raw=ancient(rules.download.output.raw),
-        code=lambda w: code("preprocess", source_module(w.dataset), without=("data/download",)),
     output:
         graph=results("data/graphs/{dataset}.npz"),
     log:
@@ -45,6 +43,7 @@ rule preprocess:
         mem_mb=lambda w, attempt: (4000 + 10 * megabytes(local_files(w))) * attempt,  # 9 were measured
         runtime=growing(30),
     params:
+        code=lambda w: code("preprocess", source_module(w.dataset), without=("data/download",)),
         settings=dataset_settings,
         seed=CONFIG.seed,
     message:
@@ -56,7 +55,6 @@ rule preprocess:
 rule statistics:
     input:
         graph=rules.preprocess.output.graph,
-        code=lambda w: code("describe", source_module(w.dataset), without=("data/download",)),
     output:
         stats=results("data/graphs/{dataset}.stats.json"),
     log:
@@ -67,6 +65,7 @@ rule statistics:
     conda:
         ENV
     params:
+        code=lambda w: code("describe", source_module(w.dataset), without=("data/download",)),
         settings=dataset_settings,
         shares=split_shares,
         seed=CONFIG.seed,
@@ -81,7 +80,6 @@ rule statistics:
 rule split:
     input:
         graph=rules.preprocess.output.graph,
-        code=code("split"),
     output:
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
     log:
@@ -92,6 +90,7 @@ rule split:
     conda:
         ENV
     params:
+        code=code("split"),
         shares=split_shares,
         seed=CONFIG.seed,
         like=whose_splits,

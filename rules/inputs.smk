@@ -14,7 +14,12 @@ def whose_splits(wildcards):
 def local_files(wildcards):
     """The user's own files that the data set is made of."""
     files = fairgat.data.datasets.files_of(wildcards.dataset, CONFIG.datasets[wildcards.dataset])
-    return [local(str(file.local)) for file in files if file.local]
+    return [str(file.local) for file in files if file.local]
+
+
+def more_splits():
+    """The scores of a study with more splits, by which claims are judged, too."""
+    return [CONFIG.audit.more_splits] if CONFIG.audit.more_splits else []
 
 
 def megabytes(paths):

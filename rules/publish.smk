@@ -15,7 +15,6 @@ rule provenance:
         results=shown(),
         summaries=[path for kind in ("runs", "cells", "winners", "runtime") for path in PLAN.files(kind)],
         selections=PLAN.files("selection"),
-        code=code("provenance"),
     output:
         json=reported("provenance.json", "provenance", "Provenance", {"provenance": "Where the results come from"}),
         html=reported("provenance.html", "provenance", "Provenance", {"provenance": "Where the results come from"}),
@@ -29,6 +28,7 @@ rule provenance:
     conda:
         ENV
     params:
+        code=code("provenance"),
         raw=results("data/raw"),
         snakefile=lambda w: source("Snakefile").read_text(encoding="utf-8"),
         config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror"}),

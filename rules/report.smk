@@ -9,7 +9,6 @@ def table_settings(name, page):
 rule table:
     input:
         unpack(lambda w: PLAN.sources(PLAN.table(w.table))),
-        code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
     output:
         md=reported("tables/{table}.md", "table", "Tables", title_of, "As Markdown"),
         tex=reported("tables/{table}.tex", "table", "Tables", title_of, "As LaTeX"),
@@ -24,6 +23,7 @@ rule table:
     conda:
         ENV
     params:
+        code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
         module=lambda w: PLAN.table(w.table).module,
         settings=lambda w: plain(table_settings(w.table, PLAN.table(w.table))),
         about=lambda w: PLAN.table(w.table).about,
@@ -36,7 +36,6 @@ rule table:
 rule all_tables:
     input:
         tables=expand(results("tables/{table}.tex"), table=PLAN.tables()),
-        code=code("all_tables"),
     output:
         reported("tables/all_tables.tex", "all_tables", "Tables", {"table": "All tables in one document"}, "As LaTeX"),
     log:
@@ -47,6 +46,7 @@ rule all_tables:
     conda:
         ENV
     params:
+        code=code("all_tables"),
         title=CONFIG.heading,
     message:
         "Collect the tables in one LaTeX document"
@@ -57,7 +57,6 @@ rule all_tables:
 rule figure:
     input:
         unpack(lambda w: PLAN.sources(PLAN.figure(w.figure))),
-        code=lambda w: code("figure", f"report/figures/{PLAN.figure(w.figure).module}"),
     output:
         pdf=results("figures/{figure}.pdf"),
         png=results("figures/{figure}.png"),
@@ -70,6 +69,7 @@ rule figure:
     conda:
         ENV
     params:
+        code=lambda w: code("figure", f"report/figures/{PLAN.figure(w.figure).module}"),
         module=lambda w: PLAN.figure(w.figure).module,
         settings=lambda w: plain(fairgat.config.shown.figure_settings(CONFIG, w.figure, PLAN.figure(w.figure).task)),
         about=lambda w: PLAN.figure(w.figure).about,
@@ -85,7 +85,6 @@ rule explorer:
         winners=PLAN.files("winners"),
         runs=PLAN.files("runs"),
         audit=PLAN.files("audit"),
-        code=code("explorer"),
     output:
         reported("explore.html", "explorer", "Explore", {"page": "What came of it, and every cell"}),
     log:
@@ -96,6 +95,7 @@ rule explorer:
     conda:
         ENV
     params:
+        code=code("explorer"),
         settings=plain(fairgat.config.shown.explorer_settings(CONFIG)),
     message:
         "Make the page to explore the run with"
@@ -129,8 +129,7 @@ rule audit:
         winners=PLAN.files("winners"),
         runs=PLAN.files("runs"),
         runtime=PLAN.files("runtime"),
-        more_splits=[CONFIG.audit.more_splits] if CONFIG.audit.more_splits else [],
-        code=code("audit"),
+        more_splits=more_splits(),
     output:
         [
             reported(f"audit/{name}", "audit", "Audit", {"audit": title}) if title else results(f"audit/{name}")
@@ -144,6 +143,8 @@ rule audit:
     conda:
         ENV
     params:
+        code=code("audit"),
+        local=contents(more_splits()),
         settings=plain(fairgat.config.shown.audit_settings(CONFIG)),
     message:
         "Compare every published number and claim with ours"
@@ -155,7 +156,6 @@ rule costs:
     input:
         runs=[path for task in TASKS for path in PLAN.shards(task)],
         bias=PLAN.files("bias"),
-        code=code("costs"),
     output:
         [
             reported(f"costs/costs.{form}", "costs", "Provenance", {"provenance": "What the training cost"})
@@ -170,6 +170,7 @@ rule costs:
     conda:
         ENV
     params:
+        code=code("costs"),
         shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
         titles={entry.name: entry.title for entry in [*CONFIG.datasets.values(), *CONFIG.methods.values()]},
         compared=CONFIG.compares_with_paper,

@@ -1,10 +1,13 @@
-# From runs to scores: one shard for each method on a data set, with the cell that stands for it, and one summary a task.
+# From predictions to scores: one shard for each method on a data set, with the cell that stands for it, and one summary
+# a task. A measure that is new or mended begins here, and trains nothing.
 
 
 rule collect:
     input:
-        metrics=lambda w: PLAN.outputs("metrics.json", w.task, w.dataset, w.method),
-        code=code("collect"),
+        runs=lambda w: PLAN.outputs("run.json", w.task, w.dataset, w.method),
+        predictions=lambda w: PLAN.outputs("predictions.npz", w.task, w.dataset, w.method),
+        graph=results("data/graphs/{dataset}.npz"),
+        splits=lambda w: PLAN.splits(w.task, w.dataset),
     output:
         runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
         selection=results("runs/{task}/{dataset}/{method}/selection.json"),
@@ -15,16 +18,18 @@ rule collect:
     conda:
         ENV
     resources:
-        mem_mb=growing(1000),  # with Snakemake's own, which is in the job, too
+        mem_mb=growing(1500, per_mb=20),  # with Snakemake's own, which is in the job, too
         runtime=growing(10),
     params:
+        code=code("collect"),
+        runs=method_runs,
         protocol=lambda w: CONFIG.training.of(w.task).reported,
         # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
         rule=lambda w: CONFIG.selection.rule,
         tolerance=CONFIG.selection.tolerance,
         published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
     message:
-        "Collect the scores of {wildcards.method} on {wildcards.dataset} and choose its cell"
+        "Judge {wildcards.method} on {wildcards.dataset} and choose its cell"
     script:
         "../workflow_scripts/collect.py"
 
@@ -33,7 +38,6 @@ rule aggregate:
     input:
         runs=lambda w: PLAN.shards(w.task),
         selections=lambda w: PLAN.files("selection", w.task),
-        code=code("aggregate"),
     output:
         runs=results("summary/{task}/runs.csv"),
         cells=results("summary/{task}/cells.csv"),
@@ -46,6 +50,7 @@ rule aggregate:
     conda:
         ENV
     params:
+        code=code("aggregate"),
         shards=lambda w: shards(PLAN.pairs(w.task)),
         ddof=CONFIG.aggregation.ddof,
     message:

@@ -12,7 +12,6 @@ rule study:
         ],
         theory=PLAN.files("theory") if STUDY.along else [],
         account=PLAN.files("account") if STUDY.dose else [],
-        code=code("study"),
     output:
         differences=in_study("differences.csv"),
         scores=in_study("scores.csv"),
@@ -28,6 +27,7 @@ rule study:
     conda:
         ENV
     params:
+        code=code("study"),
         shards=shards((dataset, method) for _, dataset, method in study_runs()),
         settings=plain(STUDY),
         regrouped=study_regrouped(),

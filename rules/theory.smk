@@ -8,7 +8,6 @@ rule theory:
         selection=lambda w: PLAN.selection(task_of(w), w.dataset, w.method) if w.kind == "theory" else [],
         models=lambda w: PLAN.outputs("model.npz", task_of(w), w.dataset, w.method),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method),
-        code=lambda w: code("theory", method_module(w)),
     output:
         results("{kind}/{dataset}/{method}.csv"),
     log:
@@ -23,6 +22,7 @@ rule theory:
         mem_mb=growing(2500),
         runtime=growing(30),
     params:
+        code=lambda w: code("theory", method_module(w)),
         runs=method_runs,
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),

@@ -7,7 +7,6 @@ rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
         split=lambda w: PLAN.split(task_of(w), w.dataset, w.split),
-        code=code("debias"),
     output:
         debiased=results("data/debiased/{dataset}/{method}/split-{split}.npz"),
         timing=results("data/debiased/{dataset}/{method}/split-{split}.timing.json"),
@@ -22,6 +21,7 @@ rule debias:
         mem_mb=growing(5000),  # two dense N x N matrices: 2.9 GB on Recidivism
         runtime=growing(60),
     params:
+        code=code("debias"),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset).get("debias", {}),
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,
@@ -36,7 +36,6 @@ rule bias:
         graph=results("data/graphs/{dataset}.npz"),
         debiased=rules.debias.output.debiased,
         timing=rules.debias.output.timing,
-        code=lambda w: code("bias", method_module(w)),
     output:
         report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
     log:
@@ -49,6 +48,7 @@ rule bias:
         mem_mb=growing(2000),
         runtime=growing(15),
     params:
+        code=lambda w: code("bias", method_module(w)),
         module=lambda w: CONFIG.module(w.method),
         cells=debiased_cells,
     message:
@@ -62,10 +62,8 @@ rule train:
         graph=results("data/graphs/{dataset}.npz"),
         split=results("data/splits/{task}/{dataset}/split-{split}.npz"),
         debiased=lambda w: PLAN.debiased(w.dataset, w.method, w.split),
-        # The theory's modules only where it measures their terms.
-        code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
     output:
-        metrics=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/metrics.json"),
+        record=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/run.json"),
         history=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/history.csv"),
         predictions=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/predictions.npz"),
         model=results("runs/{task}/{dataset}/{method}/{cell}/split-{split}/model.npz"),
@@ -81,6 +79,8 @@ rule train:
         mem_mb=growing(2500, per_mb=100),
         runtime=growing(20),
     params:
+        # The theory's modules only where it measures their terms.
+        code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
         module=lambda w: CONFIG.module(w.method),
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset) | fairgat.cells.from_path(w.cell),
         training=training_of,
@@ -100,7 +100,6 @@ rule runtime:
         split=lambda w: PLAN.split(task_of(w), w.dataset, 0),
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset).values()],
         debias_times=lambda w: [p.replace(".npz", ".timing.json") for p in PLAN.timed_debiased(w.dataset).values()],
-        code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
     output:
         runtime=results("runtime/{dataset}.json"),
     log:
@@ -115,6 +114,7 @@ rule runtime:
         mem_mb=growing(6000, per_mb=100),
         runtime=growing(60),
     params:
+        code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
         # In the order to try: the first cell that trains is timed.
         methods=lambda w: {method: CONFIG.cells_to_time(method, w.dataset) for method in PLAN.timed(w.dataset)},
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset)],

@@ -1,16 +1,21 @@
-"""Collect the scores of one method on one data set, and choose its cell."""
+"""Judge the runs of one method on one data set, and choose its cell."""
 
 from fairgat.job_log import logged
 
 with logged(snakemake):
     from fairgat import frames
+    from fairgat.data import splits
+    from fairgat.data.graph import Graph
     from fairgat.files import write_json
     from fairgat.scores import runs, selection
 
-    metrics, params = snakemake.input.metrics, snakemake.params
-    frame = runs.collect(metrics)
+    given, params = snakemake.input, snakemake.params
+    graph, parts = Graph.load(given.graph), [splits.load(path) for path in given.splits]
+    judged = [runs.judged(path, graph, parts[split]) for path, (_, split) in zip(given.runs, params.runs, strict=True)]
+    frame = runs.table(judged)
     frames.write(snakemake.output.runs, frame)
     chosen = selection.select(
         frame, snakemake.wildcards.task, params.protocol, params.rule, params.tolerance, params.published
     )
-    write_json(snakemake.output.selection, chosen | {"trained_at": runs.trained_at(metrics)})
+    trained_at = runs.trained_at(each.run for each in judged)
+    write_json(snakemake.output.selection, chosen | {"trained_at": trained_at})

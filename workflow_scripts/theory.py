@@ -9,12 +9,13 @@ with logged(snakemake):
     from fairgat.theory.runs import measure_runs
 
     torch.set_num_threads(snakemake.threads)
-    wildcards, given = snakemake.wildcards, snakemake.input
+    wildcards, given, params = snakemake.wildcards, snakemake.input, dict(snakemake.params.items())
+    del params["code"]
     frame = measure_runs(
         wildcards.kind,
         wildcards.dataset,
         wildcards.method,
-        **snakemake.params,
+        **params,
         graph=given.graph,
         split_files=given.splits,
         models=given.models,

@@ -15,7 +15,7 @@ with logged(snakemake):
 
         observe = measure_every(params.theory_every)
 
-    metrics = training.run(
+    record = training.run(
         Run(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
         module=params.module,
         settings=params.settings,
@@ -24,9 +24,9 @@ with logged(snakemake):
         seed=params.seed,
         graph=snakemake.input.graph,
         split=snakemake.input.split,
-        directory=Path(snakemake.output.metrics).parent,
+        directory=Path(snakemake.output.record).parent,
         progress=log_lines(params.training["epochs"]),
         debiased=next(iter(snakemake.input.debiased), None),
         observe=observe,
     )
-    print(metrics.get("failure") or metrics["protocols"][metrics["protocol"]])
+    print(record.failure or f"Epoch {record.reported} is reported.")

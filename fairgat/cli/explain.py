@@ -9,53 +9,45 @@ import numpy as np
 import pandas as pd
 
 from fairgat import methods
-from fairgat.cli.evaluate import data_of, differing, evaluate, finished
-from fairgat.config import TASKS, NodeTraining
+from fairgat.cli.evaluate import data_of, finished
+from fairgat.config import TASKS
 from fairgat.data.graph import load_npz
 from fairgat.errors import DataError, NotDefined
-from fairgat.measures.metrics import counted, positive_rates
-from fairgat.measures.metrics import gap as gap_between
 from fairgat.measures.parity import parity_parts
 from fairgat.methods.base import Method
-from fairgat.tasks.base import reported_logits
+from fairgat.tasks.rates import counted, positive_rates
+from fairgat.tasks.rates import gap as gap_between
 from fairgat.theory.account import Account, compared, contrast, least_gap
 from fairgat.theory.network import account
 from fairgat.theory.runs import rebuild
+from fairgat.training.record import NAME, unpack
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
         "Say in up to five lines where the gap between the groups comes from, and what fair attention can do about it."
     )
-    parser.add_argument("directory", type=Path, help="the run's folder, the one with metrics.json")
+    parser.add_argument("directory", type=Path, help=f"the run's folder, the one with {NAME}")
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
-    written = finished(directory)
-    if "theory" not in TASKS[written["task"]].measured:
+    record = finished(directory)
+    if "theory" not in TASKS[record.task].measured:
         known = " and ".join(task.title.lower() for task in TASKS.values() if "theory" in task.measured)
-        raise NotDefined(f"{directory}: the account is of {known}; this is a run of {written['task']}")
-    data, graph, split = data_of(directory, written)
-    epoch = written.get("protocols", {}).get(written["protocol"], {}).get("epoch")
-    logits = reported_logits(directory / "predictions.npz", epoch)
-    if len(logits) != graph.num_nodes or max(split["test"]) >= graph.num_nodes:
-        raise DataError(f"{directory} does not fit the graph or the split in {data}")
-    if any(differing(evaluate(directory, written, graph, split), written["protocols"], added=False)):
-        raise DataError(
-            f"{directory} does not fit {data}: its graph or split was made anew since, by another seed, say"
-        )
-    title = f"{written['method']} on {written['dataset']}, cell {written['cell']}, split {written['split']}"
+        raise NotDefined(f"{directory}: the account is of {known}; this is a run of {record.task}")
+    data, graph, split = data_of(directory, record)
+    logits = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
+    title = f"{record.method} on {record.dataset}, cell {record.cell}, split {record.split}"
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
     group, gap, parts = predictions(*tested, graph.group_names)
     head = f"{title}\n1. {gap}\n2. {parts}"
-    module, training = written["module"], NodeTraining(**written["training"])
-    settings, model = methods.settings(module, written["settings"]), directory / "model.npz"
-    edited = data / "debiased" / written["dataset"] / written["method"] / f"split-{written['split']}.npz"
+    settings, model = methods.settings(record.module, dict(record.settings)), directory / "model.npz"
+    edited = data / "debiased" / record.dataset / record.method / f"split-{record.split}.npz"
     try:
         method = rebuild(
-            module, settings, graph, split, training, written["seed"], model, load_npz(model),
+            record.module, settings, graph, split, record.trained_by, record.seed, model, load_npz(model),
             edited if edited.exists() else None,
         )  # fmt: skip
         accounts = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}
@@ -64,7 +56,7 @@ def run(arguments: argparse.Namespace) -> None:
         return
     changed = abs(accounts["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01
     if changed and type(method).postprocess is Method.postprocess:
-        raise DataError(f"{directory}: its model.npz, metrics.json and predictions.npz are not of one run")
+        raise DataError(f"{directory}: its model.npz, run.json and predictions.npz are not of one run")
     print(head)
     if changed:
         print("Of the network's logits, before its method changes them for decisions:")

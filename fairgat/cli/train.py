@@ -18,6 +18,7 @@ from fairgat.plan import Run
 from fairgat.theory.network import measure_every
 from fairgat.training import job as training
 from fairgat.training.progress import bar
+from fairgat.training.record import NAME
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -69,7 +70,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     split, debiased = _inputs(settings, job, seed, graph, out, arguments.quiet)
     directory = out / job.folder
     theory_every = settings.theory_every(task)
-    metrics = training.run(
+    record = training.run(
         job,
         module=settings.module(job.method),
         settings=settings.training_settings(job.method, job.dataset) | cell,
@@ -83,12 +84,10 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         debiased=debiased,
         observe=measure_every(theory_every) if theory_every else None,
     )
-    if "failure" in metrics:
-        raise FairGATError(f"{metrics['failure']} (recorded in {directory / 'metrics.json'})")
-    pace = 1000 * metrics["runtime"]["seconds_per_epoch"]
-    reported = metrics["protocols"][metrics["protocol"]]
-    print(f"epoch {reported['epoch']} of {protocol['epochs']}, {pace:.1f} ms each")
-    show(reported)
+    if record.failure:
+        raise FairGATError(f"{record.failure} (recorded in {directory / NAME})")
+    print(f"{1000 * record.runtime['seconds_per_epoch']:.1f} ms an epoch")
+    show(directory)
     print(directory)
 
 

@@ -1,9 +1,10 @@
 """Read a configuration, and explain what is wrong with one."""
 
 import re
+import shlex
 import types
 import typing
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -91,6 +92,39 @@ def read_value(text: str, where: str) -> Any:
     if isinstance(value, bool) and text.lower() not in ("true", "false"):
         raise ConfigError(f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant")
     return value
+
+
+_TAKEN_LAST = {"--config": ("-C",), "--configfile": ("--configfiles",), "--forcerun": ("-R",)}
+
+
+def check_command(words: Sequence[str]) -> None:
+    """Refuse a command line of Snakemake that has a flag twice of which it takes the last.
+
+    Raises:
+        ConfigError: with both in one.
+    """
+    for flag, others in _TAKEN_LAST.items():
+        given: list[list[str]] = []
+        for values in _by_flag(words):
+            if values[0] in (flag, *others):
+                given.append(values[1:])
+        if len(given) > 1:
+            joined = shlex.join([flag, *(value for values in given for value in values)])
+            raise ConfigError(f"{flag} is given {len(given)} times, and Snakemake takes the last. Write: {joined}")
+
+
+def _by_flag(words: Sequence[str]) -> list[list[str]]:
+    """Cut a command line before each flag, those after `--` left out: `--config a=1` and `--config=a=1` alike."""
+    parts: list[list[str]] = [[""]]
+    for word in words:
+        if word == "--":
+            break
+        if word.startswith("-"):
+            flag, equals, value = word.partition("=")
+            parts.append([flag, value] if equals else [flag])
+        else:
+            parts[-1].append(word)
+    return parts
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:

@@ -5,6 +5,7 @@ A DataError says which graph is too small or too dense, or lacks a group in some
 
 import math
 import zlib
+from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -14,6 +15,7 @@ from fairgat.data.graph import UNLABELLED, Graph, load_npz, save_npz, symmetrise
 from fairgat.errors import DataError
 
 NODE_KEYS = ("train", "validation", "test")
+HELD_OUT = ("validation", "test")
 EDGE_KEYS = ("train_edges", "validation_edges", "validation_non_edges", "test_edges", "test_non_edges")
 
 
@@ -58,6 +60,13 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
         "test_edges": held_out[:, validation:],
         "test_non_edges": non_edges[:, validation:],
     }
+
+
+def pairs_of(split: Mapping[str, np.ndarray], part: str) -> tuple[np.ndarray, np.ndarray]:
+    """Give the pairs (2, m) of a part of an edge split, its edges before its non-edges, and their labels (m,)."""
+    edges, non_edges = split[f"{part}_edges"], split[f"{part}_non_edges"]
+    labels = np.repeat([1, 0], [edges.shape[1], non_edges.shape[1]])
+    return np.concatenate([edges, non_edges], axis=1), labels
 
 
 def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:

@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from fairgat.measures.metrics import Decisions, positive_rates
+from fairgat.measures.metrics import Decisions
+from fairgat.tasks.rates import positive_rates
 
 
 def parity_parts(counts: np.ndarray) -> tuple[float, float]:
@@ -19,7 +20,7 @@ def parity_parts(counts: np.ndarray) -> tuple[float, float]:
     decomposition of Kitagawa (1955), known in economics as Oaxaca's and Blinder's.
 
     Args:
-        counts: (2, 2, 2) by side, label and decision (`fairgat.measures.metrics.counted`).
+        counts: (2, 2, 2) by side, label and decision (`fairgat.tasks.rates.counted`).
 
     Returns:
         The parts of the labels and of the errors; NaN where a side has nobody of some label.

@@ -1,7 +1,8 @@
 """Register every measure, here and nowhere else.
 
-Training computes all of them. Selection, tables, figures, explorer, studies and audit look up which ones they use, what
-these are called and which direction is better. To add one, write an entry, as docs/extending.md does.
+The rule `collect` computes all of them from predictions. Selection, tables, figures, explorer, studies and audit look
+up which ones they use, what these are called and which direction is better. To add one, write an entry, as
+docs/extending.md does: it trains nothing again.
 
 Imports no more than NumPy, because the rules import it.
 """
@@ -18,6 +19,7 @@ from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task
 from fairgat.errors import ConfigError, nearest
 from fairgat.measures import metrics, parity
 from fairgat.measures.metrics import Decisions
+from fairgat.tasks import rates
 
 Role = Literal["utility", "chosen", "audited", "shown", "explored"]
 """What a measure is used for:
@@ -80,11 +82,15 @@ def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> M
     return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored"))
 
 
+group_aucs = metrics.by_group(rates.area_under_roc)
+group_calibration = metrics.by_group(metrics.calibration_error)
+
 ACCURACY = Measure(
-    "accuracy", "Accuracy", "Accuracy", metrics.accuracy, "higher", ("utility", "audited", "shown", "explored"),
+    "accuracy", "Accuracy", "Accuracy", lambda d: rates.accuracy(d.positive, d.labels), "higher",
+    ("utility", "audited", "shown", "explored"),
 )  # fmt: skip
 AUC = Measure(
-    "auc", "AUC", "AUC", lambda d: metrics.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
+    "auc", "AUC", "AUC", lambda d: rates.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
 )
 
 MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two groups
@@ -92,23 +98,30 @@ MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two gro
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
         ACCURACY,
-        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(metrics.positive_rates)),
-        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(metrics.true_positive_rates)),
+        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(rates.positive_rates)),
+        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(rates.true_positive_rates)),
         Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", lambda d: parity.parts(d)[0]),
         Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", lambda d: parity.parts(d)[1]),
-        Measure("f1", "F1", "F1", metrics.f1, "higher"),
+        Measure("f1", "F1", "F1", lambda d: rates.f1(d.positive, d.labels), "higher"),
         AUC,
         Measure(
             "worst_group_accuracy", "Worst-group accuracy", "Worst-group accuracy",
             lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))), "higher", ("explored",),
         ),
         Measure(
+            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: float(rates.gap(group_aucs(d))), "lower", ("explored",),
+        ),
+        Measure(
+            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: float(rates.gap(group_calibration(d))), "lower",
+            ("explored",),
+        ),
+        Measure(
             "statistical_parity", "ΔSP by {which}", r"$\Delta_{S P}$ by {which}",
-            metrics.gaps_of(metrics.positive_rates), "lower", by="attribute",
+            metrics.gaps_of(rates.positive_rates), "lower", by="attribute",
         ),
         Measure(
             "equal_opportunity", "ΔEO by {which}", r"$\Delta_{E O}$ by {which}",
-            metrics.gaps_of(metrics.true_positive_rates), "lower", by="attribute",
+            metrics.gaps_of(rates.true_positive_rates), "lower", by="attribute",
         ),
         Measure(
             "accuracy", "Accuracy | s={which}", r"Accuracy $\mid s{=}{which}$",
@@ -116,22 +129,33 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         ),
         Measure(
             "positive_rate", "ŷ=1 | s={which}", r"$\hat{y}{=}1 \mid s{=}{which}$",
-            lambda d: metrics.positive_rates(d.counts), by="group",
+            lambda d: rates.positive_rates(d.counts), by="group",
         ),
         Measure(
             "true_positive_rate", "TPR | s={which}", r"TPR $\mid s{=}{which}$",
-            lambda d: metrics.true_positive_rates(d.counts), by="group",
+            lambda d: rates.true_positive_rates(d.counts), by="group",
+        ),
+        Measure("auc", "AUC | s={which}", r"AUC $\mid s{=}{which}$", group_aucs, by="group"),
+        Measure(
+            "calibration_error", "ECE | s={which}", r"ECE $\mid s{=}{which}$", group_calibration, by="group",
         ),
     ),
     LinkTraining.task: (
         ACCURACY,
-        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", metrics.gap_of(metrics.positive_rates, "mixed")),
+        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", metrics.gap_of(rates.positive_rates, "mixed")),
         _gap("eo_mixed", "ΔEO_m", r"$\Delta EO_{m}$", metrics.odds("mixed")),
-        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", metrics.gap_of(metrics.positive_rates, "group")),
+        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", metrics.gap_of(rates.positive_rates, "group")),
         _gap("eo_group", "ΔEO_g", r"$\Delta EO_{g}$", metrics.odds("group")),
-        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", metrics.gap_of(metrics.positive_rates, "subgroup")),
+        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", metrics.gap_of(rates.positive_rates, "subgroup")),
         _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", metrics.odds("subgroup")),
         AUC,
+        # Neither calibration nor a worst group: how many of the pairs are links is the split's choice.
+        Measure("auc_intra", "AUC within groups", "AUC within groups", lambda d: metrics.auc_of_pairs(d)[0], "higher"),
+        Measure("auc_inter", "AUC across groups", "AUC across groups", lambda d: metrics.auc_of_pairs(d)[1], "higher"),
+        Measure(
+            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: float(rates.gap(metrics.auc_of_pairs(d))), "lower",
+            ("explored",),
+        ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
     ),
 }  # fmt: skip
@@ -183,15 +207,11 @@ def check(config: Config) -> None:
             raise ConfigError(f"study.metrics: {name!r} is not a measure; {nearest(name, known)}")
 
 
-def compute(task: str, decisions: Decisions, apart: bool = True) -> dict[str, float]:
-    """Compute every measure of a task by its name; NaN where it is missing.
-
-    Args:
-        apart: also compute the measures of single groups and attributes.
-    """
+def compute(task: str, decisions: Decisions) -> dict[str, float]:
+    """Compute every measure of a task by its name; NaN where it is missing."""
     values: dict[str, float] = {}
     for measure in MEASURES[task]:
-        value = measure.of(decisions) if apart or not measure.by else {}
+        value = measure.of(decisions)
         if measure.by == "group":
             value = dict(enumerate(value))
         if measure.by:

@@ -18,7 +18,7 @@ class Settings(Model):
 class NodeClassification(NodeMethod):
     def postprocess(self, output: Tensor) -> Tensor:
         """Subtract the threshold from the (N,) logits, so that 0 decides."""
-        nodes = self.task.split["validation"]
+        nodes = self.task.validation
         everyone = np.zeros(len(nodes), dtype=np.int64)
         (shift,) = thresholds(
             output.numpy()[nodes], self.task.graph.labels[nodes], everyone, everyone == 0, limit=1.0, groups=1

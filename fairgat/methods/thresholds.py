@@ -27,7 +27,7 @@ class NodeClassification(NodeMethod):
 
     def postprocess(self, output: Tensor) -> Tensor:
         """Subtract each group's threshold from its (N,) logits, so that 0 decides."""
-        graph, nodes = self.task.graph, self.task.split["validation"]
+        graph, nodes = self.task.graph, self.task.validation
         counted = (graph.labels == 1) | (self.settings.gap == "statistical_parity")
         known = (values[nodes] for values in (output.numpy(), graph.labels, graph.sensitive, counted))
         shifts = from_numpy(thresholds(*known, self.settings.limit, graph.num_groups))[self.task.sensitive]

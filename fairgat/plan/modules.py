@@ -1,6 +1,7 @@
 """The package's modules as the rules see them: found by name, and by following imports. Parsed, never imported."""
 
 import ast
+import hashlib
 import importlib.util
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,6 +10,7 @@ from pathlib import Path
 
 from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
+from fairgat.files import sha256_of
 
 KINDS = (
     "runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit",
@@ -121,6 +123,13 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     return sorted(str(path.relative_to(ROOT)) for path in seen if path.is_relative_to(PACKAGE) and not _is_bare(path))
 
 
+def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
+    """Compute a digest of the content of a script and of the files of its `closure`, with their names."""
+    files = [(script.name, script), *((name, ROOT / name) for name in closure(script, *more, without=without))]
+    text = "".join(f"{name} {_sha256(path)}\n" for name, path in files)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
 def _located(name: str) -> list[Path]:
     """Find the files of a module with the folders around it, of another file or of a folder."""
     for path in (PACKAGE / f"{name}.py", PACKAGE / name / "__init__.py", PACKAGE / name):
@@ -138,6 +147,11 @@ def _name_of(path: Path) -> str:
         return str(path)
     parts = path.relative_to(ROOT).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+@cache
+def _sha256(path: Path) -> str:
+    return sha256_of(path)
 
 
 @cache

@@ -29,6 +29,19 @@ def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
     return f"runs/{task}/{dataset}/{method}/{cell}"
 
 
+def check_targets(words: Sequence[str]) -> None:
+    """Refuse to be asked for files of earlier versions.
+
+    Raises:
+        ConfigError: with the name of what is there in their place.
+    """
+    for word in words:
+        if word.endswith("/metrics.json"):
+            raise ConfigError(
+                f"{word}: a run has no metrics.json any more. Ask for run.json or, for scores, the method's runs.csv"
+            )
+
+
 class Plan:
     """The runs of a configuration and the files that come of them.
 
@@ -100,7 +113,7 @@ class Plan:
         ]
 
     def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
-        """List a file of every run, such as `metrics.json`."""
+        """List a file of every run, such as `run.json`."""
         return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
 
     def split(self, task: Task, dataset: str, split: int) -> str:

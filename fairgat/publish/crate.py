@@ -2,7 +2,7 @@
 
 `describe` makes ro-crate-metadata.json of the Provenance Run Crate profile: the workflow and its parameters, the raw
 files with their checksums, the results, and one action for each rule, with its times and number of jobs. Jobs are not
-listed one by one: benchmarks/ and the metrics.json of each run have them.
+listed one by one: benchmarks/ and the run.json of each run have them.
 """
 
 import json

@@ -1,5 +1,5 @@
-"""Scores of training runs: one metrics.json each → a tidy table → a cell for each method → means over the splits.
+"""Scores of training runs: predictions → a tidy table → a cell for each method → means over the splits.
 
-`runs` reads metrics.json (nothing else does) and every CSV made from it, `selection` chooses cells by validation
-scores, `summary` averages over the splits, `paired` compares runs split by split. Start with `runs`.
+`runs` judges the runs and reads and writes the tidy table, `selection` chooses cells by validation scores, `summary`
+averages over the splits, `paired` compares runs split by split, `regrouped` judges by other groups. Start with `runs`.
 """

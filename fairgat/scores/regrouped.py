@@ -6,13 +6,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from fairgat import measures
 from fairgat.config import NodeTraining
 from fairgat.data import splits as split_files
-from fairgat.data.graph import Graph
+from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError
 from fairgat.scores.runs import COLUMNS, under
-from fairgat.tasks.base import reported_logits
-from fairgat.tasks.node_classification import NodeTask
+from fairgat.training.record import unpack
 
 
 def regrouped(
@@ -43,14 +43,14 @@ def regrouped(
     own, other = map(Graph.load, graphs)
     if not np.array_equal(own.labels, other.labels):
         raise DataError(f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}")
-    tasks = [NodeTask(other, split_files.load(path), NodeTraining()) for path in splits]
+    parts = [split_files.load(path) for path in splits]
     reported = under(runs[(runs["dataset"] == dataset) & (runs["metric"] == "epoch")])
     epochs = reported.set_index(["method", "cell", "split"])["value"]
     rows = []
     for method, cell, split, path in predictions:
         if winners.get(method) == cell:
-            logits = reported_logits(path, epochs.get((method, cell, split)))
-            scores = tasks[split].judge({"logits": logits}, "")["test"]
+            kept = unpack(load_npz(path), epochs[method, cell, split])
+            scores = measures.judge(NodeTraining(), other, parts[split], kept, "")["test"]
             run = (by, f"{method}@{dataset}", cell, split, "test", "")
             rows += [(*run, metric, value, "") for metric, value in scores.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))

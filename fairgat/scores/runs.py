@@ -10,15 +10,21 @@ why in `reason`.
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from fairgat import frames, measures
 from fairgat.config import TASKS
+from fairgat.data.graph import Graph, load_npz
+from fairgat.data.splits import HELD_OUT
 from fairgat.errors import DataError
-from fairgat.files import damaged, read_json
+from fairgat.files import damaged
+from fairgat.measures import Scores
+from fairgat.training.record import Record, unpack
 
 COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
 FAILURE = "failure"
@@ -30,59 +36,75 @@ Shard = tuple[str, str, Sequence[str], int]
 """A data set, a method, the method's cells there, and the number of splits."""
 
 
-def collect(paths: Iterable[str | Path]) -> pd.DataFrame:
-    """The rows of metrics.json files, in the order given.
+@dataclass(frozen=True)
+class Judged:
+    """A run and its scores under each protocol; none where it failed."""
+
+    run: Record
+    scores: Mapping[str, Scores]
+
+
+def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray]) -> Judged:
+    """Judge the run of a run.json by the predictions beside it, the graph and the split.
 
     Raises:
-        DataError: a file is missing, damaged or not a metrics.json.
+        DataError: a file is missing or damaged, or they are not of one run.
     """
-    return pd.DataFrame([row for path in paths for row in _rows(path)], columns=list(COLUMNS))
-
-
-def _rows(path: str | Path) -> Iterator[dict[str, Any]]:
-    content = read_json(path)
+    run, predictions = Record.read(path), load_npz(Path(path).parent / "predictions.npz")
     try:
-        run = {key: content[key] for key in ("dataset", "method", "cell", "split")}
-        task = TASKS[content["task"]]
-        judged = {} if "failure" in content else content["protocols"]
-    except (KeyError, TypeError) as error:
-        raise DataError(f"{path} is not a metrics.json of this version: {error} is missing or unknown") from None
-    shown = measures.names(task.task, "shown")
-    failure = content.get("failure") or _unusable(judged, measures.utility(task.task))
-    if failure:
-        yield run | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
+        scores = {
+            protocol: measures.judge(run.trained_by, graph, split, unpack(predictions, epoch), protocol)
+            for protocol, epoch in run.epochs.items()
+        }
+    except (IndexError, KeyError, ValueError) as error:
+        raise DataError(f"{Path(path).parent} does not fit the graph or the split of the results: {error}") from None
+    return Judged(run, scores)
+
+
+def table(runs: Iterable[Judged]) -> pd.DataFrame:
+    """The rows of judged runs, in the order given."""
+    return pd.DataFrame([row for run in runs for row in _rows(run)], columns=list(COLUMNS))
+
+
+def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
+    run, task = judged.run, TASKS[judged.run.task]
+    identity = {"dataset": run.dataset, "method": run.method, "cell": run.cell, "split": run.split}
+    if failure := run.failure or _unusable(judged.scores, measures.utility(run.task)):
+        yield identity | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
         return
-    for protocol, scores in judged.items():
-        for part in ("validation", "test"):
+    shown = measures.names(run.task, "shown")
+    for protocol, scores in judged.scores.items():
+        for part in HELD_OUT:
             for metric, value in scores[part].items():
                 if metric in shown or protocol not in task.epoch_rules:
-                    yield run | {"part": part, "protocol": protocol, "metric": metric, "value": value, "reason": ""}
-    training = {(protocol, "epoch"): scores.get("epoch") for protocol, scores in judged.items()}
-    training["", "epochs"] = content.get("training", {}).get("epochs")
-    training |= {("", name): content.get("runtime", {}).get(name) for name in CLOCK}
+                    yield identity | {
+                        "part": part, "protocol": protocol, "metric": metric, "value": value, "reason": "",
+                    }  # fmt: skip
+    training = {(protocol, "epoch"): epoch for protocol, epoch in run.epochs.items()}
+    training["", "epochs"] = run.training.get("epochs")
+    training |= {("", name): run.runtime.get(name) for name in CLOCK}
     for (protocol, metric), value in training.items():
         if value is not None:
-            yield run | {"part": "training", "protocol": protocol, "metric": metric, "value": value, "reason": ""}
+            yield identity | {"part": "training", "protocol": protocol, "metric": metric, "value": value, "reason": ""}
 
 
-def _unusable(judged: Mapping[str, Mapping[str, Any]], utility: str) -> str | None:
-    """Say why a run cannot be used: the measure that cells are chosen by is missing, or a score is not finite."""
-    for scores in judged.values():
-        for part in ("validation", "test"):
-            values = scores.get(part) or {}
-            if not isinstance(values.get(utility), int | float):
+def _unusable(scores: Mapping[str, Scores], utility: str) -> str | None:
+    """Say why a run cannot be used: the measure that cells are chosen by is missing, or a score is infinite."""
+    for parts in scores.values():
+        for part in HELD_OUT:
+            if math.isnan(parts[part][utility]):
                 return f"{part} {utility} is missing"
-            for name, value in values.items():
-                if value is not None and not math.isfinite(value):
+            for name, value in parts[part].items():
+                if math.isinf(value):
                     return f"{part} {name} is {value}"
     return None
 
 
-def trained_at(paths: Iterable[str | Path]) -> list[dict[str, Any]]:
+def trained_at(runs: Iterable[Record]) -> list[dict[str, Any]]:
     """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
-    codes = [read_json(path).get("code") or {} for path in paths]
-    counts = pd.Series([(code.get("commit"), code.get("modified")) for code in codes], dtype=object).value_counts()
-    return [{"commit": code[0], "modified": code[1], "runs": int(runs)} for code, runs in counts.items()]
+    codes = [(run.code.get("commit"), run.code.get("modified")) for run in runs]
+    counts = pd.Series(codes, dtype=object).value_counts()
+    return [{"commit": code[0], "modified": code[1], "runs": int(count)} for code, count in counts.items()]
 
 
 def read(*paths: str | Path) -> pd.DataFrame:

@@ -9,8 +9,6 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from fairgat import measures
-from fairgat.config import NodeTraining
 from fairgat.tasks.base import EpochRule, Score, last
 
 
@@ -48,10 +46,12 @@ RULES: dict[str, EpochRule] = {
 }
 
 
+GAPS = ("statistical_parity", "equal_opportunity")
+
+
 def gaps(scores: Sequence[Mapping[str, float]]) -> np.ndarray:
     """Add up the gaps of each epoch that are not missing."""
-    names = measures.names(NodeTraining.task, "chosen")
-    return np.nansum([[epoch[name] for epoch in scores] for name in names], axis=0)
+    return np.nansum([[epoch[name] for epoch in scores] for name in GAPS], axis=0)
 
 
 def _column(scores: Sequence[Score], name: str) -> np.ndarray:

@@ -1,6 +1,5 @@
-"""Link prediction: tell edges from non-edges, and judge accuracy and fairness between groups of edges."""
+"""Link prediction: tell edges from non-edges; validation chooses the epoch by the area under the ROC curve."""
 
-import math
 from collections.abc import Callable, Mapping
 
 import numpy as np
@@ -8,11 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairgat import measures, nn
+from fairgat import nn
 from fairgat.config import LinkTraining
 from fairgat.data.graph import Graph
-from fairgat.measures.metrics import Decisions, area_under_roc
-from fairgat.tasks.base import PARTS, Score, Scores, Task, best, last
+from fairgat.data.splits import HELD_OUT, pairs_of
+from fairgat.tasks.base import Score, Task, best, last
+from fairgat.tasks.rates import area_under_roc
 
 
 class LinkTask(Task):
@@ -28,11 +28,9 @@ class LinkTask(Task):
     def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: LinkTraining, seed: int) -> None:
         super().__init__(graph.with_edges(split["train_edges"]), split, training, seed)
         self._random = np.random.default_rng(seed)
-        self._edges, self._labels = {}, {}
-        for part in PARTS:
-            positive, negative = self.rank[split[f"{part}_edges"]], self.rank[split[f"{part}_non_edges"]]
-            self._edges[part] = torch.from_numpy(np.concatenate([positive, negative], axis=1))
-            self._labels[part] = np.repeat([1, 0], [positive.shape[1], negative.shape[1]])
+        held_out = {part: pairs_of(split, part) for part in HELD_OUT}
+        self._pairs = {part: torch.from_numpy(self.rank[pairs]) for part, (pairs, _) in held_out.items()}
+        self._labels = held_out["validation"][1]
         n = self.graph.num_nodes
         self._codes = self.graph.edge_index[0] * n + self.graph.edge_index[1]  # sorted
 
@@ -62,8 +60,8 @@ class LinkTask(Task):
         In float32 these tie at 1 above a logit of 17, where no cut-off can tell pairs apart. Ranked by logits, FairGAT
         on Pubmed was best in epochs 2 to 4, with 60 % accuracy at the best cut-off in place of 72 %.
         """
-        logits = nn.LinkEncoder.decode(output, self._edges["validation"]).numpy()
-        return self.score({"auc": area_under_roc(_probabilities(logits), self._labels["validation"])})
+        logits = nn.LinkEncoder.decode(output, self._pairs["validation"]).numpy()
+        return self.score({"auc": area_under_roc(_probabilities(logits), self._labels)})
 
     def score(self, metrics: dict[str, float]) -> Score:
         """Rank by the area under the ROC curve."""
@@ -71,34 +69,7 @@ class LinkTask(Task):
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect per part `*_logits` (m,)."""
-        return {f"{part}_logits": nn.LinkEncoder.decode(output, self._edges[part]).numpy() for part in PARTS}
-
-    def truth(self) -> dict[str, np.ndarray]:
-        """Collect per part `*_edges` (2, m) and `*_labels` (m,)."""
-        edges = {f"{part}_edges": self.order[self._edges[part].numpy()] for part in PARTS}
-        return edges | {f"{part}_labels": self._labels[part] for part in PARTS}
-
-    def judge(self, predictions: Mapping[str, np.ndarray], protocol: str) -> Scores:
-        """Compute every measure at the protocol's cut-off; FairDrop's notebook counts a rate over nobody as 0."""
-        notebook = protocol == "fairdrop"
-        logits = {part: predictions[f"{part}_logits"] for part in PARTS}
-        probabilities = {part: _probabilities(values) for part, values in logits.items()}
-        chosen_on = "test" if notebook else "validation"
-        values, labels = probabilities[chosen_on], self._labels[chosen_on]
-        # max() keeps the first of equals, as the notebook does
-        cutoff = max(self.training.cutoffs, key=lambda value: ((values >= value) == labels).mean())
-        nobody = 0.0 if notebook else math.nan
-        return {
-            part: measures.compute(
-                self.name, self._decisions(logits[part], probabilities[part] >= cutoff, part, cutoff, nobody)
-            )
-            for part in PARTS
-        }
-
-    def _decisions(self, logits: np.ndarray, decided: np.ndarray, part: str, cutoff: float, nobody: float) -> Decisions:
-        groups = self.graph.sensitive[self._edges[part].numpy()]
-        # Logits rank the pairs: in float32 every probability above a logit of 17 is 1
-        return Decisions(logits, cutoff, decided, self._labels[part] == 1, groups, self.num_groups, nobody)
+        return {f"{part}_logits": nn.LinkEncoder.decode(output, self._pairs[part]).numpy() for part in HELD_OUT}
 
 
 def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:

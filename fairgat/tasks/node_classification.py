@@ -1,4 +1,4 @@
-"""Node classification: predict a binary label, and judge accuracy and the fairness of the decisions."""
+"""Node classification: predict a binary label; validation chooses the epoch by accuracy, then by the gaps."""
 
 from collections.abc import Callable, Mapping
 
@@ -7,13 +7,12 @@ import torch
 from torch import Tensor
 from torch.nn.functional import binary_cross_entropy_with_logits
 
-from fairgat import measures, nn
+from fairgat import nn
 from fairgat.config import NodeTraining
 from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
-from fairgat.measures.metrics import Decisions
-from fairgat.tasks import epochs
-from fairgat.tasks.base import PARTS, Score, Scores, Task, best
+from fairgat.tasks import epochs, rates
+from fairgat.tasks.base import Score, Task, best
 
 
 class NodeTask(Task):
@@ -31,14 +30,12 @@ class NodeTask(Task):
         if graph.labels.max() > 1:
             raise NotDefined(f"node classification is defined for the labels 0 and 1; found {graph.labels.max()}")
         super().__init__(graph, split, training, seed)
-        self.split = {part: self.rank[nodes] for part, nodes in split.items()}
-        self.train = torch.from_numpy(np.sort(self.split["train"]))  # (n,) nodes trained on
+        self.train = torch.from_numpy(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
         labels = torch.from_numpy(self.graph.labels).float()
         self.labels = torch.full_like(labels, torch.nan)  # (N,) 0/1 of the nodes trained on, and NaN of all others
         self.labels[self.train] = labels[self.train]
-        self._validated = labels[self.split["validation"]]
-        known = self.graph.attributes if len(self.graph.attributes) > 1 else {}
-        self.attributes = {name: values for name, (values, _) in known.items()}  # (N,) each
+        self.validation = self.rank[split["validation"]]  # (m,) nodes that choose the epoch
+        self._validated = labels[self.validation]
 
     def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.NodeClassifier:
         """Make two attention layers and a linear layer."""
@@ -51,9 +48,21 @@ class NodeTask(Task):
 
     def validate(self, output: Tensor) -> Score:
         """Measure (N,) logits on the validation nodes."""
-        scores = measures.compute(self.name, self._decisions(output.numpy(), "validation"), apart=False)
-        scores["loss"] = float(binary_cross_entropy_with_logits(output[self.split["validation"]], self._validated))
-        return self.score(scores)
+        logits = output[self.validation]
+        loss = float(binary_cross_entropy_with_logits(logits, self._validated))
+        logits, labels = logits.numpy(), self._validated.numpy() == 1
+        positive = logits > 0
+        counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self.num_groups)
+        return self.score(
+            {
+                "accuracy": rates.accuracy(positive, labels),
+                "statistical_parity": float(rates.gap(rates.positive_rates(counts))),
+                "equal_opportunity": float(rates.gap(rates.true_positive_rates(counts))),
+                "f1": rates.f1(positive, labels),
+                "auc": rates.area_under_roc(logits, labels),
+                "loss": loss,
+            }
+        )
 
     def score(self, metrics: dict[str, float]) -> Score:
         """Rank by accuracy; ties go to the smaller sum of gaps.
@@ -65,15 +74,3 @@ class NodeTask(Task):
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect `logits` (N,)."""
         return {"logits": output.numpy()[self.rank]}
-
-    def judge(self, predictions: Mapping[str, np.ndarray], protocol: str) -> Scores:
-        logits = predictions["logits"][self.order]
-        return {part: measures.compute(self.name, self._decisions(logits, part)) for part in PARTS}
-
-    def _decisions(self, logits: np.ndarray, part: str) -> Decisions:
-        nodes, graph = self.split[part], self.graph
-        values = logits[nodes]
-        groups, attributes = graph.sensitive[nodes], {name: each[nodes] for name, each in self.attributes.items()}
-        return Decisions(
-            values, 0.0, values > 0, graph.labels[nodes] == 1, groups, self.num_groups, attributes=attributes
-        )

@@ -22,8 +22,9 @@ from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import keep_freed_memory
 from fairgat.plan import Run
-from fairgat.tasks.base import Task, nulled, pack, task_class
+from fairgat.tasks.base import Task, task_class
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
+from fairgat.training.record import Record, pack
 
 
 def build(
@@ -60,13 +61,12 @@ def run(
     progress: Progress | None = None,
     debiased: str | Path | None = None,
     observe: Observer | None = None,
-) -> dict[str, Any]:
-    """Train one cell on one split and write metrics.json, history.csv, predictions.npz and model.npz.
+) -> Record:
+    """Train one cell on one split and write run.json, history.csv, predictions.npz and model.npz.
 
-    metrics.json holds what each protocol of the task reports, its epoch and scores, under `protocols`; `protocol` names
-    the one that stands for the run. A score that is missing is null. If the run diverges, or its method calls it off or
-    is not defined for the data, metrics.json holds the reason under `failure`, and the selection goes on with the other
-    cells. predictions.npz has the predictions of every epoch that is reported (`fairgat.tasks.base.pack`).
+    If the run diverges, or its method calls it off or is not defined for the data, run.json holds the reason, and the
+    selection goes on with the other cells. predictions.npz has the predictions of every epoch that a protocol of the
+    task reports (`fairgat.training.record.pack`), model.npz the weights of the one that stands for the run.
 
     Args:
         job: which run this is.
@@ -82,7 +82,7 @@ def run(
         observe: called after every epoch; what it returns joins that epoch's row of history.csv.
 
     Returns:
-        The content of metrics.json.
+        What run.json holds.
     """
     keep_freed_memory()
     torch.set_num_threads(threads)
@@ -90,41 +90,42 @@ def run(
     protocol = TASKS[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
     code = revision()  # now: an hour later the checkout may have changed
-    directory, result, predictions = Path(directory), Fit(), {}
+    directory, result, predictions, failure = Path(directory), Fit(), {}, None
     try:
         chosen, parts = methods.settings(module, settings), splits.load(split)
         method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
         fit(method, progress, observe, result)
-        kept = _predictions(method.task, result)
-        scores = {"protocol": protocol.reported, "protocols": _scores(method.task, result, kept)}
-        predictions = pack(kept) | method.task.truth()
+        predictions = _predictions(method.task, result)
     except (CellCalledOff, Diverged, NotDefined) as error:
-        scores = {"failure": str(error)}
+        failure = str(error)
     except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
-        scores = {"failure": f"a weight matrix was no longer finite: {error}"}
-    metrics = {
+        failure = f"a weight matrix was no longer finite: {error}"
+    record = Record(
         **vars(job),
-        "seed": job_seed,
-        **scores,
-        "module": module,
-        "settings": settings,
-        "training": training,
-        "experiment": {"seed": seed, "threads": threads},
-        "runtime": {
+        seed=job_seed,
+        protocol=protocol.reported,
+        epochs={} if failure else {name: kept.epoch for name, kept in sorted(result.kept.items())},
+        failure=failure,
+        module=module,
+        settings=settings,
+        training=training,
+        experiment={"seed": seed, "threads": threads},
+        inputs={"graph": files.sha256_of(graph), "split": files.sha256_of(split)},
+        runtime={
             "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
             "seconds": time.perf_counter() - started,
             "threads": threads,
             "machine": platform.platform(),
         },
-        "versions": versions(),
-        "code": code,
-    }
+        versions=versions(),
+        code=code,
+    )
     # After a failure the history tells how far it came; no epoch is selected.
-    save_npz(directory / "predictions.npz", **predictions)
-    save_npz(directory / "model.npz", **(result.weights if predictions else {}))
+    save_npz(directory / "predictions.npz", **(pack(predictions) if predictions else {}))
+    save_npz(directory / "model.npz", **({} if failure else result.weights))
     files.write_text(directory / "history.csv", _csv(result.history))
-    files.write_json(directory / "metrics.json", metrics)
-    return metrics
+    record.write(directory)
+    return record
 
 
 def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
@@ -135,14 +136,6 @@ def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
             if np.isnan(array).any():  # a product of finite embeddings may be infinity less infinity
                 raise Diverged(f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite")
     return predictions
-
-
-def _scores(task: Task, result: Fit, predictions: dict[int, dict[str, np.ndarray]]) -> dict[str, Any]:
-    """Score the epochs that the protocols report on validation and test."""
-    return {
-        protocol: {"epoch": kept.epoch, **nulled(task.judge(predictions[kept.epoch], protocol))}
-        for protocol, kept in sorted(result.kept.items())
-    }
 
 
 def _csv(rows: list[dict[str, float]]) -> str:

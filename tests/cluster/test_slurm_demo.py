@@ -18,7 +18,7 @@ def test_the_demo_on_slurm(slurm, repository):
     assert {record["JobState"] for record in records.values()} == {"COMPLETED"}
     assert {record["NodeList"] for record in records.values()} == {"node1", "node2"}
 
-    cells = list(repository.folder.glob("results/slurm/runs/*/*/*/**/metrics.json"))
+    cells = list(repository.folder.glob("results/slurm/runs/*/*/*/**/run.json"))
     batches = list(repository.folder.glob("logs/slurm/group_cells_*/*.log"))
     trained = [line for batch in batches for line in re.findall(r"Job \d+: (Train .*)", batch.read_text())]
     assert len(set(trained)) == len(cells) == 22  # every cell was trained in some batch

@@ -56,7 +56,7 @@ class Run:
 
     def cells(self) -> list[Path]:
         folder = self.repository.folder / RESULTS / "runs/node_classification/demo-social/gat/default"
-        return sorted(folder.glob("split-*/metrics.json"))
+        return sorted(folder.glob("split-*/run.json"))
 
     def batch(self) -> str:
         """The number of the Slurm job that trains, while it runs."""

@@ -11,7 +11,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import leaky_relu
 
-from fairgat import methods
+from fairgat import measures, methods
 from fairgat.config import LinkTraining, NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import Graph, symmetrise
@@ -44,6 +44,13 @@ def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE
     return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
 
 
+def judged(method, graph: Graph, output: Tensor, protocol: str = "") -> dict[str, dict[str, float]]:
+    """The scores of an output of what `make` made on the graph."""
+    task = method.task
+    split = splits.make(graph, task.name, Splits(), 0, "test", 0)
+    return measures.judge(task.training, graph, split, task.predictions(output), protocol)
+
+
 def write_graph(folder: Path, graph: Graph, task="node_classification", count: int = 1) -> tuple[Path, list[Path]]:
     """Write graph.npz and split-{k}.npz as the workflow does; their paths."""
     graph.save(folder / "graph.npz")
@@ -54,7 +61,7 @@ def write_graph(folder: Path, graph: Graph, task="node_classification", count: i
 
 
 def run_job(folder: Path, name: str, module: str = "gat", protocol=NODE, *, graph: Graph, settings=(), **changes):
-    """Train a method on split 0 of a graph, from files to files in folder/name; what metrics.json holds."""
+    """Train a method on split 0 of a graph, from files to files in folder/name; what run.json holds."""
     file, (split,) = write_graph(folder, graph, protocol.task)
     arguments = {
         "job": Run(protocol.task, "test", module, "default", 0),

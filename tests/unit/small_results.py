@@ -1,11 +1,16 @@
 """Small hand-made results for the tests of scores and reporting."""
 
 import json
+import math
+from dataclasses import fields
 from pathlib import Path
 
 from fairgat import frames, measures, paper
 from fairgat.files import write_json
+from fairgat.plan import Run
 from fairgat.scores import runs, selection, summary
+from fairgat.scores.runs import Judged
+from fairgat.training.record import Record
 
 NODE = "node_classification"
 LINK = "link_prediction"
@@ -24,46 +29,40 @@ TABLES = {
 
 
 def scores(task, accuracy, fairness):
-    """Scores with one accuracy; `fairness` is one number for every measure or one per measure."""
+    """Scores with one accuracy; `fairness` is one number for every measure or one per measure, None where missing."""
     names = measures.names(task, "chosen")
     values = fairness if isinstance(fairness, list | tuple) else [fairness] * len(names)
+    values = [math.nan if value is None else value for value in values]
     return {"accuracy": accuracy, **dict(zip(names, values, strict=True))}
 
 
-def metrics(dataset, method, cell, split, validation, test=None, task=NODE, failure=None):
-    """The content of one metrics.json."""
-    content = {"task": task, "dataset": dataset, "method": method, "cell": cell, "split": split}
-    content |= {"code": {"commit": "c0ffee", "modified": False}}
-    if failure:
-        return content | {"failure": failure}
-    judged = {"epoch": 3, "validation": validation, "test": test or validation}
-    content |= {"training": {"epochs": 5}, "runtime": {"seconds": 9.0, "seconds_per_epoch": 0.5}}
-    protocols = ["validation", "fairdrop"] if task == LINK else [""]
-    return content | {"protocol": protocols[0], "protocols": {name: dict(judged) for name in protocols}}
-
-
-def write(folder: Path, contents):
-    """Write metrics.json files as a run lays them out; their paths in the order given."""
-    paths = []
-    for content in contents:
-        run = "/".join(str(content[key]) for key in ("task", "dataset", "method", "cell"))
-        path = folder / "runs" / run / f"split-{content['split']}" / "metrics.json"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(json.dumps(content))
-        paths.append(path)
-    return paths
+def metrics(dataset, method, cell, split, validation, test=None, task=NODE, failure=None, protocols=None):
+    """One judged run; `protocols` is what others than the reported one give, by name."""
+    judged = {"validation": validation, "test": test or validation}
+    protocols = dict.fromkeys(["validation", "fairdrop"] if task == LINK else [""], judged) | (protocols or {})
+    record = Record(
+        task, dataset, method, cell, split,
+        protocol=next(iter(protocols)),
+        epochs={} if failure else dict.fromkeys(protocols, 3),
+        failure=failure,
+        training={"epochs": 5},
+        runtime={"seconds": 9.0, "seconds_per_epoch": 0.5},
+        code={"commit": "c0ffee", "modified": False},
+    )  # fmt: skip
+    return Judged(record, {} if failure else protocols)
 
 
 def finish(plan, contents):
-    """Write runs, and collect and aggregate them as the rules do."""
-    write(Path(plan.config.results_dir), contents)
+    """Collect and aggregate judged runs as the rules do."""
+    found = {Run(*(getattr(each.run, field.name) for field in fields(Run))): each for each in contents}
     for task in (NODE, LINK):
         for dataset, method in plan.pairs(task):
-            paths = plan.outputs("metrics.json", task, dataset, method)
-            frame, folder = runs.collect(paths), plan.path(f"runs/{task}/{dataset}/{method}")
+            judged = [found[run] for run in plan.runs(task, dataset, method)]
+            frame, folder = runs.table(judged), plan.path(f"runs/{task}/{dataset}/{method}")
             chosen = selection.select(frame, task, "validation", "fair", 0.01, None)
             frames.write(f"{folder}/runs.csv", frame)
-            write_json(f"{folder}/selection.json", chosen | {"trained_at": runs.trained_at(paths)})
+            trained_at = runs.trained_at(each.run for each in judged)
+            write_json(f"{folder}/selection.json", chosen | {"trained_at": trained_at})
         shards = runs.read(*plan.shards(task))
         averages = summary.cells(shards, 1)
         chosen = [json.loads(Path(path).read_text()) for path in plan.files("selection", task)]

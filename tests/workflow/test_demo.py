@@ -111,7 +111,7 @@ def test_a_part_can_be_run_alone(fresh):
 def test_the_papers_whole_experiment_is_planned(fresh):
     planned = fresh.planned(overlays=())
     assert sum(line.startswith("Train ") for line in planned) == 790
-    assert sum(line.startswith("Collect the scores") for line in planned) == 44
+    assert sum(line.startswith("Judge ") for line in planned) == 44
 
 
 @pytest.mark.parametrize(

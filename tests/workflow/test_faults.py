@@ -54,7 +54,7 @@ class Small(Workflow):
         ]
 
     def output(self, cell: str) -> Path:
-        return self.folder / f"{RESULTS}/runs/node_classification/demo-social/{cell}/split-0/metrics.json"
+        return self.folder / f"{RESULTS}/runs/node_classification/demo-social/{cell}/split-0/run.json"
 
     def made(self) -> dict[str, int]:
         """The cells that are trained, and when."""

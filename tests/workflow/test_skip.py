@@ -24,7 +24,7 @@ def test_a_failed_download_suggests_skip_and_skip_runs_the_rest(fresh, monkeypat
     assert "recidivism: 2 of 2 files cannot be had" in failing.stdout
     assert "--config skip=recidivism" in failing.stdout
     assert "see results/demo/logs/download/recidivism.log" in failing.stdout
-    (trained,) = fresh.results.glob("runs/**/metrics.json")
+    (trained,) = fresh.results.glob("runs/**/run.json")
     assert json.loads(trained.read_text())["dataset"] == "demo-social"
     before = trained.stat().st_mtime_ns
 

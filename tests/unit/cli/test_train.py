@@ -1,13 +1,15 @@
 """`fairgat train` and `fairgat evaluate`: wrong arguments, and where files lie."""
 
 import json
+import re
 import shutil
 from functools import partial
 
 import pytest
 
 from fairgat.cli import main as cli
-from fairgat.data.graph import Graph
+from fairgat.data.graph import Graph, load_npz
+from fairgat.training.record import Record
 
 
 def configure(project, old, new):
@@ -44,10 +46,19 @@ def test_wrong_arguments_are_explained(project, capsys, arguments, message):
 
 
 def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, capsys):
-    assert train("--epochs", "1", "--threads", "2", "--seed", "3") == 0
-    (metrics,) = project.rglob("metrics.json")
-    assert cli.main(["evaluate", str(metrics.parent)]) == 0
-    assert "metrics.json says the same" in capsys.readouterr().out
+    """By the scores that `collect` would find."""
+    assert train("--epochs", "3", "--threads", "2", "--seed", "3") == 0
+    said = capsys.readouterr().out
+    (path,) = project.rglob("run.json")
+    graph, split = (load_npz(next(project.rglob(f"{name}.npz"))) for name in ("demo-social", "split-0"))
+    assert cli.main(["evaluate", str(path.parent)]) == 0
+    shown = capsys.readouterr().out
+    assert shown in said and f"epoch {Record.read(path).reported} of 3" in shown
+    kept = load_npz(path.parent / "predictions.npz")
+    logits = kept["logits"][list(kept["epochs"]).index(Record.read(path).reported)]
+    right = (logits > 0) == graph["labels"]
+    wanted = [right[split[part]].mean() for part in ("validation", "test")]
+    assert re.search(rf"^accuracy +{wanted[0]:.4f} +{wanted[1]:.4f}$", shown, re.M)
 
 
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
@@ -62,41 +73,29 @@ def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
 
 def test_what_cannot_be_evaluated_is_explained(project, refused):
     assert train() == 0
-    (metrics,) = project.rglob("metrics.json")
+    (path,) = project.rglob("run.json")
 
     said = partial(refused, "evaluate")
-    assert "is not the folder of one run: give such a folder, the one with metrics.json" in said(metrics)
-    assert f"give such a folder, such as {metrics.parent}" in said(project)
-    copy = shutil.copytree(metrics.parent, project / "copy")
+    assert "is not the folder of one run: give such a folder, the one with run.json" in said(path)
+    assert f"give such a folder, such as {path.parent}" in said(project)
+    copy = shutil.copytree(path.parent, project / "copy")
     assert "data/graphs/demo-social.npz, is in no folder above" in said(copy)
-    shutil.copytree(project / "by-hand/data", project / "data")
+    data = shutil.copytree(project / "by-hand/data", project / "data")
     assert cli.main(["evaluate", str(copy)]) == 0
-    content = json.loads(metrics.read_text())
-    del content["protocols"][""]["test"]["auc"]
-    (copy / "metrics.json").write_text(json.dumps(content))
-    assert "says otherwise: test auc" in said(copy)
-    (copy / "metrics.json").write_text("[]")
-    assert "is not a metrics.json" in said(copy)
-    (copy / "metrics.json").unlink()
-    (copy / "metrics.json").mkdir()
-    assert "metrics.json cannot be read: Is a directory" in said(copy)
-
-
-@pytest.mark.parametrize("dataset", ["demo-social", "demo-citation"])
-def test_no_score_can_be_forged(project, refused, dataset):
-    """Each number that runs.csv reads, under every protocol and rule for the epoch."""
-    assert train("--epochs", "5", dataset=dataset) == 0
-    (metrics,) = project.rglob("metrics.json")
-    content = json.loads(metrics.read_text())
-    for scores in content["protocols"].values():
-        places = [(scores[part], name, f"{part} {name}") for part in ("validation", "test") for name in scores[part]]
-        assert len(places) > 10
-        for place, name, said in [*places, (scores, "epoch", "epoch")]:
-            true = place[name]
-            place[name] = 0.5 if true is None else true + (1 if name == "epoch" else 1e-9)
-            metrics.write_text(json.dumps(content))
-            assert f"says otherwise: {said}" in refused("evaluate", metrics.parent)
-            place[name] = true
+    content = json.loads(path.read_text())
+    (copy / "run.json").write_text(json.dumps(content | {"failure": "it diverged"}))
+    assert "it diverged" in said(copy)
+    (copy / "run.json").write_text("[]")
+    assert "is not a run.json" in said(copy)
+    (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
+    assert "lacks the reported epoch 999" in said(copy)
+    (copy / "run.json").unlink()
+    (copy / "run.json").mkdir()
+    assert "run.json cannot be read: Is a directory" in said(copy)
+    (split,) = data.glob("splits/*/*/split-0.npz")
+    split.write_bytes(split.read_bytes() + b" ")
+    shutil.copytree(path.parent, project / "another")
+    assert "split-0.npz: the split was made anew since this run" in said(project / "another")
 
 
 def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):

@@ -184,9 +184,8 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(debiased)
     cell = Run("node_classification", "test", "edits", "threshold~0.001", 0)
     settings = {"threshold": 0.001}
-    metrics = run_job(tmp_path, "run", "edits", graph=graph, job=cell, settings=settings, debiased=debiased)
-    assert metrics["failure"].startswith("threshold~0.001: ")
-    assert "test" not in metrics
+    record = run_job(tmp_path, "run", "edits", graph=graph, job=cell, settings=settings, debiased=debiased)
+    assert record.failure.startswith("threshold~0.001: ") and not record.epochs
 
 
 def test_a_third_group_is_refused(graph, train):

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 import small_studies
 from scipy import stats
-from small_results import LINK, NODE, metrics, scores, write
+from small_results import LINK, NODE, metrics, scores
 
 from fairgat import cells, config, methods
 from fairgat.config import shown
@@ -110,11 +110,11 @@ def contents(failed=("fairgnn-covariance-10", 3)):
                 yield metrics(row.dataset, row.method, "default", k, validation, test, block.task, failure)
 
 
-def compared(folder, contents, settings=SETTINGS):
-    """What the study makes of these metrics.json files."""
+def compared(contents, settings=SETTINGS):
+    """What the study makes of these judged runs."""
     contents = list(contents)
-    tasks = {content["dataset"]: content["task"] for content in contents}
-    scored = runs.collect(write(folder, contents))
+    tasks = {content.run.dataset: content.run.task for content in contents}
+    scored = runs.table(contents)
     chosen = [
         selection.select(shard, tasks[dataset], "validation", "fair", 0.01, None)
         for (dataset, _), shard in scored.groupby(["dataset", "method"], sort=False)
@@ -123,8 +123,8 @@ def compared(folder, contents, settings=SETTINGS):
 
 
 @pytest.fixture(scope="module")
-def frame(tmp_path_factory):
-    return compared(tmp_path_factory.mktemp("results"), contents())
+def frame():
+    return compared(contents())
 
 
 def line(frame, dataset, method, run_on=None):
@@ -133,7 +133,7 @@ def line(frame, dataset, method, run_on=None):
     return frame.query(chosen).iloc[0]
 
 
-def test_differences_are_paired_over_the_splits(frame, tmp_path):
+def test_differences_are_paired_over_the_splits(frame):
     row = line(frame, "recidivism", "fairgat-centred")
     expected = stats.ttest_rel(np.add(BASE, GAIN), BASE).confidence_interval(0.95)
     assert row["difference"] == pytest.approx(np.mean(GAIN))
@@ -141,13 +141,13 @@ def test_differences_are_paired_over_the_splits(frame, tmp_path):
     assert row["mean"] == pytest.approx(np.mean(np.add(BASE, GAIN)))
     assert row["std"] == pytest.approx(np.std(np.add(BASE, GAIN), ddof=1))
     assert row["n_splits"] == 5
-    shuffled = sorted(contents(), key=lambda content: (content["split"] * 7 + len(content["method"])) % 5)
-    again = compared(tmp_path, shuffled)  # pairs are found by split
+    shuffled = sorted(contents(), key=lambda judged: (judged.run.split * 7 + len(judged.run.method)) % 5)
+    again = compared(shuffled)  # pairs are found by split
     pd.testing.assert_frame_equal(again, frame)
 
 
-def test_the_scores_behind_the_differences(frame, tmp_path):
-    behind = study.scores(SETTINGS, runs.collect(write(tmp_path, contents())), frame)
+def test_the_scores_behind_the_differences(frame):
+    behind = study.scores(SETTINGS, runs.table(contents()), frame)
     behind = behind[(behind["dataset"] == "cora") & (behind["metric"] == "accuracy")]
     by_split = behind.pivot(index="split", columns="method", values="value")
     assert by_split["fairgat-centred"].tolist() == pytest.approx(np.add(BASE, GAIN))
@@ -155,15 +155,15 @@ def test_the_scores_behind_the_differences(frame, tmp_path):
     assert gain == pytest.approx(line(frame, "cora", "fairgat-centred")["difference"])
 
 
-def test_a_metric_that_no_run_has_is_refused(tmp_path):
+def test_a_metric_that_no_run_has_is_refused():
     wrong = SETTINGS.model_copy(update={"metrics": ["accuracy", "statistical_parity_rcae"]})
     with pytest.raises(ConfigError, match=r"study\.metrics: no run has 'statistical_parity_rcae'; did you mean"):
-        compared(tmp_path, contents(), wrong)
+        compared(contents(), wrong)
 
 
-def test_a_metric_that_one_data_set_lacks_is_a_dash(tmp_path):
+def test_a_metric_that_one_data_set_lacks_is_a_dash():
     both = SETTINGS.model_copy(update={"metrics": ["accuracy", "equal_opportunity"], "part": "test"})
-    text = render(study.table(both, compared(tmp_path, contents(), both)), "md")
+    text = render(study.table(both, compared(contents(), both)), "md")
     last = text.rpartition("for other people like these\n")[2]
     assert re.search(r"\| S3 centred \S+ +\| +\S+ ± \S+ \| +– \|", last)
 
@@ -175,34 +175,34 @@ def test_another_form_of_a_data_set_is_compared_with_it(frame):
     assert (base["paper_mean"], base["paper_std"]) == (0.9563, 0.002)
 
 
-def test_what_failed_has_no_number_and_says_why(frame, tmp_path):
+def test_what_failed_has_no_number_and_says_why(frame):
     row = line(frame, "recidivism", "fairgnn-covariance-10")
     assert row[["mean", "difference", "low"]].isna().all()
     assert row["failure"] == "no cell finished on every split; 1 of 1 cells failed (default, split 3: it diverged)"
     text = render(study.table(SETTINGS, frame), "md")
     assert f"Not compared ({row['failure']})." in text
     assert re.search(r"\| covariance 10 \S+ +\| +– \|", text)
-    base_failed = compared(tmp_path, contents(failed=("nifty", 0)))
+    base_failed = compared(contents(failed=("nifty", 0)))
     row = line(base_failed, "recidivism", "nifty-fresh-gradient")
     assert pd.notna(row["mean"]) and pd.isna(row["difference"])
     assert row["failure"].startswith("what it is compared with: no cell finished on every split; ")
 
 
-def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one(tmp_path):
+def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one():
     given = small_studies.settings({"recidivism": NODE}, {"nifty": {}}, part="test", metrics=["statistical_parity"])
     made = []
     for method, rates in {"gat": [(0.5, 0.5), (0, 0.1), (1, 1)], "nifty": [(1, 0.995), (0.01, 0), (0, 1)]}.items():
         for k, (one, other) in enumerate(rates):
             judged = scores(NODE, 0.8, other - one) | {"positive_rate_0": one, "positive_rate_1": other}
             made.append(metrics("recidivism", method, "default", k, judged))
-    frame = compared(tmp_path, made, given)
+    frame = compared(made, given)
     assert frame["constant"].tolist() == [1, 2]
     text = render(study.table(given, frame), "md")
     assert "gat: The same answer for 99 % of every group on 1 of 3 splits." in text
     assert "Another method. The same answer for 99 % of every group on 2 of 3 splits." in text
 
 
-def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
+def test_epochs_of_several_rules_are_compared_at_the_selected_cell():
     """On test scores: the variant by a rule of its own, and by the one that its method has, too."""
     rules, varied = [["accuracy", "accuracy"], ["qian", "accuracy"]], {"fairgat": {"grid": {"eta": [0.75, 1.0]}}}
     given = small_studies.settings({"recidivism": NODE}, varied, part="test", metrics=["accuracy"], epochs=rules)
@@ -215,10 +215,12 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell(tmp_path):
         for k in range(3):
             good = 0.8 if cell != "eta~0.75" else 0.2  # this cell has the best test scores, and the worst on validation
             noise = 0.02 * (k - 1) * (method == "fairgat")
-            content = metrics("recidivism", method, cell, k, scores(NODE, good, 0.1))
-            judged = [content["protocols"][""] | {"test": scores(NODE, 0.01 * k + gain + noise, 0.1)} for gain in gains]
-            made.append(content | {"protocols": dict(zip(("", "qian"), judged, strict=True))})
-    frame = compared(tmp_path, made, given)
+            validation = scores(NODE, good, 0.1)
+            ours, qian = (
+                {"validation": validation, "test": scores(NODE, 0.01 * k + gain + noise, 0.1)} for gain in gains
+            )
+            made.append(metrics("recidivism", method, cell, k, validation, ours["test"], protocols={"qian": qian}))
+    frame = compared(made, given)
     titles = frame["title"] + frame["rules"]
     assert titles.tolist() == ["gat (accuracy)", "fairgat (accuracy)", "fairgat (qian / accuracy)"]
     assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]

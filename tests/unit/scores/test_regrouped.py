@@ -6,9 +6,9 @@ import pytest
 from dense import run_job, small_graph, write_graph
 
 from fairgat.config import NodeTraining
+from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import DataError
-from fairgat.files import write_json
 from fairgat.scores import runs
 from fairgat.scores.regrouped import regrouped
 
@@ -19,16 +19,15 @@ def trained(tmp_path):
     graph = small_graph()
     names = tuple({"race": str(race)} for race in (0, 1))
     race = Graph(graph.features, graph.labels, graph.sensitive, graph.edge_index, names)
-    metrics = run_job(tmp_path, "gat", graph=race, protocol=NodeTraining(epochs=60, hidden=6))
-    write_json(tmp_path / "metrics.json", metrics)
-    shard = runs.collect([tmp_path / "metrics.json"])
+    run_job(tmp_path, "gat", graph=race, protocol=NodeTraining(epochs=60, hidden=6))
+    shard = runs.table([runs.judged(tmp_path / "gat/run.json", race, splits.load(tmp_path / "split-0.npz"))])
 
     def measure(other):
         (tmp_path / "other").mkdir()
-        by, splits = write_graph(tmp_path / "other", other)
+        by, parts = write_graph(tmp_path / "other", other)
         predictions = [("gat", "default", 0, next(tmp_path.glob("gat/**/predictions.npz"))), ("gat", "x~1", 0, "none")]
         graphs = [tmp_path / "graph.npz", by]
-        return regrouped(shard, {"gat": "default"}, "test", "both", graphs, splits, predictions)
+        return regrouped(shard, {"gat": "default"}, "test", "both", graphs, parts, predictions)
 
     return race, shard, measure
 

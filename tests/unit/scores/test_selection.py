@@ -1,12 +1,12 @@
 import pandas as pd
 import pytest
-from small_results import LINK, NODE, metrics, scores, write
+from small_results import LINK, NODE, metrics, scores
 
 from fairgat.errors import DataError
 from fairgat.scores import runs, selection
 
 
-def select(tmp_path, cells, rule="fair", tolerance=0.01, published=None, task=NODE):
+def select(cells, rule="fair", tolerance=0.01, published=None, task=NODE):
     """Select among {cell: [(accuracy, fairness) per split, or a failure in words]}."""
     contents = [
         metrics("d", "m", cell, split, None, task=task, failure=entry)
@@ -15,25 +15,25 @@ def select(tmp_path, cells, rule="fair", tolerance=0.01, published=None, task=NO
         for cell, splits in cells.items()
         for split, entry in enumerate(splits)
     ]
-    found = runs.collect(write(tmp_path, contents))
+    found = runs.table(contents)
     return selection.select(found, task, "validation", rule, tolerance, published)
 
 
-def test_each_rule_has_its_own_winner(tmp_path):
+def test_each_rule_has_its_own_winner():
     cells = {
         "x~1": [(0.900, 0.10), (0.900, 0.10)],  # most accurate
         "x~2": [(0.893, 0.04), (0.893, 0.06)],  # fairest within one point
         "x~3": [(0.700, 0.00), (0.700, 0.00)],  # fairest of all, too far off
         "x~4": [(0.895, 0.09), (0.895, 0.09)],  # published
     }
-    chosen = select(tmp_path, cells, published={"x": 4})
+    chosen = select(cells, published={"x": 4})
     winners = {rule: winner["cell"] for rule, winner in chosen["winners"].items()}
     assert winners == {"fair": "x~2", "accuracy": "x~1", "paper": "x~4"}
     assert chosen["winner"] == "x~2"
     assert chosen["cells"][1]["validation"]["statistical_parity"] == pytest.approx(0.05)
     assert "10.00 %" in chosen["winners"]["fair"]["reason"]  # the sum of both measures
-    assert select(tmp_path, cells, rule="accuracy")["winner"] == "x~1"
-    assert select(tmp_path, cells, rule="paper")["winner"] is None
+    assert select(cells, rule="accuracy")["winner"] == "x~1"
+    assert select(cells, rule="paper")["winner"] is None
 
 
 NEAR = {"x~1": [(0.90, 0.1)], "x~2": [(0.89, 0.0)]}  # 0.90 - 0.01 > 0.89 in floating point
@@ -50,66 +50,66 @@ WINNERS = {
 
 
 @pytest.mark.parametrize("case", WINNERS)
-def test_the_winner_of_two_cells(tmp_path, case):
+def test_the_winner_of_two_cells(case):
     cells, options, winner = WINNERS[case]
-    assert select(tmp_path, cells, **options)["winner"] == winner
+    assert select(cells, **options)["winner"] == winner
 
 
-def test_test_scores_are_never_looked_at(tmp_path):
+def test_test_scores_are_never_looked_at():
     contents = [
         metrics("d", "m", "x~1", 0, scores(NODE, 0.9, 0.1), test=scores(NODE, 0.1, 0.9)),
         metrics("d", "m", "x~2", 0, scores(NODE, 0.8, 0.2), test=scores(NODE, 1.0, 0.0)),
     ]
-    chosen = selection.select(runs.collect(write(tmp_path, contents)), NODE, "validation", "fair", 0.5, None)
+    chosen = selection.select(runs.table(contents), NODE, "validation", "fair", 0.5, None)
     assert chosen["winners"]["fair"]["cell"] == "x~1"
 
 
-def test_a_mean_is_over_the_splits_of_its_rivals(tmp_path):
+def test_a_mean_is_over_the_splits_of_its_rivals():
     """A gap that is missing on a split counts on it for no cell, neither as 0 nor in one mean only."""
     cells = {
         "x~1": [(0.9, [0.1, 0.0]), (0.9, [0.1, 0.3])],
         "x~2": [(0.9, [0.1, 0.1]), (0.9, [0.1, None])],  # as a mean of its own splits it would be the fairer
     }
-    chosen = select(tmp_path, cells)
+    chosen = select(cells)
     assert chosen["winner"] == "x~1" and [c["validation"]["equal_opportunity"] for c in chosen["cells"]] == [0.0, 0.1]
     assert [cell["n_splits"] for cell in chosen["cells"]] == [2, 2] and not chosen["failed"]
 
 
-def test_a_gap_that_is_missing_on_every_split_is_left_out_of_the_sum(tmp_path):
-    chosen = select(tmp_path, {"x~1": [(0.9, [0.2, None])], "x~2": [(0.9, [0.1, None])]})
+def test_a_gap_that_is_missing_on_every_split_is_left_out_of_the_sum():
+    chosen = select({"x~1": [(0.9, [0.2, None])], "x~2": [(0.9, [0.1, None])]})
     assert chosen["winner"] == "x~2" and chosen["cells"][0]["validation"]["equal_opportunity"] is None
     assert "equal_opportunity missing" in chosen["winners"]["fair"]["reason"]
-    chosen = select(tmp_path, {"x~1": [(0.895, [None, None])], "x~2": [(0.9, [None, None])]})
+    chosen = select({"x~1": [(0.895, [None, None])], "x~2": [(0.9, [None, None])]})
     assert chosen["winner"] == "x~2" and "are missing" in chosen["winners"]["fair"]["reason"]
 
 
-def test_a_failed_split_takes_its_cell_out_and_is_listed(tmp_path):
+def test_a_failed_split_takes_its_cell_out_and_is_listed():
     failure = "the loss is not finite at epoch 7"
     cells = {"x~1": [(0.95, 0.0), failure], "x~2": [(0.9, 0.1), (0.9, 0.1)]}
-    chosen = select(tmp_path, cells, published={"x": 1})
+    chosen = select(cells, published={"x": 1})
     assert chosen["winner"] == "x~2"
     assert chosen["winners"]["paper"] == {"cell": None, "reason": "the published cell x~1 failed"}
     assert chosen["failed"] == [{"cell": "x~1", "split": 1, "reason": failure}]
     assert [(cell["n_splits"], cell["validation"] is None) for cell in chosen["cells"]] == [(2, True), (2, False)]
 
 
-def test_nothing_finished(tmp_path):
-    chosen = select(tmp_path, {"default": ["diverged"]})
+def test_nothing_finished():
+    chosen = select({"default": ["diverged"]})
     assert chosen["winner"] is None
     assert {winner["reason"] for winner in chosen["winners"].values()} == {"no cell finished on every split"}
 
 
-def test_a_score_that_is_no_number_is_a_failure(tmp_path):
-    chosen = select(tmp_path, {"x~1": [(float("nan"), 0.1)], "x~2": [(0.5, 0.1)]})
+def test_a_score_that_is_no_number_is_a_failure():
+    chosen = select({"x~1": [(float("nan"), 0.1)], "x~2": [(0.5, 0.1)]})
     assert chosen["winner"] == "x~2"
-    assert chosen["failed"][0]["reason"] == "validation accuracy is nan"
+    assert chosen["failed"][0]["reason"] == "validation accuracy is missing"
 
 
-def test_paper_rule(tmp_path):
+def test_paper_rule():
     cells = {"a~0.5/eta~0.75": [(0.9, 0.1)], "a~0.5/eta~1.0": [(0.8, 0.1)]}
 
     def winner(published, cells=cells):
-        return select(tmp_path, cells, published=published)["winners"]["paper"]
+        return select(cells, published=published)["winners"]["paper"]
 
     assert winner({"a": 0.5, "eta": 1})["cell"] == "a~0.5/eta~1.0"  # 1 and 1.0 are the same value
     assert winner({"a": 0.5, "eta": 1.0}, {"a~0.5": [(0.9, 0.1)]})["cell"] == "a~0.5"  # an ablation's smaller grid
@@ -119,8 +119,8 @@ def test_paper_rule(tmp_path):
     assert winner(None, {"default": [(0.9, 0.1)]})["cell"] == "default"
 
 
-def test_runs_of_several_methods_are_refused(tmp_path):
-    paths = write(tmp_path, [metrics("d", m, "default", 0, scores(NODE, 0.9, 0.1)) for m in ("a", "b")])
-    for found in (runs.collect(paths), pd.DataFrame(columns=list(runs.COLUMNS))):
+def test_runs_of_several_methods_are_refused():
+    both = [metrics("d", m, "default", 0, scores(NODE, 0.9, 0.1)) for m in ("a", "b")]
+    for found in (runs.table(both), pd.DataFrame(columns=list(runs.COLUMNS))):
         with pytest.raises(DataError, match="one method"):
             selection.select(found, NODE, "validation", "fair", 0.01, None)

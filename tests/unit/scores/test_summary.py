@@ -4,23 +4,24 @@ import statistics
 
 import pandas as pd
 import pytest
-from small_results import LINK, NODE, metrics, scores, write
+from small_results import LINK, NODE, metrics, scores
 
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.scores import runs, selection, summary
+from fairgat.training.record import Record
 
 TEST = [0.90, 0.92, 0.1 + 0.2 + 0.67]  # the last has no short decimal form
 
 
 @pytest.fixture
-def found(tmp_path):
+def found():
     """One method with two cells on three splits, x~1 the most accurate, x~2 the fairest; x~3 failed on one."""
     contents = [metrics("d", "m", "x~1", k, scores(NODE, 0.90, 0.2), scores(NODE, a, 0.3)) for k, a in enumerate(TEST)]
     contents += [metrics("d", "m", "x~2", k, scores(NODE, 0.895, 0.1), scores(NODE, 0.8, 0.1)) for k in range(3)]
     contents += [metrics("d", "m", "x~3", k, scores(NODE, 0.99, 0.0)) for k in range(2)]
     contents += [metrics("d", "m", "x~3", 2, None, failure='it said "no, never"\nand diverged')]
-    return runs.collect(write(tmp_path, contents))
+    return runs.table(contents)
 
 
 def winners(found, ddof=1, published=(), task=NODE):
@@ -78,7 +79,7 @@ def test_every_cell_is_averaged_on_both_parts(found):
 def test_a_mean_says_over_how_many_splits_it_is(tmp_path):
     gaps = [[0.1, 0.2], [0.1, None], [0.1, 0.4]]
     contents = [metrics("d", "m", "x~1", k, scores(NODE, 0.9, gap)) for k, gap in enumerate(gaps)]
-    shard = runs.collect(write(tmp_path, contents))
+    shard = runs.table(contents)
     frames.write(tmp_path / "runs.csv", shard)
     assert ",equal_opportunity,," in (tmp_path / "runs.csv").read_text()  # an empty cell
     table = summary.cells(runs.read(tmp_path / "runs.csv"), ddof=1)
@@ -93,30 +94,28 @@ def test_published_numbers_stand_beside(found):
     assert pd.isna(value(table, "paper_mean", rule="fair", metric="statistical_parity"))
 
 
-def test_protocols_share_the_cells_and_differ_in_the_scores(tmp_path):
+def test_protocols_share_the_cells_and_differ_in_the_scores():
     contents = []
     for cell, validation in (("x~1", 0.9), ("x~2", 0.8)):
         for k in range(2):
-            content = metrics("cora", "m", cell, k, scores(LINK, validation, 0.1), task=LINK)
-            content["protocols"]["fairdrop"] = {
+            other = {
                 "validation": scores(LINK, 1.9 - validation if cell == "x~2" else 0.1, 0.1),  # nothing is chosen by it
                 "test": scores(LINK, validation + 0.01 * k, 0.3),
             }
-            contents.append(content)
-    table = winners(runs.collect(write(tmp_path, contents)), task=LINK).query("rule == 'accuracy'")
+            ours = scores(LINK, validation, 0.1)
+            contents.append(metrics("cora", "m", cell, k, ours, task=LINK, protocols={"fairdrop": other}))
+    table = winners(runs.table(contents), task=LINK).query("rule == 'accuracy'")
     assert set(table["cell"]) == {"x~1"}
     assert value(table, protocol="validation", metric="accuracy") == pytest.approx(0.9)
     assert value(table, protocol="fairdrop", metric="accuracy") == pytest.approx(0.905)
 
 
-@pytest.mark.parametrize(
-    ("text", "message"), [("{", "not JSON"), ("{}", "not a metrics.json"), ("[]", "not a metrics.json")]
-)
+@pytest.mark.parametrize(("text", "message"), [("{", "not JSON"), ("{}", "not a run.json"), ("[]", "not a run.json")])
 def test_a_damaged_file_is_named(tmp_path, text, message):
-    path = tmp_path / "metrics.json"
+    path = tmp_path / "run.json"
     path.write_text(text)
     with pytest.raises(DataError, match=message) as error:
-        runs.collect([path])
+        Record.read(path)
     assert str(path) in str(error.value)
 
 
@@ -129,7 +128,7 @@ def shard(tmp_path):
     contents = [metrics("d", "m", cell, k, scores(NODE, 0.9, 0.1)) for cell in CELLS for k in range(2)]
     contents[1] = metrics("d", "m", "x~1", 1, None, failure="diverged")
     path = tmp_path / "runs.csv"
-    frames.write(path, runs.collect(write(tmp_path, contents)))
+    frames.write(path, runs.table(contents))
     return path
 
 

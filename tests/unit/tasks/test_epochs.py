@@ -5,7 +5,7 @@ from typing import get_args
 
 import numpy as np
 import pytest
-from dense import make, small_graph
+from dense import judged, make, small_graph
 
 from fairgat.config import NodeTraining
 from fairgat.config.protocol import EpochRuleName
@@ -53,25 +53,27 @@ def test_a_gap_that_is_missing_is_left_out_by_every_rule():
     assert epochs.qian(scores(rows)) == 1 and epochs.accuracy_less_gaps(scores(rows)) in (1, 2)
     graph = small_graph(nodes=90, edges=400)
     labels = np.where(graph.sensitive == 1, 0, graph.labels)
-    method = make("gat", replace(graph, labels=labels), NodeTraining(epochs=6, hidden=8))
+    graph = replace(graph, labels=labels)
+    method = make("gat", graph, NodeTraining(epochs=6, hidden=8))
     result = fit(method)
     assert all(np.isnan(row["validation_equal_opportunity"]) for row in result.history)
     keys = [(row["validation_accuracy"], -row["validation_statistical_parity"]) for row in result.history]
     assert result.kept[""].epoch == 1 + keys.index(max(keys))
-    judged = method.task.evaluate(result.kept[""].output)["test"]
-    assert np.isnan(judged["equal_opportunity"]) and np.isnan(judged["true_positive_rate_1"])
+    test = judged(method, graph, result.kept[""].output)["test"]
+    assert np.isnan(test["equal_opportunity"]) and np.isnan(test["true_positive_rate_1"])
 
 
 @pytest.mark.parametrize("method", ["gat", "nifty"])
 def test_a_run_reports_every_rule(method):
     """Each with the scores that its epoch had on validation."""
-    method = make(method, small_graph(nodes=90, edges=400), NodeTraining(epochs=12, hidden=8))
+    graph = small_graph(nodes=90, edges=400)
+    method = make(method, graph, NodeTraining(epochs=12, hidden=8))
     result = fit(method)
     assert set(result.kept) == {"", *epochs.RULES} and {"accuracy", *epochs.RULES} == set(get_args(EpochRuleName))
     assert result.kept["last"].epoch == 12
     losses = [row["validation_loss"] for row in result.history]
     assert result.kept["least_loss"].epoch == 1 + losses.index(min(losses))
     for kept in result.kept.values():
-        found = method.task.evaluate(kept.output)["validation"]
+        found = judged(method, graph, kept.output)["validation"]
         row = result.history[kept.epoch - 1]
         assert all(row[f"validation_{name}"] == found[name] for name in NAMES[:-1])

@@ -11,14 +11,14 @@ from dense import small_graph, write_graph
 from fairgat import methods, theory
 from fairgat.config import NodeTraining
 from fairgat.data import splits
-from fairgat.data.graph import Graph, save_npz
+from fairgat.data.graph import Graph, load_npz, save_npz
 from fairgat.errors import DataError
 from fairgat.plan import Run
-from fairgat.tasks.base import unpack
 from fairgat.theory.account import PARTS
 from fairgat.theory.runs import measure_runs
 from fairgat.training import job as training
 from fairgat.training.loop import fit
+from fairgat.training.record import Record, unpack
 
 TRAINING = {"epochs": 6, "hidden": 8}
 METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_max~0.5", {"steps": [1, 2, 3]})}
@@ -47,9 +47,8 @@ def train(folder, name, k, into, **options):
 
 def reported(run):
     """The epoch that a run reports, and its (N,) logits."""
-    content = json.loads((run / "metrics.json").read_text())
-    epoch = content["protocols"][content["protocol"]]["epoch"]
-    return epoch, unpack(np.load(run / "predictions.npz"), epoch)["logits"].astype(float)
+    epoch = Record.read(run / "run.json").reported
+    return epoch, unpack(load_npz(run / "predictions.npz"), epoch)["logits"].astype(float)
 
 
 def measured(folder, name, what="theory", **options):

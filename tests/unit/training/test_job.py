@@ -1,13 +1,12 @@
 """The epoch loop, the training job, and the time of an epoch."""
 
-import json
 from dataclasses import replace
 from functools import partial
 
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, make, run_job, small_graph, write_graph
+from dense import LINK, NODE, judged, make, run_job, small_graph, write_graph
 from scipy.special import expit
 
 from fairgat import config
@@ -19,6 +18,7 @@ from fairgat.tasks.base import Score, best
 from fairgat.tasks.link_prediction import LinkTask
 from fairgat.training import timing
 from fairgat.training.loop import Diverged, Fit, fit
+from fairgat.training.record import Record
 
 NODE_METHODS = ["gat", "fairgat", "fairgnn", "nifty"]
 
@@ -97,7 +97,7 @@ def test_predictions_are_in_the_data_sets_own_order(graph):
     logits = method.task.predictions(output)["logits"]
     test = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["test"]
     accuracy = ((logits[test] > 0) == graph.labels[test]).mean()
-    assert accuracy == method.task.evaluate(output)["test"]["accuracy"]
+    assert accuracy == judged(method, graph, output)["test"]["accuracy"]
 
 
 def test_sampled_non_edges(graph):
@@ -112,10 +112,10 @@ def test_sampled_non_edges(graph):
 
 @pytest.mark.parametrize(("protocol", "part"), [("validation", "validation"), ("fairdrop", "test")])
 def test_the_cutoff_is_the_best_on_validation_and_in_fairdrops_protocol_on_test(graph, protocol, part):
-    task = make("gat", graph, LINK.model_copy(update={"protocol": protocol})).task
+    method = make("gat", graph, LINK)
     output = torch.randn(graph.num_nodes, 4, generator=torch.Generator().manual_seed(0))
-    found, logits = task.evaluate(output), task.predictions(output)[f"{part}_logits"]
-    labels = task.truth()[f"{part}_labels"]
+    found, logits = judged(method, graph, output, protocol), method.task.predictions(output)[f"{part}_logits"]
+    labels = np.repeat([1, 0], len(logits) // 2)
     right = {cutoff: ((expit(logits) >= cutoff) == labels).mean() for cutoff in LINK.cutoffs}
     assert right[found[part]["cutoff"]] == max(right.values()) == found[part]["accuracy"]
     assert found["test"]["cutoff"] == found["validation"]["cutoff"]
@@ -129,34 +129,31 @@ def job(graph, tmp_path):
 
 def test_same_seed_same_bytes(job, tmp_path):
     first, second = (job(name, "fairgat", settings={"eta": 1.0}) for name in "ab")
-    for metrics in (first, second):
-        del metrics["runtime"]
-    assert first == second
+    assert replace(first, runtime={}) == replace(second, runtime={})
     for name in ("history.csv", "predictions.npz", "model.npz"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert job("c", seed=1)["seed"] != first["seed"]
+    assert job("c", seed=1).seed != first.seed
 
 
 def test_a_link_job_reports_both_protocols(job):
     protocols = [LinkTraining(epochs=8, hidden=8, protocol=name) for name in ("validation", "fairdrop")]
-    metrics = {protocol.reported: job(protocol.reported, protocol=protocol) for protocol in protocols}
-    both = metrics["validation"]["protocols"]
-    assert both == metrics["fairdrop"]["protocols"]
-    assert all(content["protocol"] == name for name, content in metrics.items())
-    assert both["fairdrop"]["epoch"] == 8 != both["validation"]["epoch"]
+    records = [job(protocol.reported, protocol=protocol) for protocol in protocols]
+    assert [record.protocol for record in records] == ["validation", "fairdrop"]
+    assert records[0].epochs == records[1].epochs
+    assert records[0].epochs["fairdrop"] == records[1].reported == 8 != records[0].reported
 
 
-def failed(metrics, folder):
-    """The reason of a failed run, which has all its files and no scores."""
-    assert "protocols" not in metrics and (folder / "predictions.npz").exists() and (folder / "history.csv").exists()
-    assert json.loads((folder / "metrics.json").read_text())["failure"] == metrics["failure"]
-    return metrics["failure"]
+def failed(record, folder):
+    """The reason of a failed run, which has all its files and no epoch."""
+    assert not record.epochs and (folder / "predictions.npz").exists() and (folder / "history.csv").exists()
+    assert Record.read(folder / "run.json") == record
+    return record.failure
 
 
 @pytest.mark.parametrize("module", NODE_METHODS)
 def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module):
-    metrics = job("a", module, NODE.model_copy(update={"learning_rate": 1e20}))
-    assert "no longer finite" in failed(metrics, tmp_path / "a")
+    record = job("a", module, NODE.model_copy(update={"learning_rate": 1e20}))
+    assert "no longer finite" in failed(record, tmp_path / "a")
 
 
 def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypatch):
