@@ -100,7 +100,7 @@ def test_the_common_threshold_is_the_most_accurate_one():
     graph = small_graph(nodes=200, edges=400)
     plain, method = fit(make("gat", graph)), make("common_threshold", graph, NODE)
     result, task = fit(method), method.task
-    validation = task.split["validation"]
+    validation = task.validation
     labels = task.graph.labels[validation]
     for rule, shifted in result.kept.items():
         logits = plain.kept[rule].output.numpy()
