@@ -1,5 +1,6 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 

@@ -61,7 +61,9 @@ def test_every_link_leads_somewhere():
         for link in _LINK.findall(_CODE.sub("", page.read_text(encoding="utf-8"))):
             path, _, anchor = link.partition("#")
             target = (page.parent / path).resolve() if path else page
-            if re.match(r"\w+:|\.\./\.\./(actions|deployments)", link) or (target.exists() and (not anchor or anchor in _anchors(target))):
+            if re.match(r"\w+:|\.\./\.\./(actions|deployments)", link) or (
+                target.exists() and (not anchor or anchor in _anchors(target))
+            ):
                 continue
             broken.append(f"{page.relative_to(ROOT)}: {link}")
     assert not broken
