@@ -60,7 +60,8 @@ evidence: env ## Run most studies of docs/evidence.md one after the other; finis
 
 publish: env ## Finish the run, copy it to results/reference and render what README.md and docs/ quote of it
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
-	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results")
+	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results" && \
+	    $(BIN)/python -m analyses.verdict "$$results/reference" docs/verdict.svg)
 
 # Validates RO-Crates in a test; in another environment, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env
