@@ -21,31 +21,43 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
         since: when it began, in seconds of the epoch.
         report: the page that Snakemake makes next, if it does.
     """
-    lines = []
-    results = Path(plan.config.results_dir)
-    tables = [*(results / f"tables/{name}.md" for name in plan.config.tables), *sorted(results.glob("studies/*/*.md"))]
-    tables = [path for path in tables if path.exists() and path.stat().st_mtime >= since]
-    if tables:
-        lines += ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *(f"    {table}" for table in tables)]
-    audit = results / "audit/paper_vs_reproduced.csv"
-    try:
-        if audit.exists() and audit.stat().st_mtime >= since and audited(results):
-            lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
-    except DataError as error:
-        lines.append(str(error))
-    failed = _failed(results, since)
+    results, failed = Path(plan.config.results_dir), _failed(Path(plan.config.results_dir), since)
+    lines = [*_tables(plan, results, since), *_audit(results, since)]
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
     if without := list(_runs_without_result(plan)):
         lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
         lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
     if failed:
-        lines += ["Failed:", *(f"    see {log}" for log in failed)]
-        if names := [name for name in sorted(plan.config.datasets) if set(_logs(plan, name)) & set(failed)]:
-            skip = ",".join([*plan.config.skip, *names])
-            lines.append(f"To have the tables without {', '.join(names)}: --config skip={skip}")
+        lines += ["Failed:", *(f"    see {log}" for log in failed), *_without(plan, failed)]
         lines.append("What is finished stays finished: the same command goes on from here.")
     return "\n".join(lines)
+
+
+def _new(path: Path, since: float) -> bool:
+    return path.exists() and path.stat().st_mtime >= since
+
+
+def _tables(plan: Plan, results: Path, since: float) -> list[str]:
+    tables = [*(results / f"tables/{name}.md" for name in plan.config.tables), *sorted(results.glob("studies/*/*.md"))]
+    new = [f"    {table}" for table in tables if _new(table, since)]
+    return ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new] if new else []
+
+
+def _audit(results: Path, since: float) -> list[str]:
+    try:
+        if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
+            return [f"Does the paper hold? fairgat audit --results-dir {results}"]
+    except DataError as error:
+        return [str(error)]
+    return []
+
+
+def _without(plan: Plan, failed: list[Path]) -> list[str]:
+    """How to run the others, where a data set could not be made."""
+    names = [name for name in sorted(plan.config.datasets) if set(_logs(plan, name)) & set(failed)]
+    skip = ",".join([*plan.config.skip, *names])
+    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names else []
 
 
 def _failed(results: Path, since: float) -> list[Path]:

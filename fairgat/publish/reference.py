@@ -34,26 +34,8 @@ def publish(results: Path) -> Path:
     folder, provenance = results / "reference", read_json(results / "provenance.json")
     if "files" not in provenance:
         raise DataError(f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again.")
-    copies = {results / name: Path(name) for name in [*provenance["files"], "provenance.json"]}
-    for root in [results, *(place.parent for place in sorted(results.glob("*/studies")) if place.parent != folder)]:
-        copies |= {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
-        if root != results:
-            about = [*root.glob("provenance.json"), *root.glob("figures/account.*"), *root.glob("tables/account.*")]
-            about += root.glob("audit/*") if audited(root) else []
-            copies |= {path: Path("studies", root.name, path.name) for path in about}
-    copies = {
-        path: place
-        for path, place in copies.items()
-        if path.suffix not in (".html", ".png") or place == Path("explore.html")
-    }
-    first = dict[Path, Path]()
-    for path, place in copies.items():
-        if (other := first.setdefault(place, path)) != path:
-            raise DataError(f"{other} and {path} would both be {folder / place}: remove or rename one of the studies")
-        if not path.exists():
-            raise DataError(f"the run in {results} is not whole: {path} does not exist. Run it again.")
-        if path.stat().st_size > LARGEST:
-            raise DataError(f"{path} has {path.stat().st_size} bytes: too large for {folder}, which is published")
+    copies = _copies(results, provenance["files"])
+    _check(results, copies)
     with tempfile.TemporaryDirectory(dir=results, prefix=f".{folder.name}.") as temporary:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
@@ -69,6 +51,37 @@ def publish(results: Path) -> Path:
         write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
         _replace(folder, fresh, aside=Path(temporary) / "before")
     return folder
+
+
+def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
+    """List what is published, and where in the published folder it goes."""
+    copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
+    copies |= {path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))}
+    for place in sorted(results.glob("*/studies")):
+        copies |= _of_study(place.parent) if place.parent.name != "reference" else {}
+    shown = {path: place for path, place in copies.items() if path.suffix not in (".html", ".png")}
+    return shown | {path: place for path, place in copies.items() if place == Path("explore.html")}
+
+
+def _of_study(root: Path) -> dict[Path, Path]:
+    """What is published of a study that has a results directory of its own."""
+    about = [*root.glob("provenance.json"), *root.glob("figures/account.*"), *root.glob("tables/account.*")]
+    about += root.glob("audit/*") if audited(root) else []
+    copies = {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
+    return copies | {path: Path("studies", root.name, path.name) for path in about}
+
+
+def _check(results: Path, copies: dict[Path, Path]) -> None:
+    first = dict[Path, Path]()
+    for path, place in copies.items():
+        if (other := first.setdefault(place, path)) != path:
+            raise DataError(
+                f"{other} and {path} would both be published as {place}: remove or rename one of the studies"
+            )
+        if not path.exists():
+            raise DataError(f"the run in {results} is not whole: {path} does not exist. Run it again.")
+        if path.stat().st_size > LARGEST:
+            raise DataError(f"{path} has {path.stat().st_size} bytes: too large to be published")
 
 
 def audited(results: Path) -> bool:
