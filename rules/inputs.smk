@@ -79,8 +79,9 @@ def study_files(name):
 
 
 def study_stats():
-    """The counts of the graphs that figures of the study may show: those of tasks whose theory is measured."""
-    return [path for task in TASKS if "theory" in TASKS[task].measured for path in PLAN.files("stats", task)]
+    """The counts of the graphs that the study runs on."""
+    datasets = dict.fromkeys(dataset for _, dataset, _ in study_runs())
+    return [results(f"data/graphs/{dataset}.stats.json") for dataset in datasets]
 
 
 def study_regrouped():
@@ -103,11 +104,9 @@ def study_regrouped():
     return asked
 
 
-def study_figures():
-    """The names of the study's figures: `along` or `dose`, or its tasks; and `attributes`."""
-    asked = [name for name in ("along", "dose") if getattr(STUDY, name)]
-    tasks = list(dict.fromkeys(block.task for block in STUDY.blocks))
-    return (asked or tasks) + ["attributes"] * STUDY.attributes
+def study_tasks():
+    """The tasks that the study has a figure of."""
+    return list(dict.fromkeys(block.task for block in STUDY.blocks))
 
 
 def in_study(name):

@@ -5,20 +5,19 @@ rule study:
     input:
         runs=lambda w: study_files("runs.csv"),
         selections=lambda w: study_files("selection.json"),
-        stats=study_stats() if STUDY.along or STUDY.attributes else [],
+        stats=study_stats(),
         regrouped=[
             [*each["graphs"], *each["splits"], *(path for *_, path in each["predictions"])]
             for each in study_regrouped()
         ],
-        theory=PLAN.files("theory") if STUDY.along else [],
-        account=PLAN.files("account") if STUDY.dose else [],
+        account=PLAN.files("account") if STUDY.accounts else [],
     output:
         differences=in_study("differences.csv"),
         scores=in_study("scores.csv"),
-        dose=[in_study(f"{name}.csv") for name in ["curve", "predicted"] if STUDY.dose],
-        attributes=[in_study("attributes.csv")] if STUDY.attributes else [],
+        graphs=in_study("graphs.csv"),
+        accounts=[in_study("accounts.csv")] if STUDY.accounts else [],
         table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv", "json"]],
-        figures=[in_study(f"{name}.{form}") for name in study_figures() for form in ["pdf", "png", "svg"]],
+        figures=[in_study(f"{task}.{form}") for task in study_tasks() for form in ["pdf", "png", "svg"]],
     log:
         results(f"logs/study/{STUDY.name}.log"),
     benchmark:

@@ -26,7 +26,7 @@ from fairgat.config.protocol import (
     Value,
     normal_path,
 )
-from fairgat.config.study import Study, check_dose, check_rows
+from fairgat.config.study import Study, check_rows
 from fairgat.errors import nearest
 
 
@@ -205,7 +205,7 @@ class Config(Model):
     def _names_exist(self) -> "Config":
         datasets, methods = self.datasets, self.methods
         study = self.study
-        rows, along, others = (study.rows, study.along, study.measured_by) if study else ([], {}, {})
+        rows, others = (study.rows, study.measured_by) if study else ([], {})
         named: list[tuple[str, Iterable[str | None], Mapping[str, Any]]] = [
             ("only_datasets", self.only_datasets, datasets),
             ("skip", self.skip, datasets),
@@ -217,7 +217,7 @@ class Config(Model):
             ("study.rows.method", [row.method for row in rows], methods),
             ("study.rows.dataset", [row.dataset for row in rows], datasets),
             ("study.rows.methods", [name for row in rows for name in row.methods], methods),
-            *((f"study.along.{key}", names, datasets) for key, names in along.items()),
+            ("study.rows.as_good_as", [row.as_good_as for row in rows], methods),
             *(("study.measured_by", pair, datasets) for pair in others.items()),
         ]
         for name, entry in methods.items():
@@ -233,12 +233,6 @@ class Config(Model):
             if name is not None and name not in known
         ]
         problems += [
-            f"study.along.{key}: {name} is a data set of {task.title.lower()}, whose theory is not measured"
-            for key, names in along.items()
-            for name in names
-            if name in datasets and "theory" not in (task := TASKS[datasets[name].task]).measured
-        ]
-        problems += [
             f"methods.{name}.same_as: {entry.same_as} is another method itself, or this one"
             for name, entry in methods.items()
             if entry.same_as in methods and methods[entry.same_as].same_as
@@ -248,7 +242,7 @@ class Config(Model):
             for name, entry in datasets.items()
             if entry.splits_of in datasets and datasets[entry.splits_of].splits_of
         ]
-        problems += self._alike() + check_rows(self) + check_dose(self)
+        problems += self._alike() + check_rows(self)
         if problems:
             raise ValueError("\n".join(problems))
         return self

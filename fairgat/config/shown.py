@@ -201,15 +201,21 @@ class StudyRow(Model):
     of: Name
     """The method that it is compared with."""
     title: str
-    changes: str | None
+    changes: str | None = None
     """In words; None for a method as it is."""
-    epochs: EpochRuleName
+    as_good_as: Name | None = None
+    """The method whose AUC chooses its cell."""
+    epochs: EpochRuleName = "accuracy"
     """The rule that chooses its epochs."""
-    of_epochs: EpochRuleName
+    of_epochs: EpochRuleName = "accuracy"
     """The rule that chooses those of the method that it is compared with."""
-    rules: str
+    rules: str = ""
     """Both rules in words, where a study has several."""
-    note_of_more_groups: str | None
+    note_of_more_groups: str | None = None
+
+
+Rules = tuple[EpochRuleName, EpochRuleName]
+"""Those that choose the epochs of a variant, and of what it is compared with."""
 
 
 class StudyBlock(Model):
@@ -230,9 +236,7 @@ class StudySettings(ScoreSettings):
     part: Literal["validation", "test"]
     metrics: list[str] | None
     figure_metrics: list[str] | None
-    along: dict[str, list[str]]
-    dose: str | None
-    attributes: bool
+    accounts: bool
     measured_by: dict[str, str]
     left_out: list[str]
     """Titles of variants that are not run."""
@@ -262,12 +266,10 @@ def study_settings(config: Config) -> StudySettings:
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
     drawn, titles = {block.name for block in blocks}, {row.title for block in blocks for row in block.rows}
-    along = {key: [name for name in names if name in drawn] for key, names in study.along.items()}
-    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "dose", "attributes"})
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "accounts"})
     return StudySettings(
         **asked,
-        along={key: names for key, names in along.items() if names},
-        measured_by={name: by for name, by in study.measured_by.items() if study.attributes and {name, by} <= drawn},
+        measured_by={name: by for name, by in study.measured_by.items() if {name, by} <= drawn},
         **_scores(config),
         left_out=[row.title for row in study.rows if row.title not in titles],
         blocks=blocks,
@@ -284,7 +286,7 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
     methods = [name for name in config.only if name in methods] or methods
     bases = {row.of for row in study.rows if row.method in methods}
-    pairs = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
+    pairs: list[Rules] = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
 
     def varies(row: Row, method: str) -> bool:
         if row.method:
@@ -293,23 +295,31 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
 
     rows = []
     for of in (name for name in methods if name in bases or name not in others):
-        lines: list[tuple[str, str, str, str | None, tuple[str, str]]] = [
-            (of, dataset, config.methods[of].title or of, None, (rule, rule))
-            for rule in dict.fromkeys(rule for _, rule in pairs)
-        ]
-        lines += [
-            (row.method or of, row.dataset or dataset, row.title, row.changes, pair)
-            for row in study.rows if varies(row, of) for pair in pairs
-        ]  # fmt: skip
-        for method, on, title, changes, (epochs, of_epochs) in lines:
-            rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
-            rows.append(
-                StudyRow(
-                    dataset=on, method=method, of=of, title=title, changes=changes, epochs=epochs, of_epochs=of_epochs,
-                    rules=f" ({rules})" if len(pairs) > 1 else "",
-                    note_of_more_groups=config.methods[method].note_of_more_groups,
-                )
-            )  # fmt: skip
+        as_it_is = StudyRow(
+            dataset=dataset,
+            method=of,
+            of=of,
+            title=config.methods[of].title or of,
+            note_of_more_groups=config.methods[of].note_of_more_groups,
+        )
+        rules: list[Rules] = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
+        rows += _by_rule(as_it_is, rules, len(pairs) > 1)
+        for row in (row for row in study.rows if varies(row, of)):
+            given = row.model_dump(include={"title", "changes", "as_good_as"})
+            where = {"dataset": row.dataset or dataset, "method": row.method or of}
+            note = config.methods[where["method"]].note_of_more_groups
+            variant = as_it_is.model_copy(update=given | where | {"note_of_more_groups": note})
+            rows += _by_rule(variant, pairs, len(pairs) > 1)
+    return rows
+
+
+def _by_rule(row: StudyRow, pairs: Iterable[Rules], named: bool) -> list[StudyRow]:
+    """Repeat a row for each pair of rules that choose epochs, with both in words if `named`."""
+    rows = []
+    for epochs, of_epochs in pairs:
+        rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
+        given = {"epochs": epochs, "of_epochs": of_epochs, "rules": f" ({rules})" if named else ""}
+        rows.append(row.model_copy(update=given))
     return rows
 
 

@@ -1,17 +1,19 @@
-"""A study: the variants that an overlay compares, and what is wrong with a list of them."""
+"""A study: the rows that an overlay compares, and what is wrong with a list of them."""
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, model_validator
 
 from fairgat.config.protocol import EpochRuleName, Model, Name, Names
-from fairgat.errors import nearest
 
 if TYPE_CHECKING:
-    from fairgat.config.models import Config
+    from fairgat.config.models import Config, Method
 
-# Counts of a graph that a study may vary (fairgat/data/statistics.py).
-Quantity = Literal["group_homophily", "label_homophily", "label_gap"]
+_MOVED = {
+    "dose": "`accounts: true` publishes what analyses/dose.py draws",
+    "along": "analyses/along.py draws it",
+    "attributes": "analyses/attributes.py draws it",
+}
 
 
 class Row(Model):
@@ -25,6 +27,9 @@ class Row(Model):
     """The method that `method` is a variant of; with `dataset`, the data set that this one is another form of."""
     method: Name | None = None
     """A variant of a method, compared with it on every data set that is run."""
+    as_good_as: Name | None = None
+    """With `method`: another one of the study. The variant is compared at the cell whose mean AUC on validation is
+    nearest to that of this one, and not at the cell that `selection.rule` chooses."""
     dataset: Name | None = None
     """Another form of a data set, on which `methods` are compared with themselves."""
     methods: Names = []
@@ -34,13 +39,15 @@ class Row(Model):
     def _one_kind(self) -> "Row":
         if (self.method is None) == (self.dataset is None) or bool(self.dataset) != bool(self.methods):
             raise ValueError("a row has either a `method`, or a `dataset` and its `methods`")
+        if self.as_good_as and not self.method:
+            raise ValueError("`as_good_as` chooses the cell of a `method`")
         return self
 
 
 class Study(Model):
     """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`.
 
-    A method with several cells is compared at the one that `selection.rule` chooses.
+    A method with several cells is compared at the one that `selection.rule` chooses, unless its row says otherwise.
     """
 
     name: Name
@@ -50,7 +57,7 @@ class Study(Model):
     part: Literal["validation", "test"] = "validation"
     """Whose scores are compared; no choice is made by them."""
     metrics: Annotated[list[str], Field(min_length=1)] | None = None
-    """The metrics compared; accuracy and the task's fairness measures where absent."""
+    """The metrics compared; accuracy, AUC and the task's fairness measures where absent."""
     figure_metrics: Annotated[list[str], Field(min_length=1)] | None = None
     """Those of `metrics` that the figure shows; all of them where absent."""
     epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
@@ -58,19 +65,18 @@ class Study(Model):
     compared once for each pair."""
     rows: Annotated[list[Row], Field(min_length=1)]
     """The variants, in the table's order."""
-    along: dict[Quantity, Annotated[Names, Field(min_length=2)]] = {}
-    """Counts of the graphs, and the data sets of node classification that differ in each: the figure `along` shows the
-    differences against them, as measured. It reads the theory's terms of the methods in `tables.theory`."""
-    dose: Name | None = None
-    """A hyperparameter that is a share of attention, such as `alpha_chi_max`: the figure `dose` shows every cell
-    against it, with the accounts of the methods in `tables.account`; other methods stand at the share that they turn
-    out to give."""
-    attributes: bool = False
-    """Whether to say, beside the forest plot, how each attribute's own gap compares with that over all groups where
-    these combine several attributes: attributes.csv and a figure of that name."""
+    accounts: bool = False
+    """Whether to publish the accounts of the logits of every cell of the methods in `tables.account`: accounts.csv."""
     measured_by: dict[Name, Name] = {}
-    """With `attributes`: data sets, and another one with the same people by whose groups their methods are measured,
-    too. It says what fairness for one attribute does to the combinations."""
+    """Data sets, and another one with the same people, by whose groups their methods are measured, too: scores.csv has
+    them there as METHOD@DATASET."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _moved(cls, content: Any) -> Any:
+        for key in _MOVED.keys() & (content if isinstance(content, dict) else {}):
+            raise ValueError(f"`{key}` is no key any more: {_MOVED[key]} from published scores (`make analyses`)")
+        return content
 
     @model_validator(mode="after")
     def _fits(self) -> "Study":
@@ -80,68 +86,55 @@ class Study(Model):
             given = getattr(self, key) or []
             if len(set(given)) < len(given):
                 raise ValueError(f"`{key}` has something twice, which would count twice")
-        if self.measured_by and not self.attributes:
-            raise ValueError("`measured_by` is shown with `attributes: true` only")
-        if self.attributes and self.part != "test":
-            raise ValueError("`attributes` is about test scores; set `part: test`")
+        if self.measured_by and self.part != "test":
+            raise ValueError("`measured_by` is about test scores; set `part: test`")
         return self
 
 
 def check_rows(config: "Config") -> list[str]:
     """Say which rows of the study would stay empty, or be counted twice."""
-    if config.study is None:
-        return []
-    problems, seen, forms = [], set[tuple[str, str]](), set[tuple[str, str, str]]()
-    for row in config.study.rows:
+    problems: list[str] = []
+    seen: set[tuple[str | None, ...]] = set()
+    for row in config.study.rows if config.study else ():
         if row.dataset:
-            problems += _problems_of_form(config, row, forms)
-            forms |= {(row.dataset, row.of, name) for name in row.methods}
-        if row.method not in config.methods or row.of not in config.methods:
-            continue
-        method, of, where = config.methods[row.method], config.methods[row.of], f"study.rows.method: {row.method}"
-        if row.method == row.of or (row.method, row.of) in seen:
-            problems.append(f"{where} of {row.of}: a method is compared once, and with another one")
-        elif (config.study.dose or config.study.attributes) and row.method in {name for name, _ in seen}:
-            problems.append(f"{where} of {row.of}: with `dose` or `attributes` it is compared with one method only")
-        elif other := method.same_as or of.same_as:
-            problems.append(f"{where} of {row.of}: one of them is {other} (`same_as`); name that")
-        elif not method.tasks:
-            problems.append(f"{where} has `tasks: []`: it is only timed. Give it tasks, and a grid to search")
-        elif not set(method.tasks) & set(of.tasks):
-            problems.append(f"{where} of {row.of}: they have no task in common")
-        seen.add((row.method, row.of))
+            problems += _problems_of_form(config, row, seen)
+            seen |= {(row.dataset, row.of, name) for name in row.methods}
+        elif row.method in config.methods and row.of in config.methods:
+            problems += [
+                f"study.rows.method: {row.method} of {row.of}: {each}" for each in _of_variant(config, row, seen)
+            ]
+            seen.add((row.method, row.of))
     return problems
 
 
-def _problems_of_form(config: "Config", row: Row, seen: set[tuple[str, str, str]]) -> list[str]:
-    """Say what is wrong with another form of a data set; `seen` are (form, data set, method) of rows before."""
+def _of_variant(config: "Config", row: Row, seen: set[tuple[str | None, ...]]) -> list[str]:
+    """Say what is wrong with a variant of a method; `seen` are those of rows before."""
+    method, of = config.methods[row.method or ""], config.methods[row.of]
+    problems = []
+    if row.method == row.of or (row.method, row.of) in seen:
+        problems.append("a method is compared once, and with another one")
+    if other := method.same_as or of.same_as:
+        problems.append(f"one of them is {other} (`same_as`); name that")
+    elif not method.tasks:
+        problems.append("it has `tasks: []` and is only timed. Give it tasks, and a grid to search")
+    elif not set(method.tasks) & set(of.tasks):
+        problems.append("they have no task in common")
+    return problems
+
+
+def _problems_of_form(config: "Config", row: Row, seen: set[tuple[str | None, ...]]) -> list[str]:
+    """Say what is wrong with another form of a data set; `seen` are those of rows before."""
     where = f"study.rows.dataset: {row.dataset}"
     if row.dataset == row.of:
         return [f"{where} of {row.of}: a data set is compared with another form of it"]
-    problems = []
-    for name in row.methods:
-        entry = config.methods.get(name)
+
+    def problem(name: str, entry: "Method | None") -> str | None:
         if (row.dataset, row.of, name) in seen or row.methods.count(name) > 1:
-            problems.append(f"{where} of {row.of}: {name} is there twice")
-        elif entry and entry.same_as:
-            problems.append(f"{where}: {name} is {entry.same_as} (`same_as`); name that")
-        elif entry and {row.dataset, row.of} & set(entry.without):
-            problems.append(f"{where}: {name} is run `without` it, or without {row.of}")
-    return problems
+            return f"{where} of {row.of}: {name} is there twice"
+        if entry and entry.same_as:
+            return f"{where}: {name} is {entry.same_as} (`same_as`); name that"
+        if entry and {row.dataset, row.of} & set(entry.without):
+            return f"{where}: {name} is run `without` it, or without {row.of}"
+        return None
 
-
-def check_dose(config: "Config") -> list[str]:
-    """Say why the figure `dose` cannot be drawn."""
-    if config.study is None or (dose := config.study.dose) is None:
-        return []
-    pairs = [
-        (row.method, row.of) for row in config.study.rows if row.method in config.methods and row.of in config.methods
-    ]
-    run = [name for name in config.datasets if not config.not_run(name)]
-    searched = {key for method, _ in pairs for name in run for key in config.grid(method, name)}
-    several = dict.fromkeys(of for _, of in pairs for name in run if config.cells(of, name)[1:])
-    problems = [f"study.dose: the variants are compared with one cell, and {name} has several" for name in several]
-    if dose not in searched:
-        near = f"; {nearest(dose, searched)}" if searched else ""
-        problems.append(f"study.dose: no variant has {dose!r} in its grid{near}")
-    return problems
+    return list(filter(None, (problem(name, config.methods.get(name)) for name in row.methods)))

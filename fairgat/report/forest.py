@@ -1,5 +1,6 @@
 """The forest plot of a study: a line for each variant, a panel for each data set and metric."""
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,8 @@ from fairgat import measures
 from fairgat.config.shown import StudySettings
 from fairgat.report import style
 from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
+
+FAR = 12  # medians away, beyond which a difference has its number at the edge
 
 
 def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
@@ -24,56 +27,76 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
         task: whose data sets are drawn.
     """
     mine = with_variants(frame[frame["task"] == task])
-    own = mine.loc[mine["changes"] != "", "of"].nunique() == 1  # a colour for each variant, or else for each `of`
-    heads = (mine["changes"] == "") & (not own)  # stand above their variants, also without a published score
-    kept = mine[["difference", "paper_mean"]].notna().any(axis=1) | heads
-    mine = mine.groupby(ROW, sort=False).filter(lambda row: kept[row.index].any())
-    varied = mine[mine["changes"] != ""]
-    named = (varied if own else mine[mine["changes"] == ""]).drop_duplicates("method")
+    one_base = mine.loc[mine["changes"] != "", "of"].nunique() == 1
+    coloured_by = "method" if one_base else "of"
+    mine = _with_something_to_draw(mine, heads=not one_base)
+    named = mine[mine["changes"].ne("") == one_base].drop_duplicates("method")
     looks = style.looks({row.method: row.title for row in named.itertuples()})
     blocks = {name: [*rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
-    panels = {name: rows[0][1]["block"] for name, rows in blocks.items()}
+    titles = {name: rows[0][1]["block"] for name, rows in blocks.items()}
     height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
     metrics = settings.figure_metrics or metrics_of(settings, task)
-    drawn, axes = style.panels(panels, metrics, columns=4, height=height, sharey="row")
-    published = beyond = False
+    drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
+    beyond = False
     for (dataset, metric), ax in axes.items():
-        style.zero(ax, upright=True)
         lines = [next(line for line in lines if line["metric"] == metric) for _, _, lines in blocks[dataset]]
-        values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(paper=[*map(published_gap, lines)])
-        values = values.astype(float) * measures.find(metric).unit.factor
-        ends = values.abs().stack()
-        limit = 6 * ends.median() if ends.max() > 12 * ends.median() > 0 else np.inf
-        beyond |= bool(ends.max() > limit)
-        for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
-            if pd.notna(row.paper):
-                published = True
-                _mark(ax, row.paper, place, "o", limit, color=style.GREY, markerfacecolor="none")
-            if pd.isna(row.difference):
-                continue
-            look = looks[line["method" if own else "of"]]
-            if abs(row.difference) > limit:
-                side = np.sign(row.difference)
-                number = f"{row.difference:+.1f}".replace("-", "−")
-                at = {"xytext": (-5 * side, 0), "textcoords": "offset points", "ha": "right" if side > 0 else "left"}
-                ax.annotate(number, (side * limit, place), va="center", fontsize=6, **at)
-            elif pd.notna(row.low):
-                ax.plot(np.clip([row.low, row.high], -limit, limit), [place, place], color=look.colour, linewidth=1)
-                for end in (row.low, row.high):
-                    _mark(ax, end, place, "|", limit, color=look.colour, markersize=4)
-            _mark(ax, row.difference, place, look.marker, limit, color=look.colour, markersize=3.5)
-        style.rows(ax, [style.plain(row["title"] + row["rules"]) for _, row, _ in blocks[dataset]])
-        for tick, (_, row, _) in zip(ax.get_yticklabels(), blocks[dataset], strict=False):
-            tick.set_fontweight("normal" if row["changes"] else "bold")
-        ax.set_xlabel(style.label(metric))
+        beyond |= _panel(ax, lines, metric, [looks[line[coloured_by]] for line in lines])
+        style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
+        for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
+            tick.set_fontweight("normal" if line["changes"] else "bold")
     said = "; a triangle at an edge: it goes on beyond" if beyond else ""
     drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
+    published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
     paper = style.sign("published (test)", marker="o", markerfacecolor="none")
     style.legend(drawn, looks.values(), [paper] if published else [])
     return drawn
 
 
-def _mark(ax: Axes, value: float, place: int, marker: str, limit: float, **looks: Any) -> None:
-    """Draw a point, or a triangle at the edge that it lies beyond."""
-    marker = marker if abs(value) <= limit else "<" if value < 0 else ">"
-    ax.plot(np.clip(value, -limit, limit), place, marker, **looks)
+def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:
+    """Keep the rows with a difference or a published score; with `heads` the methods as they are, too."""
+    kept = frame[["difference", "paper_mean"]].notna().any(axis=1) | ((frame["changes"] == "") & heads)
+    return frame.groupby(ROW, sort=False).filter(lambda row: kept[row.index].any())
+
+
+def _panel(ax: Axes, lines: list[pd.Series], metric: str, looks: list[style.Look]) -> bool:
+    """Draw the rows of a data set and metric; True where something lies beyond the panel's edge."""
+    style.zero(ax, upright=True)
+    ax.set_xlabel(style.label(metric))
+    values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(paper=[*map(published_gap, lines)])
+    values = values.astype(float) * measures.find(metric).unit.factor
+    sizes = values.abs().stack()
+    beyond = bool(sizes.max() > FAR * sizes.median() > 0)
+    edge = Edge(ax, FAR / 2 * sizes.median() if beyond else np.inf)
+    for place, (row, look) in enumerate(zip(values.itertuples(), looks, strict=True)):
+        if pd.notna(row.paper):
+            edge.mark(row.paper, place, "o", color=style.GREY, markerfacecolor="none")
+        if pd.notna(row.difference):
+            edge.interval(row, place, look)
+            edge.mark(row.difference, place, look.marker, color=look.colour, markersize=3.5)
+    return beyond
+
+
+@dataclass(frozen=True)
+class Edge:
+    """A panel that ends at `limit` on both sides."""
+
+    ax: Axes
+    limit: float
+
+    def mark(self, value: float, place: int, marker: str, **looks: Any) -> None:
+        """Draw a point, or a triangle at the edge that it lies beyond."""
+        marker = marker if abs(value) <= self.limit else "<" if value < 0 else ">"
+        self.ax.plot(np.clip(value, -self.limit, self.limit), place, marker, **looks)
+
+    def interval(self, row: Any, place: int, look: style.Look) -> None:
+        """Draw an interval; of a point beyond the edge its number instead."""
+        if abs(row.difference) > self.limit:
+            side = np.sign(row.difference)
+            number = f"{row.difference:+.1f}".replace("-", "−")
+            where = {"xytext": (-5 * side, 0), "textcoords": "offset points", "ha": "right" if side > 0 else "left"}
+            self.ax.annotate(number, (side * self.limit, place), va="center", fontsize=6, **where)
+        elif pd.notna(row.low):
+            ends = np.clip([row.low, row.high], -self.limit, self.limit)
+            self.ax.plot(ends, [place, place], color=look.colour, linewidth=1)
+            for end in (row.low, row.high):
+                self.mark(end, place, "|", color=look.colour, markersize=4)

@@ -15,7 +15,7 @@ from fairgat import cells, config, methods
 from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
-from fairgat.report import forest, percent, study, style
+from fairgat.report import forest, percent, study, study_table, style
 from fairgat.report.render import render
 from fairgat.scores import runs, selection
 
@@ -88,6 +88,7 @@ def test_the_blocks():
     assert shown.study_settings(turned) == SETTINGS
 
 
+GRID = {"fairgat": {"tasks": [LINK], "grid": {"eta": [0.75, 1.0]}}, "gat": {"tasks": [LINK]}}
 BASE = [0.90, 0.91, 0.93, 0.92, 0.94]
 GAIN = [0.01, 0.02, 0.01, 0.03, 0.02]  # of the variant that differs on every split
 
@@ -146,13 +147,46 @@ def test_differences_are_paired_over_the_splits(frame):
     pd.testing.assert_frame_equal(again, frame)
 
 
-def test_the_scores_behind_the_differences(frame):
-    behind = study.scores(SETTINGS, runs.table(contents()), frame)
-    behind = behind[(behind["dataset"] == "cora") & (behind["metric"] == "accuracy")]
-    by_split = behind.pivot(index="split", columns="method", values="value")
-    assert by_split["fairgat-centred"].tolist() == pytest.approx(np.add(BASE, GAIN))
-    gain = (by_split["fairgat-centred"] - by_split["fairgat"]).mean()
-    assert gain == pytest.approx(line(frame, "cora", "fairgat-centred")["difference"])
+def test_the_scores_behind_the_differences():
+    """Of every cell, on both parts, so that an analysis may choose on validation; every measure of what is compared."""
+    given = small_studies.settings({"cora": LINK}, GRID, part="test", metrics=["accuracy"])
+    made = [
+        metrics("cora", method, cell, k, scores(LINK, good, 0.1) | {"auc": 0.5}, scores(LINK, good - 0.1, 0.2), LINK)
+        for method, cell, good in [("gat", "default", 0.8), ("fairgat", "eta~1.0", 0.7), ("fairgat", "eta~0.75", 0.6)]
+        for k in range(3)
+    ]
+    scored = runs.table(made)
+    behind = study.scores(given, scored, compared(made, given))
+    assert tuple(behind) == study.SCORES and not behind.duplicated(study.SCORES[:-1]).any()
+    accuracy = behind[behind["metric"] == "accuracy"].groupby(["part", "method", "cell"])["value"].mean()
+    assert accuracy["test", "fairgat", "eta~0.75"] == pytest.approx(0.5)
+    assert accuracy["validation", "fairgat", "eta~0.75"] == pytest.approx(0.6)
+    gaps = behind[behind["metric"] == "dp_mixed"]
+    assert {*gaps["cell"]} == {"default", "eta~1.0"} and {*gaps["part"]} == {"test"}
+
+
+def test_a_control_is_compared_at_the_cell_that_is_as_good_as_another_method():
+    """By AUC on validation, of the cells that finished; test scores, here turned round, are not looked at."""
+    asked = {"fairgat": {}, "noise": {"grid": {"size": [0.1, 0.5, 1.0]}}, "gone": {}}
+    asked = {name: entry | {"tasks": [LINK]} for name, entry in asked.items()}
+    content = small_studies.content({"cora": LINK}, asked)
+    content["methods"]["gat"]["tasks"] = [LINK]
+    rows = content["study"]["rows"]
+    rows[1]["as_good_as"], rows[2]["as_good_as"] = "fairgat", "noise"
+    given = shown.study_settings(config.load(content))
+    reached = {("gat", "default"): 0.9, ("fairgat", "default"): 0.8}
+    reached |= {("noise", f"size~{size}"): value for size, value in ((0.1, 0.89), (0.5, 0.82), (1.0, 0.7))}
+    made = [
+        metrics("cora", method, cell, k, scores(LINK, auc, 0) | {"auc": auc}, scores(LINK, 1 - auc, 0), LINK)
+        for (method, cell), auc in reached.items()
+        for k in range(3)
+    ]
+    frame = compared(made, given)
+    assert frame.set_index("method").loc["noise", "cell"].unique() == ["size~0.5"]
+    assert frame.set_index("method").loc["gone", "failure"].unique() == ["not run"]
+    left = compared([each for each in made if each.run.method != "fairgat"], given)
+    noise = left.set_index("method").loc["noise"]
+    assert noise["failure"].unique() == ["what it is to be as good as: not run"] and noise["mean"].isna().all()
 
 
 def test_a_metric_that_no_run_has_is_refused():
@@ -163,7 +197,7 @@ def test_a_metric_that_no_run_has_is_refused():
 
 def test_a_metric_that_one_data_set_lacks_is_a_dash():
     both = SETTINGS.model_copy(update={"metrics": ["accuracy", "equal_opportunity"], "part": "test"})
-    text = render(study.table(both, compared(contents(), both)), "md")
+    text = render(study_table.table(both, compared(contents(), both)), "md")
     last = text.rpartition("for other people like these\n")[2]
     assert re.search(r"\| S3 centred \S+ +\| +\S+ ± \S+ \| +– \|", last)
 
@@ -179,7 +213,7 @@ def test_what_failed_has_no_number_and_says_why(frame):
     row = line(frame, "recidivism", "fairgnn-covariance-10")
     assert row[["mean", "difference", "low"]].isna().all()
     assert row["failure"] == "no cell finished on every split; 1 of 1 cells failed (default, split 3: it diverged)"
-    text = render(study.table(SETTINGS, frame), "md")
+    text = render(study_table.table(SETTINGS, frame), "md")
     assert f"Not compared ({row['failure']})." in text
     assert re.search(r"\| covariance 10 \S+ +\| +– \|", text)
     base_failed = compared(contents(failed=("nifty", 0)))
@@ -197,7 +231,7 @@ def test_a_method_that_says_the_same_of_everyone_is_told_from_a_fair_one():
             made.append(metrics("recidivism", method, "default", k, judged))
     frame = compared(made, given)
     assert frame["constant"].tolist() == [1, 2]
-    text = render(study.table(given, frame), "md")
+    text = render(study_table.table(given, frame), "md")
     assert "gat: The same answer for 99 % of every group on 1 of 3 splits." in text
     assert "Another method. The same answer for 99 % of every group on 2 of 3 splits." in text
 
@@ -226,7 +260,7 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell():
     assert frame["cell"].tolist() == ["default", "eta~1.0", "eta~1.0"]
     assert frame["difference"].tolist() == [pytest.approx(np.nan, nan_ok=True), pytest.approx(0.2), pytest.approx(0.4)]
     assert frame["paper_difference"].tolist()[1] == pytest.approx(0.9493 - 0.9563)
-    table = study.table(given, frame)
+    table = study_table.table(given, frame)
     titles = [panel.title.partition(": ")[2] for panel in table.panels]
     assert [title.split()[0] for title in titles] == ["test", "differences", "differences", "splits"]
     assert titles[1].endswith("another split of these people") and titles[2].endswith("other people like these")
@@ -240,7 +274,7 @@ def cells_of(table, panel, title):
 
 
 def test_the_table(frame):
-    table = study.table(SETTINGS, frame)
+    table = study_table.table(SETTINGS, frame)
     blocks = [[block.title for block in panel.blocks] for panel in table.panels]
     assert blocks == [["Recidivism"], ["Recidivism"], ["Cora", "Citeseer"], ["Cora", "Citeseer"]]
     name, accuracy, *_ = cells_of(table, 1, "S3 centred")
@@ -252,7 +286,7 @@ def test_the_table(frame):
     assert (accuracy.text, accuracy.std, accuracy.bold) == ("+1.80", f"{100 * half:.2f}", True)
     _, gap, *_ = cells_of(table, 1, "FairGAT, published (test)")
     assert str(gap.text) == f"{94.93 - 100 * np.mean(BASE):+.2f}"
-    _, other, parity, _ = cells_of(table, 1, "no self-loops")
+    _, other, _, parity, _ = cells_of(table, 1, "no self-loops")
     assert not other.bold and (parity.text, parity.std, parity.bold) == ("+0.00", "0.00", False)  # the same everywhere
     _, mean, *_ = cells_of(table, 0, "– published (test)")
     assert (mean.text, mean.std) == ("95.63", "0.20")
@@ -263,7 +297,7 @@ def test_the_table_says_what_was_not_run_and_on_how_many_splits(frame):
     few = OVERLAY.model_copy(update={"only_methods": ["gat", "gat-no-self-loops"]})
     rows = frame[frame["of"] == "gat"]
     rows = rows.assign(n_splits=rows["n_splits"].mask(rows["block"] == "Cora", 3))
-    text = study.table(shown.study_settings(few), rows).explanation
+    text = study_table.table(shown.study_settings(few), rows).explanation
     assert "over the same 5 splits (Cora 3), ±" in text
     assert "Not run here: " in text and "S3 centred" in text.rpartition("Not run here: ")[2]
 
@@ -272,10 +306,10 @@ def test_fewer_splits_and_more_groups_are_noted(frame):
     frame = frame.assign(note=frame["note"].mask(frame["title"] == "S3 centred", "balanced shares."))
     first = frame.index[(frame["changes"] != "") & (frame["metric"] == "statistical_parity")][0]
     frame.loc[first, ["n_splits", "pairs"]] = 4, 3
-    notes = [text for _, text in study.table(SETTINGS, frame).notes]
+    notes = [text for _, text in study_table.table(SETTINGS, frame).notes]
     assert "Over 4 of 5 splits." in notes and "Over 3 of 5 splits." in notes
     alike = frame.assign(low=frame["low"].mask(frame["changes"] != ""))
-    assert any(text.endswith("no interval.") for _, text in study.table(SETTINGS, alike).notes)
+    assert any(text.endswith("no interval.") for _, text in study_table.table(SETTINGS, alike).notes)
     assert any(text.endswith("Compared with FairGAT. On Recidivism balanced shares.") for text in notes)
 
 
@@ -283,13 +317,13 @@ def test_many_metrics_are_two_panels(frame):
     names = ["accuracy", "auc", "f1", "statistical_parity", *[f"positive_rate_{k}" for k in range(5)]]
     rows = frame[frame["task"] == "node_classification"].drop_duplicates(["dataset", "of", "method"])
     wide = pd.concat([rows.assign(metric=name) for name in names])
-    panels = study.table(SETTINGS.model_copy(update={"metrics": names}), wide).panels
+    panels = study_table.table(SETTINGS.model_copy(update={"metrics": names}), wide).panels
     assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
 
 
 @pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
 def test_every_variant_is_in_every_format(frame, form):
-    text = render(study.table(SETTINGS, frame), form).replace(r"\_", "_")
+    text = render(study_table.table(SETTINGS, frame), form).replace(r"\_", "_")
     assert "None" not in text and "nan" not in text.lower().replace("nan}", "")
     assert "12.30" not in text and "45.60" not in text  # test scores
     assert all(row.title in text for row in OVERLAY.study.rows)
@@ -299,7 +333,7 @@ def test_every_variant_is_in_every_format(frame, form):
 def test_the_figure(frame, task, tmp_path):
     figure = forest.figure(SETTINGS, frame, task)
     shown = [ax for ax in figure.axes if ax.axison]
-    assert len(shown) == (3 if task == NODE else 14)
+    assert len(shown) == (4 if task == NODE else 16)
     names = [text.get_text() for text in shown[0].get_yticklabels()]
     assert "FairGAT" in names and "S3 centred" in names
     assert ("GAT" in names) == (task == NODE)  # in link prediction no variant is of it
