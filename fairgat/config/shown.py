@@ -286,7 +286,9 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
     methods = [name for name in config.only if name in methods] or methods
     bases = {row.of for row in study.rows if row.method in methods}
-    pairs: list[Rules] = study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
+    pairs: list[Rules] = (
+        study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
+    )
 
     def varies(row: Row, method: str) -> bool:
         if row.method:
