@@ -7,7 +7,7 @@ wrong with a module or with its settings is a ConfigError that names every probl
 
 import importlib
 import pkgutil
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
@@ -64,32 +64,43 @@ def settings(
 
 def check(config: Config) -> None:
     """Check the module, tasks, settings and each cell of the grids of every method that is run. Imports torch."""
-    problems: dict[str, None] = {}  # a dict, to say each problem once and in order
-    for name, entry in config.methods.items():
-        if config.only and name not in config.only:
-            continue
-        try:
-            for task in entry.tasks:
-                if implementation(config.module(name), task).needs_debiased and not entry.debiased:
-                    raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
-        except ConfigError as error:
-            problems[f"methods.{name}: {error}"] = None
-            continue
-        for path, grid in _grids(name, entry).items():
-            for cell in cells.expand(grid):
-                fixed = dict.fromkeys(entry.settings.keys() - cell.keys(), f"methods.{name}.settings")
-                try:
-                    settings(config.module(name), entry.settings | cell, path, fixed)
-                except ConfigError as error:
-                    problems |= dict.fromkeys(str(error).splitlines())
-        problems |= dict.fromkeys(_unknown_data_sets(name, entry, config))
-        searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
-        twice = [key for key in entry.settings if key in searched]
-        problems |= {
-            f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one": None for key in twice
-        }
+    run = [name for name in config.methods if not config.only or name in config.only]
+    problems = dict.fromkeys(problem for name in run for problem in _problems(name, config))  # each once, in order
     if problems:
         raise ConfigError("the configuration is not valid:\n" + "\n".join(f"  {line}" for line in problems))
+
+
+def _problems(name: str, config: Config) -> Iterator[str]:
+    entry = config.methods[name]
+    try:
+        _check_tasks(name, entry, config)
+    except ConfigError as error:
+        yield f"methods.{name}: {error}"
+        return
+    for path, grid in _grids(name, entry).items():
+        for cell in cells.expand(grid):
+            yield from _problems_of_cell(name, cell, path, config)
+    yield from _unknown_data_sets(name, entry, config)
+    searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
+    for key in entry.settings:
+        if key in searched:
+            yield f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one"
+
+
+def _check_tasks(name: str, entry: Entry, config: Config) -> None:
+    for task in entry.tasks:
+        if implementation(config.module(name), task).needs_debiased and not entry.debiased:
+            raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
+
+
+def _problems_of_cell(name: str, cell: dict[str, Any], path: str, config: Config) -> list[str]:
+    given = config.methods[name].settings
+    fixed = dict.fromkeys(given.keys() - cell.keys(), f"methods.{name}.settings")
+    try:
+        settings(config.module(name), given | cell, path, fixed)
+    except ConfigError as error:
+        return str(error).splitlines()
+    return []
 
 
 def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:

@@ -9,6 +9,7 @@ n_s counting the walks of up to two steps that end in group s. The released code
 triangle of the adjacency matrix.
 """
 
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated
 
@@ -20,6 +21,8 @@ from torch import Tensor
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, OnDrawnEdges
+
+OWN, OTHER = 0, 1
 
 
 class Settings(Model):
@@ -35,32 +38,50 @@ class NodeClassification(OnDrawnEdges, NodeMethod):
 
     def drawn(self) -> Tensor:
         """Draw the edges of a balanced graph."""
-        segment, loops, quota, weight = self._neighbourhoods
+        sets = self._neighbourhoods
         # By weight and without replacement: the largest log(uniform) / weight (Efraimidis and Spirakis 2006).
-        key = torch.rand(len(segment)).log().numpy() / weight
-        order = np.lexsort((-key, segment))
+        key = torch.rand(len(sets.segment)).log().numpy() / sets.weight
+        order = np.lexsort((-key, sets.segment))
         place = np.empty(len(order), np.int64)
-        first = np.searchsorted(segment[order], np.arange(len(quota)))
-        place[order] = np.arange(len(order)) - first[segment[order]]
-        return torch.from_numpy(loops | (place < quota[segment]))
+        first = np.searchsorted(sets.segment[order], np.arange(len(sets.quota)))
+        place[order] = np.arange(len(order)) - first[sets.segment[order]]
+        return torch.from_numpy(sets.loops | (place < sets.quota[sets.segment]))
 
     @cached_property
-    def _neighbourhoods(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-        """Find the sets of neighbours that are drawn from: two of each node, its own group's and the other's.
-
-        Returns:
-            segment (E',) the set of each edge; loops (E',) whether it is a self-loop; quota (2N + 1,) how many of each
-            set are drawn, 0 of the last, which has the self-loops; weight (E',).
-        """
+    def _neighbourhoods(self) -> "Neighbourhoods":
         csr, sensitive = self.task.plain_csr, self.task.graph.sensitive
         nodes, source, target = len(sensitive), csr.source.numpy(), csr.target.numpy()
         loops = source == target
-        segment = 2 * target + (sensitive[source] != sensitive[target])
-        own, other = np.bincount(segment[~loops], minlength=2 * nodes).reshape(nodes, 2).T
+        segment = 2 * target + np.where(sensitive[source] == sensitive[target], OWN, OTHER)
+        sizes = np.bincount(segment[~loops], minlength=2 * nodes).reshape(nodes, 2)
+        own, other = sizes[:, OWN], sizes[:, OTHER]
         rarer = np.minimum(own, other)
-        part = np.minimum(np.maximum(self.settings.at_least, ((own + 3) * self.settings.beta).astype(int)), own)
-        quota = np.stack([np.where(other == 0, part, np.maximum(rarer - 1, 0)), rarer], axis=1).ravel()
-        segment = np.where(loops, 2 * nodes, segment)  # a set of their own, last
+        alone = np.minimum(np.maximum(self.settings.at_least, ((own + 3) * self.settings.beta).astype(int)), own)
+        quota = np.empty_like(sizes)
+        quota[:, OWN] = np.where(other == 0, alone, np.maximum(rarer - 1, 0))
+        quota[:, OTHER] = rarer
         steps = csr_matrix((np.ones(len(source)), (target, source)), (nodes, nodes))
         excess = steps @ (steps @ (2.0 * sensitive - 1))
-        return segment, loops, np.append(quota, 0), 1 / (1 + np.abs(excess))[source]
+        return Neighbourhoods(
+            segment=np.where(loops, 2 * nodes, segment),
+            loops=loops,
+            quota=np.append(quota.ravel(), 0),
+            weight=1 / (1 + np.abs(excess))[source],
+        )
+
+
+@dataclass(frozen=True)
+class Neighbourhoods:
+    """The sets of neighbours that are drawn from: two of each node, and one, the last, of all self-loops.
+
+    Attributes:
+        segment: (E',) the set of each edge: that of node i's own group is 2 i + OWN, the other one 2 i + OTHER.
+        loops: (E',) whether it is a self-loop.
+        quota: (2N + 1,) how many of each set are drawn; none of the last, as self-loops all stay.
+        weight: (E',) by which an edge is drawn.
+    """
+
+    segment: np.ndarray
+    loops: np.ndarray
+    quota: np.ndarray
+    weight: np.ndarray

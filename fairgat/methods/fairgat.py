@@ -40,12 +40,19 @@ class Settings(Model):
     def _one_share(self) -> "Settings":
         if self.retention is not None and (self.shares == "paper" or "alpha_chi_max" in self.model_fields_set):
             raise ValueError("`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them")
-        for step, keys in ((1, {"alpha_chi_max", "cap", "shares", "retention"}), (3, {"eta", "center"})):
-            if step not in self.steps and (given := sorted(keys & self.model_fields_set)):
-                raise ValueError(f"`{given[0]}` is of step {step}, which `steps` leaves out")
         if not self.cap and (self.shares == "balanced" or self.retention is not None):
             raise ValueError("`cap` is about the paper's shares: balanced ones have none")
         return self
+
+    @model_validator(mode="after")
+    def _of_a_step_that_is_taken(self) -> "Settings":
+        for step, keys in _OF_STEP.items():
+            if step not in self.steps and (given := sorted(keys & self.model_fields_set)):
+                raise ValueError(f"`{given[0]}` is of step {step}, which `steps` leaves out")
+        return self
+
+
+_OF_STEP = {1: {"alpha_chi_max", "cap", "shares", "retention"}, 3: {"eta", "center"}}
 
 
 class _FairGAT(Method):
@@ -62,12 +69,13 @@ class _FairGAT(Method):
     @cached_property
     def shares(self) -> float | Shares | None:
         """What S1 gives to each group; None without S1."""
-        settings, graph = self.settings, self.task.graph
+        settings, groups = self.settings, self.task.graph.num_groups
         if 1 not in settings.steps:
             return None
-        if settings.shares == "paper" or not (settings.shares or settings.retention is not None or self.balances()):
+        asked = settings.shares == "balanced" or settings.retention is not None
+        if not asked and (settings.shares == "paper" or not self.balances()):
             return self.alpha_chi()
-        retention, groups = settings.retention, graph.num_groups
+        retention = settings.retention
         if retention is None:
             retention = 1 - settings.alpha_chi_max * groups / (groups - 1)
         return balanced_shares(self.task.sensitive, self.task.edge_index, retention)

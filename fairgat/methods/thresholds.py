@@ -5,6 +5,7 @@ without drawing between two thresholds. AUC is that of the shifted scores. Valid
 the thresholds were fitted to, and say nothing about others.
 """
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -52,33 +53,51 @@ def thresholds(
     Returns:
         (groups,) float64; of equally accurate ones, those near 0.
     """
-    members = sensitive == np.arange(groups)[:, None]
-    choices = [_choices(logits[own], labels[own], counted[own], groups) for own in members]
-    measured = (members & counted).any(axis=1)
-    best, cuts = -np.inf, []
-    for start in np.unique(np.concatenate([rates for _, rates, _ in choices])):
-        windows = [
-            (group, *(np.searchsorted(group[1], [start, start + limit + 1e-9]) if rated else (0, group.shape[1])))
-            for group, rated in zip(choices, measured, strict=True)
-        ]
-        if all(first < end for _, first, end in windows):
-            chosen = [columns[:, a + columns[2, a:b].argmax()] for columns, a, b in windows]
-            if (total := sum(column[2] for column in chosen)) > best:
-                best, cuts = total, [column[0] for column in chosen]
-    return np.array(cuts)
+    choices = [
+        Choices.of(logits[own], labels[own], counted[own], groups) for own in sensitive == np.arange(groups)[:, None]
+    ]
+    best, cuts = -np.inf, np.zeros(groups)
+    for start in np.unique(np.concatenate([group.rates for group in choices])):
+        chosen = [group.best(start, start + limit + 1e-9) for group in choices]
+        if None in chosen:
+            continue
+        total = sum(group.gains[place] for group, place in zip(choices, chosen, strict=True))
+        if total > best:
+            best, cuts = total, np.array([group.cuts[place] for group, place in zip(choices, chosen, strict=True)])
+    return cuts
 
 
-def _choices(logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int) -> np.ndarray:
-    """List a group's thresholds, their rates, and the nodes that each gets right beyond the largest: (3, choices).
+@dataclass(frozen=True)
+class Choices:
+    """The thresholds that a group may have, from the largest to the smallest.
 
-    Among equally good ones the threshold nearest to 0 counts for most, over all `groups` by less than one node.
+    Attributes:
+        cuts: (k,) the thresholds.
+        rates: (k,) the share of the counted nodes that each decides positive.
+        gains: (k,) the nodes that each gets right beyond the largest. Among equally good ones the threshold nearest to
+            0 counts for most, over all groups by less than one node.
+        rated: whether any node is counted.
     """
-    if not logits.size:
-        return np.zeros((3, 1))
-    order = np.argsort(-logits)
-    logits = logits[order].astype(np.float64)
-    values = np.concatenate([[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]])
-    rates = np.append(0, counted[order].cumsum()) / max(counted.sum(), 1)
-    gains = np.append(0, (2 * labels[order] - 1).cumsum()) - 0.1 / groups * abs(values) / abs(values).max()
-    apart = np.concatenate([[True], logits[1:] < logits[:-1], [True]])  # no threshold separates equal logits
-    return np.stack([values, rates, gains])[:, apart]
+
+    cuts: np.ndarray
+    rates: np.ndarray
+    gains: np.ndarray
+    rated: bool
+
+    @classmethod
+    def of(cls, logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int) -> "Choices":
+        """List the thresholds of a group, one of `groups`."""
+        if not logits.size:
+            return cls(*np.zeros((3, 1)), rated=False)
+        order = np.argsort(-logits)
+        logits = logits[order].astype(np.float64)
+        cuts = np.concatenate([[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]])
+        rates = np.append(0, counted[order].cumsum()) / max(counted.sum(), 1)
+        gains = np.append(0, (2 * labels[order] - 1).cumsum()) - 0.1 / groups * abs(cuts) / abs(cuts).max()
+        apart = np.concatenate([[True], logits[1:] < logits[:-1], [True]])  # no threshold separates equal logits
+        return cls(cuts[apart], rates[apart], gains[apart], rated=bool(counted.any()))
+
+    def best(self, low: float, high: float) -> int | None:
+        """Find the threshold that gains most with a rate from `low` to below `high`; None where there is none."""
+        first, end = np.searchsorted(self.rates, [low, high]) if self.rated else (0, len(self.rates))
+        return first + int(self.gains[first:end].argmax()) if first < end else None
