@@ -1,7 +1,8 @@
 # Everything runs in .venv, which is made when it is missing or older than what it is made of; no activation needed.
 
 PYTHON ?= python3
-CORES ?= $(shell nproc 2>/dev/null || sysctl -n hw.ncpu)
+# nproc heeds OMP_NUM_THREADS, which says nothing about jobs.
+CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
 VENV ?= .venv
 BIN := $(VENV)/bin
 # Jobs may take this machine's memory together and no more (MB; empty where it cannot be found out).
