@@ -109,7 +109,7 @@ def _places(folder: Path, file: str) -> list[Path]:
 def _beside(first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
     """Merge the values of two runs by what they are of: in A (`a`) and in B (`b`), NaN where one lacks it."""
     sides = (frame[[*keys, value]].dropna().drop_duplicates(keys) for frame in (first, second))
-    return pd.merge(*sides, on=keys, how="outer", sort=False).set_axis([*keys, "a", "b"], axis=1)
+    return pd.merge(*sides, on=keys, how="outer").set_axis([*keys, "a", "b"], axis=1)
 
 
 def _scores(first: pd.DataFrame, second: pd.DataFrame, runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
@@ -132,7 +132,7 @@ def _judged(frame: pd.DataFrame) -> pd.DataFrame:
 def _gaps(scores: pd.DataFrame) -> pd.DataFrame:
     """B less A of every score of a cell: as `fairgat.scores.paired.differences`, and the `largest` on a split."""
     pairs = scores.assign(base=scores["a"], value=scores["b"], largest=(scores["b"] - scores["a"]).abs())
-    means = pairs.groupby(SCORE, sort=False).agg({"a": "mean", "b": "mean", "largest": "max"}).reset_index()
+    means = pairs.groupby(SCORE).agg({"a": "mean", "b": "mean", "largest": "max"}).reset_index()
     return differences(pairs, SCORE).merge(means, on=SCORE)
 
 
@@ -173,7 +173,7 @@ def _by_split(lines: pd.DataFrame, keys: list[str]) -> list[Row]:
         known = group.loc[group[side].notna(), "split"].map(str)
         return f"splits {', '.join(known)}" if len(known) else DASH
 
-    return [_row(_name(key), splits(group, "a"), splits(group, "b")) for key, group in lines.groupby(keys, sort=False)]
+    return [_row(_name(key), splits(group, "a"), splits(group, "b")) for key, group in lines.groupby(keys)]
 
 
 def _name(key: list | tuple) -> str:

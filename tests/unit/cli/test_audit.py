@@ -50,37 +50,59 @@ def test_results_without_an_audit_are_named(tmp_path, refused, place, expected):
     assert expected in refused("audit", "--results-dir", tmp_path / place)
 
 
-def test_a_run_is_judged_again_from_what_is_published(plan, tmp_path, capsys):
-    folder, settings = tmp_path / "published", tmp_path / "config.yaml"
-
-    def copied(*kinds):
-        for path in (Path(path) for kind in kinds for path in plan.files(kind)):
-            copy = folder / path.relative_to(plan.config.results_dir)
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
-
-    copied("winners", "runs")  # no runtime
-    write_json(folder / "provenance.json", {"command": "snakemake"})
+@pytest.fixture
+def published(plan, tmp_path):
+    """What is published of a run, without its runtimes, and the configuration of the run."""
+    folder = tmp_path / "published"
+    for path in map(Path, [*plan.files("winners"), *plan.files("runs")]):
+        copy = folder / path.relative_to(plan.config.results_dir)
+        copy.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(path, copy)
     write_text(folder / "figures/published.svg", "an older one")
-    wide, narrow = ({"accuracy": margin, "fairness": margin} for margin in (0.02, 0.0001))
+    content = plan.config.model_dump(mode="json", exclude={"results_dir"})
+    write_json(folder / "provenance.json", {"command": "snakemake", "config": content})
+    return folder, content
+
+
+def again(folder, content):
+    settings = folder.parent / "config.yaml"
+    settings.write_text(yaml.safe_dump(content))
+    return cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)])
+
+
+def test_a_run_is_judged_again_from_what_is_published(published):
+    folder, content = published
     agree = []
-    for margins in (wide, narrow):
-        content = plan.config.model_dump(mode="json", exclude={"results_dir"}) | {"audit": {"margins": margins}}
-        settings.write_text(yaml.safe_dump(content))
-        assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 0
+    for margin in (0.02, 0.0001):
+        assert again(folder, content | {"audit": {"margins": {"accuracy": margin, "fairness": margin}}}) == 0
         counts = frames.read(folder / "audit/counts.csv")
         agree.append(counts.query("about == 'numbers' and outcome == 'agrees'")["count"].sum())
     assert agree[0] > 0 == agree[1]
     claims = frames.read(folder / "audit/claims.csv").query("claim == 8")
     assert set(claims["status"]) == {"not run"}  # nothing is made up where seconds were not kept
     assert "<svg" in (folder / "figures/published.svg").read_text()
-    assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "audited_at"}
-    settings.write_text(yaml.safe_dump(content | {"only_methods": ["fairgat"]}))
-    assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 1
-    assert "would not run: give the configuration files of the run" in capsys.readouterr().err
-    settings.write_text(yaml.safe_dump(content))
-    recorded = plan.config.model_dump(mode="json", include={"aggregation"})
-    recorded["aggregation"]["ddof"] = 0
+    assert not list(folder.glob("audit/*.html"))  # .md shows the same
+    assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "config", "audited_at"}
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"methods": {"gat": {"tasks": ["node_classification"]}}}, "has edits, which"),
+        ({"aggregation": {"ddof": 0}}, "was made with aggregation: {'ddof': 1}, and"),
+        ({"only_methods": ["fairgat"]}, "was made with only_methods: [], and"),
+    ],
+)
+def test_a_run_is_judged_by_its_own_configuration_only(published, capsys, change, words):
+    folder, content = published
+    assert again(folder, content | {"tables": {}, "figures": []} | change) == 1
+    assert words in capsys.readouterr().err
+    assert not (folder / "audit").exists()
+
+
+def test_a_run_that_was_judged_by_more_splits_is_judged_so_again(published, capsys):
+    folder, content = published
+    recorded = content | {"audit": {"more_splits": "a study"}}
     write_json(folder / "provenance.json", {"command": "snakemake", "config": recorded})
-    assert cli.main(["audit", "--results-dir", str(folder), "--again", str(settings)]) == 1
-    assert "was made with aggregation: {'ddof': 0}, and" in capsys.readouterr().err
+    assert again(folder, content) == 1
+    assert "was judged with `audit.more_splits`" in capsys.readouterr().err
