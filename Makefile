@@ -3,7 +3,7 @@
 PYTHON ?= python3
 # nproc heeds OMP_NUM_THREADS, which says nothing about jobs.
 CORES ?= $(shell env -u OMP_NUM_THREADS nproc 2>/dev/null || sysctl -n hw.ncpu)
-VENV ?= .venv
+VENV := .venv
 BIN := $(VENV)/bin
 # Jobs may take this machine's memory together and no more (MB; empty where it cannot be found out).
 MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
