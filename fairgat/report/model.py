@@ -2,13 +2,9 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 from typing import Literal
 
-from pydantic import TypeAdapter, ValidationError
-
-from fairgat.errors import DataError
-from fairgat.files import read_text
+from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True)
@@ -113,20 +109,8 @@ _JSON = TypeAdapter(Table)
 
 
 def to_json(table: Table) -> str:
-    """Write a table as JSON that `from_json` reads back."""
+    """Write a table as JSON."""
     return _JSON.dump_json(table, indent=1, exclude_defaults=True).decode() + "\n"
-
-
-def from_json(path: str | Path) -> Table:
-    """Read a table.
-
-    Raises:
-        DataError: the file is missing or damaged.
-    """
-    try:
-        return _JSON.validate_json(read_text(path))
-    except ValidationError as error:
-        raise DataError(f"{path} holds no table ({error.errors()[0]['msg']}). Delete it and run again.") from None
 
 
 class Notes:

@@ -30,12 +30,7 @@ def render(table: Table, form: str) -> str:
     if form == "json":
         return to_json(table)
     shown = with_asides_as_notes(table) if form == "tex" else table
-    return _environment(form).get_template(TEMPLATES[form]).render(table=shown, quoted=False)
-
-
-def quoted(table: Table) -> str:
-    """The table as Markdown for a page that explains it: panels and notes, their titles in bold."""
-    return _environment("md").get_template(TEMPLATES["md"]).render(table=table, quoted=True).strip()
+    return _environment(form).get_template(TEMPLATES[form]).render(table=shown)
 
 
 def document(tables: Iterable[str], title: str) -> str:
