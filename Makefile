@@ -19,7 +19,7 @@ results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
     $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
 
-.PHONY: help env demo own paper evidence publish test test-cluster lint format bench schema api lock clean
+.PHONY: help env demo own paper evidence publish test test-cluster lint format analyses bench schema api lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -62,6 +62,11 @@ evidence: env ## Run most studies of docs/evidence.md one after the other; finis
 	    $(if $(DRY),,--report results/$${study##*+}.html --report-after-run) $(ARGS) -- study provenance || \
 	    failed="$$failed $$study"; \
 	done; test -z "$$failed" || { echo "Not finished:$$failed. Run it again to go on." >&2; exit 1; }
+
+# The folder `studies` of a run.
+FROM ?= results/reference/studies
+analyses: env ## Draw what single studies need from their published CSV files: FROM=results/dose/studies
+	$(BIN)/python -m analyses $(FROM)
 
 publish: env ## Finish the run, copy it to results/reference and render what README.md and docs/ quote of it
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \

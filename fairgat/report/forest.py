@@ -33,7 +33,7 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     named = mine[mine["changes"].ne("") == one_base].drop_duplicates("method")
     looks = style.looks({row.method: row.title for row in named.itertuples()})
     blocks = {name: [*rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
-    titles = {name: rows[0][1]["block"] for name, rows in blocks.items()}
+    titles = {name: rows[0][1]["dataset_title"] for name, rows in blocks.items()}
     height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
     metrics = settings.figure_metrics or metrics_of(settings, task)
     drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")

@@ -22,7 +22,7 @@ from fairgat.scores.summary import deviation
 
 ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *ROW, "title", "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected",
+    *ROW, "dataset_title", "title", "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected",
     "constant", "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 SCORES = ("dataset", "method", "cell", "part", "epochs", "metric", "split", "value")
@@ -67,7 +67,7 @@ def compare(settings: StudySettings, runs: pd.DataFrame, selections: Iterable[Ma
     compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
     ratios = compared["task"].map(settings.ratios)
     compared["corrected"] = half_width(compared.assign(n_splits=compared["pairs"]), ratios)
-    return compared[[*COLUMNS, "ran", "pairs", "note", "task", "block", "rules", "changes"]]
+    return compared[[*COLUMNS, "ran", "pairs", "note", "task", "rules", "changes"]]
 
 
 def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
@@ -179,7 +179,7 @@ def _lines(settings: StudySettings, runs: pd.DataFrame, chosen: Selections) -> p
     for block in settings.blocks:
         for row in block.rows:
             given = row.model_dump(include={"of", "method", "epochs", "of_epochs", "title", "rules"})
-            given |= {"dataset": block.name, "run_on": row.dataset, "task": block.task, "block": block.title}
+            given |= {"dataset": block.name, "run_on": row.dataset, "task": block.task, "dataset_title": block.title}
             given |= {"changes": row.changes or "", "cell": _cell(settings, runs, row, chosen)}
             given |= {"note": row.note_of_more_groups if row.dataset in more_groups else None}
             given |= {"failure": _failure(block.name, row, chosen)}

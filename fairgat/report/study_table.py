@@ -74,7 +74,7 @@ def _kinds(settings: StudySettings) -> list[Kind]:
 
 def _panel(kind: Kind, task: str, metrics: list[str], frame: pd.DataFrame, notes: Notes) -> Panel:
     lines = frame[frame["metric"].isin(metrics)]
-    blocks = [Block(title, kind.rows(block, notes)) for title, block in lines.groupby("block", sort=False)]
+    blocks = [Block(title, kind.rows(block, notes)) for title, block in lines.groupby("dataset_title", sort=False)]
     header = ["Data set", kind.heading, *map(labels.metric, metrics)]
     title = f"{TASKS[task].title}: {kind.title}"
     return Panel("multirow", header, [each for each in blocks if each.rows], title, align="ll" + "r" * len(metrics))
@@ -113,7 +113,7 @@ def _explanation(settings: StudySettings, frame: pd.DataFrame, panels: list[Pane
 
 def _splits(frame: pd.DataFrame) -> str:
     """Say how many splits there are; in brackets, data sets that have another number."""
-    counts = frame.groupby("block", sort=False)["n_splits"].max()
+    counts = frame.groupby("dataset_title", sort=False)["n_splits"].max()
     usual = counts.value_counts().index[0]
     others = ", ".join(f"{name} {count}" for name, count in counts.items() if count != usual)
     return f"{usual} {'split' if usual == 1 else 'splits'}{f' ({others})' if others else ''}"
@@ -178,7 +178,7 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
     """A row's title, with a note on what it changes and on what its numbers are about."""
     said = []
     if pd.notna(row["note"]):
-        on = row["block"] if row["run_on"] == row["dataset"] else row["run_on"]
+        on = row["dataset_title"] if row["run_on"] == row["dataset"] else row["run_on"]
         said.append(f"On {on} {row['note']}")
     if pd.notna(row["failure"]):
         said.append(f"Not compared ({row['failure']}).")

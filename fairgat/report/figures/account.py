@@ -17,7 +17,7 @@ TASK = "node_classification"
 
 COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "gate": "#BBBBBB"}
 _HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "gate": ""}
-_WORDS = {
+WORDS = {
     "mixing": "mixing: attention between the groups",
     "label_selection": "label selection: attention to people of one label",
     "rest": "the rest: attention to people unlike others of their group and label",
@@ -63,7 +63,7 @@ def draw(settings: Settings, files: Files) -> Figure:
     )
     patches = [
         Patch(facecolor=COLOURS[part], hatch=_HATCHES[part], label=words, edgecolor="black", linewidth=0.4)
-        for part, words in _WORDS.items()
+        for part, words in WORDS.items()
     ]
     gap = style.sign("gap: their sum", color="black", marker="D", markerfacecolor="white")
     figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)

@@ -296,7 +296,7 @@ def test_the_table(frame):
 def test_the_table_says_what_was_not_run_and_on_how_many_splits(frame):
     few = OVERLAY.model_copy(update={"only_methods": ["gat", "gat-no-self-loops"]})
     rows = frame[frame["of"] == "gat"]
-    rows = rows.assign(n_splits=rows["n_splits"].mask(rows["block"] == "Cora", 3))
+    rows = rows.assign(n_splits=rows["n_splits"].mask(rows["dataset_title"] == "Cora", 3))
     text = study_table.table(shown.study_settings(few), rows).explanation
     assert "over the same 5 splits (Cora 3), ±" in text
     assert "Not run here: " in text and "S3 centred" in text.rpartition("Not run here: ")[2]

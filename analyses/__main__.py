@@ -1,0 +1,34 @@
+"""Run every analysis on the studies under a folder."""
+
+import sys
+from pathlib import Path
+
+from analyses import along, attributes, dose, seeds, trade_off
+from fairgat.errors import FairGATError
+
+OF = {
+    "dose": dose,
+    "dose-others": dose,
+    "groups": attributes,
+    "seeds": seeds,
+    "trade-off": trade_off,
+    "when": along,
+}
+
+
+def main(folder: str) -> int:
+    """Analyse each study that is there; what it lacks is said, and the others go on."""
+    studies, failed = sorted(path for path in Path(folder).glob("*/") if path.name in OF), False
+    if not studies:
+        print(f"none of {', '.join(OF)} is in {folder}: give the folder `studies` of a run", file=sys.stderr)
+    for study in studies:
+        try:
+            print(*OF[study.name].main(study), sep="\n")
+        except FairGATError as error:
+            print(f"{study}: {error}", file=sys.stderr)
+            failed = True
+    return int(failed or not studies)
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:]))

@@ -1,0 +1,76 @@
+"""What the analyses share: the published files of a study, paired differences, and where figures and tables go."""
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import pandas as pd
+from matplotlib.figure import Figure
+
+from fairgat import frames
+from fairgat.files import write_text
+from fairgat.report import style
+from fairgat.report.model import Table
+from fairgat.report.render import render
+from fairgat.scores.paired import against
+
+FORMATS = ("pdf", "svg")
+RUN = ["dataset", "method", "cell"]
+
+
+def read(folder: Path, name: str, columns: Sequence[str] = ()) -> pd.DataFrame:
+    """The rows of a study's file.
+
+    Raises:
+        DataError: it is missing or damaged, or lacks one of the columns.
+    """
+    return frames.read(folder / f"{name}.csv", columns=columns)
+
+
+def titles(folder: Path) -> dict[str, str]:
+    """The title of each method in the study."""
+    rows = read(folder, "differences", columns=("method", "title"))
+    return dict(zip(rows["method"], rows["title"], strict=True))
+
+
+def datasets(folder: Path) -> dict[str, str]:
+    """The title of each data set in the study."""
+    rows = read(folder, "differences", columns=("dataset", "dataset_title"))
+    return dict(zip(rows["dataset"], rows["dataset_title"], strict=True))
+
+
+def scores(folder: Path, part: str = "test") -> pd.DataFrame:
+    """The scores by split of every cell, at the epochs that the study's own rule chooses."""
+    rows = read(folder, "scores", columns=(*RUN, "part", "epochs", "metric", "split", "value"))
+    return rows[(rows["part"] == part) & (rows["epochs"] == "accuracy")]
+
+
+def less(scores: pd.DataFrame, base: pd.DataFrame, *more: str) -> pd.DataFrame:
+    """The paired differences of every cell to `base`, with the 95 % interval for other splits of these people.
+
+    Args:
+        base: scores of one cell on each data set; its method is not looked at.
+        more: columns beside the data set, the split and the metric in which both have to agree.
+    """
+    return against(scores, base, ["dataset", "split", "metric", *more], [*RUN, "metric", *more])
+
+
+def published(folder: Path, name: str, figure: Figure) -> list[Path]:
+    """Write a figure; the paths."""
+    paths = {form: folder / f"{name}.{form}" for form in FORMATS}
+    style.save(figure, paths)
+    return [*paths.values()]
+
+
+def tabled(folder: Path, name: str, rows: pd.DataFrame, table: Table | None = None) -> list[Path]:
+    """Write rows as CSV, and a table that shows them; the paths."""
+    paths = [folder / f"{name}.csv"]
+    frames.write(paths[0], rows)
+    if table:
+        paths.append(folder / f"{name}.md")
+        write_text(paths[1], render(table, "md"))
+    return paths
+
+
+def points(values: Mapping[str, pd.Series] | pd.DataFrame) -> pd.DataFrame:
+    """Fractions in percentage points."""
+    return 100 * pd.DataFrame(values)
