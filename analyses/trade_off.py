@@ -133,7 +133,7 @@ def table(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]) 
         caption="What a method narrows where it may lose so much accuracy.",
         explanation=(
             "Of the cells that lose no more than the budget against GAT on validation, in the mean over the splits, "
-            "the one with the least gap there. Test accuracy and gap less GAT's, and the gap less FairGAT's at the same "
+            "the one with the least gap there. Test accuracy and gap less GAT's, and the gap less FairGAT's at that "
             f"budget, in points, ± half the 95 % interval; bold where that leaves out 0. {percent.OF_SPLITS}"
         ),
         panels=panels,

@@ -22,8 +22,8 @@ from fairgat.scores.summary import deviation
 
 ROW = ["dataset", "of", "run_on", "method", "epochs", "of_epochs"]
 COLUMNS = (
-    *ROW, "dataset_title", "title", "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high", "corrected",
-    "constant", "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
+    *ROW, "dataset_title", "title", "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
+    "corrected", "constant", "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
 SCORES = ("dataset", "method", "cell", "part", "epochs", "metric", "split", "value")
 ALIKE = 0.99  # of every group: with one answer for nearly everyone, a narrow gap says nothing
