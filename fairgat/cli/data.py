@@ -1,22 +1,17 @@
 """`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
 
 import argparse
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from fairgat import config as configuration
 from fairgat.config import Config
 from fairgat.data import datasets, download
-from fairgat.data.columns import some_of
 from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
-from fairgat.data.statistics import counts, warnings
+from fairgat.data.statistics import counts, telling, warnings
 from fairgat.errors import DataError, nearest
-
-# Codes of statistics programs for what is not known, and words for it.
-_UNKNOWN = {"-999", "-99", "-9", "-1", "9", "99", "999", ".", "?"}
-_WORDS = {"na", "none", "unknown", "unk", "refused", "missing", "not known", "not stated"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -145,16 +140,21 @@ def make_graph(
 
 
 def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
-    """Say in lines what people must check: how files were read, what was left out, the groups, and odd features."""
+    """Say in lines what people must check: what columns were taken for, what was left out, and the groups."""
     facts = dict(graph.facts)
-    for key, title in (("nodes_read_as", "nodes"), ("edges_read_as", "edges")):
-        if key in facts:
+    for name, taken in facts.get("columns", {}).items():
+        yield f"column {name}: {taken}"
+    if "edge_columns" in facts:
+        yield f"edges: {facts['edge_columns']}"
+    if "first_edge" in facts:
+        yield f"first edge: {facts['first_edge']}"
+    for key, title in (
+        ("left_out_nodes", "nodes left out"),
+        ("left_out_edges", "edges left out"),
+        ("repeated_edges", "rows that repeat an earlier edge"),
+    ):
+        if facts.get(key):
             yield f"{title}: {facts[key]}"
-    repeated = facts.get("repeated_edges")
-    more = f"; rows of the list that repeat an earlier one: {repeated}" if repeated else ""
-    yield f"edges: {graph.num_edges // 2}, counted in both directions below{more}"
-    if facts.get("left_out"):
-        yield "left out: " + ", ".join(f"{count} {what}" for what, count in facts["left_out"].items())
     has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in counted["by_group"].items():
         share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
@@ -163,33 +163,8 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
             f"homophily {_shown(group['homophily'])}"
         )
-    for attribute, (_, values) in graph.attributes.items():
-        unknown = [value for value in values if _means_not_known(value, values)]
-        known = [value for value in values if value not in unknown]
-        if unknown and len(known) > 1:
-            codes = " or ".join(unknown)
-            yield f"if {attribute}={codes} means not known, leave it out of `groups`, with `drop: [unknown_groups]`"
-    columns = facts.get("feature_columns", [])
-    if columns:
-        yield f"features: {', '.join(columns[:30])}{f' and {len(columns) - 30} more' if len(columns) > 30 else ''}"
-    for key, title in (
-        ("one_hot", "a column of zeros and ones for each text of"),
-        ("units", "numbers read without the sign beside them in"),
-        ("filled", "empty cells filled in"),
-    ):
-        if facts.get(key):
-            yield f"{title}: " + ", ".join(f"{name} ({value})" for name, value in facts[key].items())
-    if facts.get("missing_nowhere"):
-        yield f"declared as `missing`, and in no feature: {some_of(facts['missing_nowhere'])}"
-    if facts.get("constant_features"):
-        yield "features that are the same for everyone: " + ", ".join(facts["constant_features"])
-
-
-def _means_not_known(value: str, values: Collection[str]) -> bool:
-    """Whether a value looks like a code for what is not known: 9, but not where 8 occurs as well."""
-    if value.lstrip("-").isdecimal() and value in _UNKNOWN:
-        return str(int(value) - 1) not in values
-    return value in _UNKNOWN or value.lower() in _WORDS
+    for feature, told, auc in telling(graph):
+        yield f"feature {feature} almost says {told} (AUC {auc:.3f}): is it one? See `exclude`"
 
 
 def _shown(value: object) -> str:

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,7 +37,7 @@ class Graph:
     sensitive: np.ndarray
     edge_index: np.ndarray
     groups: tuple[Mapping[str, str], ...] = ()
-    facts: Mapping[str, Any] | tuple[()] = ()
+    facts: Mapping[str, Any] = field(default_factory=dict)
 
     @property
     def num_nodes(self) -> int:

@@ -87,6 +87,37 @@ def tau(shares: np.ndarray) -> float:
     return float(np.abs(shares[:, None] - shares[None]).sum(axis=2).max() / 2)
 
 
+def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
+    """Find features that almost say the label or the group: each with what it says, and how well, as an AUC.
+
+    Args:
+        least: the AUC, of the feature or its opposite, from which it almost says which nodes are of a group.
+    """
+    names = graph.facts.get("feature_names", range(graph.num_features))
+    told = {f"group {name}": graph.sensitive == group for group, name in enumerate(graph.group_names)}
+    if not (graph.labels == graph.sensitive).all():
+        told["the label"] = graph.labels == 1
+    known = {"the label": graph.labels != UNLABELLED}
+    result = []
+    for column, name in enumerate(names):
+        for what, inside in told.items():
+            auc = _auc(graph.features[:, column], inside, known.get(what))
+            if max(auc, 1 - auc) >= least:
+                result.append((str(name), what, max(auc, 1 - auc)))
+                break
+    return result
+
+
+def _auc(values: np.ndarray, inside: np.ndarray, known: np.ndarray | None) -> float:
+    """Compute how often a node inside has the larger of two values; ties count half."""
+    from scipy.stats import rankdata
+
+    values, inside = (values, inside) if known is None else (values[known], inside[known])
+    count = int(inside.sum())
+    ranks = float(rankdata(values)[inside].sum())
+    return (ranks - count * (count + 1) / 2) / (count * (len(inside) - count)) if 0 < count < len(inside) else 0.5
+
+
 def warnings(graph: Graph, dataset: str, task: Task, splits: Splits, seed: int, count: int) -> list[str]:
     """Say in which of the splits a part has nobody of some group with some label; none for link prediction.
 
@@ -214,9 +245,6 @@ def _notes(
         notes.append(f"{ours['unlabelled_nodes']} unlabelled nodes are in the graph, neither trained nor measured on.")
     if ours.get("left_out_nodes"):
         notes.append(f"{ours['left_out_nodes']} nodes of the file are left out, as the options say.")
-    if ours.get("one_hot"):
-        columns = ", ".join(f"{name} ({count})" for name, count in ours["one_hot"].items())
-        notes.append(f"One column of zeros and ones for each text: {columns}.")
     if ours.get("repeated_edges"):
         notes.append(f"{ours['repeated_edges']} rows of the list of edges repeat an earlier one.")
     return notes

@@ -15,13 +15,17 @@ def obtain(name: str, settings: Dataset, raw: Path, mirror: Path | None = None) 
 
 
 def graph_of(folder: Path, nodes: str | bytes, edges: str | bytes, /, **options) -> Graph:
-    """Write n.csv and e.csv, and read them with the options of the source `tables`; `...` leaves an option out."""
-    for name, text in (("n.csv", nodes), ("e.csv", edges)):
-        (folder / name).write_bytes(text if isinstance(text, bytes) else text.encode())
+    """Write two tables, which messages call n.csv and e.csv, and read them with the options of the source `tables`.
+
+    `...` leaves an option out.
+    """
     given = {"nodes": "n.csv", "edges": "e.csv"} | options
     given = {key: value for key, value in given.items() if value is not ...}
     settings = Dataset(task="node_classification", source="tables", options=given)
-    graph = tables.make(datasets.options_of("x", settings), folder / "n.csv", folder / "e.csv")
+    checked = datasets.options_of("x", settings)
+    for file, text in zip(tables.files("x", checked), (nodes, edges), strict=True):
+        (folder / file.basename).write_bytes(text if isinstance(text, bytes) else text.encode())
+    graph = tables.load("x", folder, checked, 0)
     graph.check()
     return graph
 

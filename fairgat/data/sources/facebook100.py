@@ -10,8 +10,11 @@ from urllib.parse import quote
 import numpy as np
 
 from fairgat.config import Model
-from fairgat.data.graph import Graph, symmetrise
-from fairgat.data.source import File, Scaling, github, scaled
+from fairgat.data import own
+from fairgat.data.graph import Graph
+from fairgat.data.roles import Roles
+from fairgat.data.source import File, Scaling, github
+from fairgat.data.table import Table
 
 NAMES = ONLY = ("reed98", "amherst41", "johns-hopkins55")
 _REPOSITORY = ("CUAI/Non-Homophily-Benchmarks", "af14a88470d30b1dadd3803d911dfc1064bcf172")
@@ -20,7 +23,7 @@ _FILES = {  # each with its SHA-256
     "amherst41": ("Amherst41.mat", "3108e4b2edb01be05c5a61147583a40e61012820fff7eebe621dd26018caaf00"),
     "johns-hopkins55": ("Johns Hopkins55.mat", "fc7243bf257155df03afbc397ab34b5f8eb8e75f40cd1603398e207a033ef50f"),
 }
-_GENDER = 1  # the column of `local_info`
+_COLUMNS = ("status", "gender", "major", "second major", "dorm", "year", "high school")
 
 
 class Options(Model):
@@ -34,18 +37,14 @@ def files(name: str, options: Options) -> list[File]:
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
+    import pandas as pd
     from scipy.io import loadmat
 
     content = loadmat(folder / _FILES[name][0], variable_names=["A", "local_info"])
-    people = np.flatnonzero(content["local_info"][:, _GENDER])
-    info = content["local_info"][people].astype(np.int64)
-    adjacency = content["A"][people][:, people]
-    columns = [np.unique(values[values > 0]) == values[:, None] for values in np.delete(info, _GENDER, axis=1).T]
-    genders, sensitive = np.unique(info[:, _GENDER], return_inverse=True)
-    return Graph(
-        features=scaled(np.concatenate(columns, axis=1), options.scaling),
-        labels=sensitive.astype(np.int64),
-        sensitive=sensitive.astype(np.int64),
-        edge_index=symmetrise(np.stack(adjacency.nonzero()), len(people)),
-        groups=tuple({"gender": str(gender)} for gender in genders),
+    people = pd.DataFrame(content["local_info"].astype(object), columns=list(_COLUMNS)).replace(0, None)
+    categories = tuple(column for column in _COLUMNS if column != "gender")
+    roles = Roles(
+        sensitive=("gender",), categories=categories, fill="zero", drop=("unknown_groups",), scaling=options.scaling
     )
+    nodes, pairs = Table(people, _FILES[name][0]), np.stack(content["A"].nonzero(), axis=1).astype(np.int64)
+    return own.assemble(roles, nodes, own.Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"}))

@@ -1,4 +1,4 @@
-"""Your own data set, from a file that NetworkX reads: GraphML, GML, GEXF, Pajek, or a list of edges or neighbours.
+"""Your own data set, from a file that NetworkX reads: GraphML, GML, GEXF or Pajek.
 
 my-network:
   task: node_classification
@@ -6,179 +6,150 @@ my-network:
   options: {path: my/graph.graphml, label: employed, sensitive: gender}
 """
 
+import bz2
+import gzip
 import re
 from pathlib import Path
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from fairgat.config import PathText
-from fairgat.data.assemble import assemble
-from fairgat.data.edges import EdgeList
+from fairgat.data import own
 from fairgat.data.graph import Graph
-from fairgat.data.ids import check_ids, row_finder
-from fairgat.data.options import AtPath, Columns, Form, Text, composed, paste
-from fairgat.data.reading import read_nodes, table_of, text_of, without_comments
+from fairgat.data.roles import AtPath, Roles
 from fairgat.data.source import File
+from fairgat.data.sources.tables import asked
+from fairgat.data.table import Table
 from fairgat.errors import DataError
 
-_ENDINGS = {f".{form}": form for form in ("graphml", "gml", "gexf", "pajek", "edgelist", "adjlist")}
-_ENDINGS |= {".net": "pajek", ".paj": "pajek", ".edges": "edgelist"}
-_LISTS = ("edgelist", "adjlist")
-_PAJEK = ("id", "x", "y", "shape")  # how a node is numbered and drawn
-_GEPHI = ("x", "y", "z", "size", "r", "g", "b")  # how Gephi draws it
+if TYPE_CHECKING:
+    import pandas as pd
+
+_FORMATS: dict[str, Any] = {f".{form}": form for form in ("graphml", "gml", "gexf", "pajek")}
+_FORMATS |= {".net": "pajek", ".paj": "pajek"}
+_OPEN: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
+# How files name a node, date it and draw it. These are no features unless an option names them.
+_ABOUT = ("label", "start", "end", "viz")
+_DRAWING = {"pajek": ("id", "x", "y", "shape"), "gephi": ("x", "y", "z", "size", "r", "g", "b")}
+_EDGE = {"id", "key", "label", "start", "end", "viz", "networkx_key"}
 
 
-class Options(Columns, Form):
+class Options(Roles):
     """The nodes' attributes are the columns."""
 
-    path: PathText
-    """The file, relative to where Snakemake runs; also packed by gzip or bzip2, where its name says so."""
-    format: Literal["graphml", "gml", "gexf", "pajek", "edgelist", "adjlist"] | None = None
+    path: AtPath
+    """The file, also packed by gzip or bzip2: its path, or {file: PATH, weight: w, exclude: [kind]}."""
+    format: Literal["graphml", "gml", "gexf", "pajek"] | None = None
     """What it is; by default found by the ending of its name."""
-    nodes: AtPath | None = None
-    """A table of the nodes, whose columns then take the place of attributes; see `source: tables`."""
-    id: Text | None = None
-    """The column of `nodes` by which the graph names them."""
 
 
 def files(name: str, options: Options) -> list[File]:
-    path = Path(options.path)
-    found = [File(f"{name}/graph{''.join(path.suffixes[-2:])}", local=path)]
-    return found + ([File(f"{name}/nodes.csv", local=Path(options.nodes.file))] if options.nodes else [])
+    file = asked(name, "graph", options.path)
+    return [file if file.local is None else File(f"{name}/graph{''.join(file.local.suffixes[-2:])}", local=file.local)]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Make the graph, nodes in the file's order; directions and parallel edges are left out.
 
     Raises:
-        DataError: naming the file, the node, and what to write instead.
+        DataError: naming the file, the node or the edge, and what to write instead.
     """
-    where = options.path
-    form, graph = _read(folder / files(name, options)[0].basename, options)
-    names = list(graph)
-    if options.nodes:
-        table = read_nodes(folder / "nodes.csv", options)
-        texts = np.array([composed(str(node)) for node in names], dtype=object)
-        rows = row_finder(table, options.id)(texts)
-        check_ids(table, texts, rows, where, options)
-        row = dict(zip(names, rows.tolist(), strict=True))
-    else:
-        columns, skipped = _attributes(graph, form)
-        if not columns:
-            raise DataError(
-                f"{where}: its nodes have no attributes. Give a table of them, {paste('nodes', 'nodes.csv')}, and in "
-                "`id` the column by which the graph names them"
-            )
-        read_as = f"{form}; {len(names)} nodes" + (f"; no features: {', '.join(skipped)}" if skipped else "")
-        table = table_of(columns, where, lambda node: f"{where}: node {names[node]!r}", read_as)
-        row = {node: number for number, node in enumerate(names)}
-    ends = list(graph.edges())
-    unused = ", ".join(sorted({str(key) for *_, said in graph.edges(data=True) for key in said} - {"id", "key"}))
-    edges = EdgeList(
-        where,
-        np.array([(row[u], row[v]) for u, v in ends], dtype=np.int64).reshape(-1, 2),
-        f"{form}; {len(ends)} edges" + (f"; not used: {unused}" if unused else ""),
-        lambda edge: f"{where}: edge {ends[edge]}",
-        lambda edge: (str(ends[edge][0]), str(ends[edge][1])),
-    )
-    return assemble(options, table, edges)
-
-
-def _read(path: Path, options: Options):
-    """Read the file with NetworkX, and say what it is."""
-    import networkx
-
-    ending = next((each for each in reversed(path.suffixes) if each not in (".gz", ".bz2")), "")
-    form = options.format or _ENDINGS.get(ending.lower())
+    path, where = folder / files(name, options)[0].basename, options.path.where
+    form = options.format or next((_FORMATS[end] for end in path.suffixes if end in _FORMATS), None)
     if form is None:
-        choices = ", ".join(sorted(_ENDINGS))
-        raise DataError(
-            f"{options.path}: what is it? Its name ends in none of {choices}; write {paste('format', 'graphml')}, say"
-        )
+        raise DataError(f"{where}: its name ends in none of {', '.join(_FORMATS)}: write `format: graphml`, say")
     try:
-        if form in _LISTS:
-            return form, _listed(path, form, options)
-        if form in ("graphml", "gexf"):  # their encoding is said in them
-            if len(re.findall(r"<(?:\w+:)?graph[\s>]", text_of(path, options.path, "latin-1"))) > 1:
-                raise DataError(f"{options.path} holds several graphs, or one within another: keep one")
-            return form, getattr(networkx, f"read_{form}")(path)
-        text = text_of(path, options.path, options.encoding)
-        if form == "gml":  # or NetworkX refuses an edge that is listed twice
-            text = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1", text, count=1)
-        lines = text.splitlines()  # NetworkX knows their comments
-        if form == "pajek":
-            _check_parts(lines, options.path)
-            graph = networkx.parse_pajek(lines)
-            count = sum(int(line.split()[1]) for line in lines if line.lower().startswith("*vertices"))
-            if len(graph) != count:
-                raise DataError(
-                    f"{options.path}: *Vertices announces {count} nodes, and {len(graph)} names were read. Have two "
-                    "one name, or does an edge or a heading name another?"
-                )
-            return form, graph
-        try:
-            return form, networkx.parse_gml(lines)
-        except networkx.NetworkXError:
-            return form, networkx.parse_gml(lines, label="id")  # nodes without a name, or two of one name
+        graph = _parsed(path, form, where)
     except DataError:
         raise
-    except FileNotFoundError:
-        raise DataError(f"{options.path} does not exist") from None
     except Exception as error:  # each reader has its own
         text = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(f"{options.path} was not read as {form}: {text}. Is its `format` another?") from None
+        raise DataError(f"{where} was not read as {form}: {text}. Is its `format` another?") from None
+    frame = _attributes(graph, where)
+    drawing = _DRAWING["pajek"] if form == "pajek" else _DRAWING["gephi"] if {"r", "g", "b"} <= {*frame} else ()
+    unasked = {*_ABOUT, *drawing}.intersection(frame) - options.roles().keys()
+    options = options.model_copy(update={"exclude": (*options.exclude, *sorted(unasked))})
+    return own.assemble(options, Table(frame, where, "node {!r}"), _edges(graph, options))
 
 
-def _check_parts(lines: list[str], where: str) -> None:
-    """Refuse parts of a Pajek file that NetworkX reads as something else."""
+def _parsed(path: Path, form: str, where: str) -> Any:
+    """Read the file with NetworkX, but for what it would misread."""
+    import networkx
+
+    with _OPEN.get(path.suffix, open)(path, "rb") as file:
+        content = file.read()
+    if form in ("graphml", "gexf"):  # their encoding is said in them
+        if len(re.findall(rb"<(?:\w+:)?graph[\s>]", content)) > 1:
+            raise DataError(f"{where} holds several graphs, or one within another: keep one")
+        return getattr(networkx, f"read_{form}")(path)
+    text = content.decode("utf-8-sig")
+    if form == "pajek":
+        return _pajek(text.splitlines(), where)
+    lines = re.sub(
+        r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1", text, count=1
+    ).splitlines()  # an edge may be there twice
+    try:
+        return networkx.parse_gml(lines)
+    except networkx.NetworkXError:
+        return networkx.parse_gml(lines, label="id")  # nodes without a name, or two of one name
+
+
+def _pajek(lines: list[str], where: str) -> Any:
+    import networkx
+
     for number, line in enumerate(lines, 1):
         part = line.split()[0] if line.startswith("*") else "*edges"
         if part.lower() not in ("*network", "*vertices", "*edges", "*arcs", "*matrix"):
             raise DataError(f"{where}, line {number}: {part} is not read. Write edges below *Edges, one a line")
-
-
-def _listed(path: Path, form: str, options: Options) -> Any:
-    """Read a list of edges or of neighbours, whose lines `Form` describes; NetworkX passes over what is no edge."""
-    import networkx
-
-    where, is_edges, separator = options.path, form == "edgelist", options.separator or " "
-    text, *_ = without_comments(text_of(path, where, options.encoding), where, options.comment, separator)
-    cells: dict[int, list[str]] = {}
-    for number, line in enumerate(text.splitlines(), 1):
-        plain = re.sub(r"\{.*\}\s*$", "", line) if is_edges else line  # what NetworkX writes of an edge
-        ends = [each.strip() for each in plain.split(None if separator == " " else separator)]
-        if not any(ends):
-            continue
-        if is_edges and not all([*ends, ""][:2]):
-            raise DataError(f"{where}, line {number}: {line.strip()!r} lacks a node. Is the `separator` another?")
-        cells[number] = ends[:2] if is_edges and options.format else [each for each in ends if each]
-    first = next(iter(cells.values()), [""])[0][:1]
-    for number, (node, *_) in cells.items():
-        if options.comment is None and node[0] in "#%" and node[0] != first:
-            ways = f"is it a comment, {paste('comment', node[0])}, or the name of a node, {paste('comment', '')}?"
-            raise DataError(f"{where}, line {number}: it begins with {node[0]!r}: {ways}")
-    if is_edges and len(widths := {len(ends) for ends in cells.values()}) > 1:
+    graph = networkx.parse_pajek(lines)
+    count = sum(int(line.split()[1]) for line in lines if line.lower().startswith("*vertices"))
+    if len(graph) != count:
         raise DataError(
-            f"{where}: its lines have {' or '.join(map(str, sorted(widths)))} cells. If the first two are an edge, "
-            f"write {paste('format', 'edgelist')}; if the first is joined to all others, {paste('format', 'adjlist')}"
+            f"{where}: *Vertices announces {count} nodes, and {len(graph)} names were read: two have one name"
         )
-    more: dict[str, Any] = {"data": False} if is_edges else {}
-    rows, delimiter = [separator.join(ends) for ends in cells.values()], None if separator == " " else separator
-    return getattr(networkx, f"parse_{form}")(rows, comments="\0", delimiter=delimiter, **more)  # no comments are left
+    return graph
 
 
-def _attributes(graph: Any, form: str) -> tuple[dict[str, list[str]], list[str]]:
-    """Take each attribute as a column of texts, "" where a node lacks it; and those that say nothing of a node."""
-    columns, skipped, defaults = {}, [], graph.graph.get("node_default", {})
-    names = dict.fromkeys([*defaults, *(name for _, values in graph.nodes(data=True) for name in values)])
-    drawing = _PAJEK if form == "pajek" else _GEPHI if {"x", "y", "r", "g", "b"} <= set(names) else ()
-    for name in names:
-        values = [values.get(name, defaults.get(name, "")) for _, values in graph.nodes(data=True)]
-        texts = ["" if value is None else str(value) for value in values]
-        structured = any(isinstance(value, dict | list | tuple | set) for value in values)
-        if structured or name in drawing or texts == [str(node) for node in graph]:
-            skipped.append(name)
-        else:
-            columns[name] = texts
-    return columns, skipped
+def _attributes(graph: Any, where: str) -> "pd.DataFrame":
+    """Take each attribute of the nodes as a column; None where a node lacks it."""
+    import pandas as pd
+
+    defaults, attributes = graph.graph.get("node_default", {}), dict(graph.nodes(data=True))
+    names = dict.fromkeys([*defaults, *(name for values in attributes.values() for name in values)])
+    if not names:
+        raise DataError(f"{where}: its nodes have no attributes; `source: tables` takes them from a table")
+    bare = next((node for node, values in attributes.items() if not values and not defaults), None)
+    naming = next((edge for edge in graph.edges() if bare in edge), None)
+    if bare is not None and naming:
+        raise DataError(f"{where}: the edge {naming} names node {bare!r}, which the file does not describe")
+    columns = {
+        str(name): pd.Series([values.get(name, defaults.get(name)) for values in attributes.values()], dtype=object)
+        for name in names
+    }
+    frame = pd.DataFrame(columns).infer_objects()
+    frame.index = pd.Index(list(attributes), dtype=object, tupleize_cols=False)
+    return frame
+
+
+def _edges(graph: Any, options: Options) -> own.Edges:
+    import pandas as pd
+
+    listed = list(graph.edges(data=True))
+    names = {name for *_, values in listed for name in values}
+    weight = options.path.weight or ("weight" if "weight" in names else None)
+    if without := sorted(map(str, names - _EDGE - {weight, *options.path.exclude})):
+        raise DataError(
+            f"{options.path.where}: the edges' attribute {without[0]!r} has no role: it says which are edges, `path: "
+            f"{{file: PATH, weight: {without[0]}}}`, or nothing that is used, `exclude: [{without[0]}]` there"
+        )
+    ends = [(source, target, values.get(weight, 1)) for source, target, values in listed]
+    table = Table(pd.DataFrame(ends, columns=["source", "target", str(weight)]), options.path.where, "edge {}")
+    facts = {"edge_columns": f"{len(listed)} edges"}
+    if weight and listed:
+        kept = own.is_edge(table, str(weight))
+        table = Table(table.frame[kept], table.where, table.row)
+        facts["edge_columns"] += f", {int((~kept).sum())} of them of weight 0, by {weight!r}, are none"
+    row = {node: number for number, node in enumerate(graph)}
+    pairs = np.array([(row[u], row[v]) for u, v in zip(table.frame["source"], table.frame["target"], strict=True)])
+    facts["first_edge"] = " – ".join(map(str, table.frame.iloc[0, :2])) if len(table.frame) else "none"
+    return own.checked(options, table, pairs.reshape(-1, 2).astype(np.int64), facts)

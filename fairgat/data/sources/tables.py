@@ -1,4 +1,4 @@
-"""Your own data set, from a table of nodes and a table of edges.
+"""Your own data set, from a table of nodes and a table of edges, every column of which has a role.
 
 my-network:
   task: node_classification
@@ -6,154 +6,135 @@ my-network:
   options: {nodes: my/nodes.csv, edges: my/edges.csv, id: person, label: employed, sensitive: gender}
 """
 
-import itertools
 from collections.abc import Callable
-from decimal import Decimal
-from pathlib import Path
+from pathlib import Path, PurePosixPath
+from typing import TYPE_CHECKING
 
 import numpy as np
-from pydantic import field_validator
 
-from fairgat.data.assemble import assemble
-from fairgat.data.edges import EdgeList, numbering_hint
+from fairgat.data import own
+from fairgat.data.delimited import read
 from fairgat.data.graph import Graph
-from fairgat.data.ids import check_ids, row_finder
-from fairgat.data.options import AtPath, Columns, Form, Text, Texts, paste
-from fairgat.data.reading import Table, read, read_nodes
+from fairgat.data.roles import Edges, EdgesAtPath, NodesAtPath, OwnFile, Roles, Text
 from fairgat.data.source import File
+from fairgat.data.table import Table, empty, to_numbers
 from fairgat.errors import DataError
 
-# What the two ends of an edge are often called.
-_ENDS = [("source", "target"), ("from", "to"), ("src", "dst"), ("u", "v"), ("i", "j"), ("sender", "receiver")]
-_ENDS += [(f"{name}1", f"{name}2") for name in ("node", "node_", "id", "id_", "user", "user_", "person", "person_")]
+if TYPE_CHECKING:
+    import pandas as pd
 
 
-class Options(Columns, Form):
-    """`separator`, `encoding` and `comment` are for both files, unless a file gives others."""
+class Options(Roles):
+    """The columns of the nodes are options; those of the edges stand with their file."""
 
-    nodes: AtPath
-    """The table of the nodes, one a row: its path, or `{file: PATH, separator: ..., header: ...}`."""
-    edges: AtPath
-    """The table of the edges, one a row, undirected: (a, b) and (b, a) are the same edge."""
-    id: Text | None = None
-    """Column by which the edges name nodes; by default the row number from 0."""
-    ends: Texts | None = None
-    """The two columns of `edges`; by default the first two, after an index that pandas or R wrote."""
-
-    @field_validator("ends")
-    @classmethod
-    def _two(cls, ends: tuple[str, ...] | None) -> tuple[str, ...] | None:
-        if ends is not None and len(set(ends)) != 2:
-            raise ValueError(f"expected two columns, the ends of an edge, got {ends!r}")
-        return ends
+    nodes: NodesAtPath
+    """The table of the nodes, one a row: its path, or {file: PATH, read: {...}}."""
+    edges: EdgesAtPath
+    """The table of the edges, one a row: its path, or {file: PATH, read: {...}, ends: [...]}."""
+    id: Text | None
+    """Column by which edges name nodes; null: edges give row numbers, from 0."""
 
 
 def files(name: str, options: Options) -> list[File]:
-    return [
-        File(f"{name}/nodes.csv", local=Path(options.nodes.file)),
-        File(f"{name}/edges.csv", local=Path(options.edges.file)),
-    ]
+    return [asked(name, kind, given) for kind, given in (("nodes", options.nodes), ("edges", options.edges))]
+
+
+def asked(name: str, kind: str, given: OwnFile) -> File:
+    """Say which file to fetch: the user's own, or a published one."""
+    if given.url is None:
+        path = Path(str(given.file))
+        return File(f"{name}/{kind}{path.suffix}", local=path)
+    mirrored = given.file or f"{name}/{PurePosixPath(given.url).name}"
+    return File(mirrored, urls=(given.url,), sha256=given.sha256, blob=given.git_blob)
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
-    return make(options, folder / "nodes.csv", folder / "edges.csv")
+    nodes, edges = (folder / file.basename for file in files(name, options))
+    table = read_nodes(nodes, options)
+    return own.assemble(options, table, read_edges(edges, options, table))
 
 
-def make(options: Options, nodes: Path, edges: Path | Callable[[Table], np.ndarray]) -> Graph:
-    """Make the graph; `fairgat.data.assemble` says what its facts are.
+def read_nodes(path: Path, options: Options) -> Table:
+    """Read the nodes' table, ids, label, categories and (without `bins`) sensitive attributes as texts."""
+    texts = {options.id, options.label, *options.categories, *(() if options.bins else options.sensitive)}
+    return read(path, options.nodes, filter(None, texts))
 
-    Args:
-        nodes: the file.
-        edges: the file, or a function that makes the pairs (m, 2) of row numbers from the table of the nodes.
+
+def read_edges(path: Path, options: Options, nodes: Table) -> own.Edges:
+    """Read the edges as pairs of rows of the nodes' table."""
+    written = options.edges
+    table = read(path, written)
+    ends = _ends(table, written)
+    find = row_finder(nodes, options.id)
+    if written.read.get("header", 0) is not None and _is_edge(ends, find):
+        raise DataError(
+            f"{table.where}: its first line names two nodes: a file without a header has `read: {{header: null}}`"
+        )
+    facts = {"edge_columns": f"{ends[0]!r} and {ends[1]!r} are the ends"}
+    if written.weight:
+        is_edge = own.is_edge(table, written.weight)
+        table = Table(table.frame[is_edge], table.where)
+        facts["edge_columns"] += f"; {int((~is_edge).sum())} rows of weight 0, by {written.weight!r}, are no edges"
+    if table.frame.empty:
+        raise DataError(f"{table.where}: no row is an edge")
+    if list(table.frame) != ends:
+        table = Table(table.frame[ends], table.where)
+    pairs = np.empty((len(table.frame), 2), dtype=np.int32)  # for memory, while all texts are held
+    for place, end in enumerate(ends):
+        pairs[:, place] = find(table.frame[end])
+    facts["first_edge"] = " – ".join(map(str, table.frame.iloc[0]))
+    if options.id is None and pairs.min() > 0:
+        facts["first_edge"] += "; no edge names row 0: rows are counted from 0"
+    return own.checked(options, table, pairs, facts)
+
+
+def _is_edge(names: list[str], find: Callable[["pd.Series"], np.ndarray]) -> bool:
+    """Say whether the names of two columns are those of nodes, as where the file has no header."""
+    import pandas as pd
+
+    return bool((find(pd.Series(names, dtype=object)) >= 0).all())
+
+
+def _ends(table: Table, written: Edges) -> list[str]:
+    names = list(table.frame)
+    if written.ends is None:
+        if len(names) != 2:
+            raise DataError(
+                f"{table.where}: which two of its {len(names)} columns are the ends of an edge? Each has a role, as in "
+                "`edges: {file: PATH, ends: [from, to], weight: w, exclude: [since]}`"
+            )
+        return names
+    for name in (*written.ends, *filter(None, [written.weight]), *written.exclude):
+        table.column(name)
+    roles = {*written.ends, written.weight, *written.exclude}
+    if without := [name for name in names if name not in roles]:
+        raise DataError(
+            f"{table.where}: column {without[0]!r} has no role: it is the `weight` of the edges, or in their `exclude`"
+        )
+    return list(written.ends)
+
+
+def row_finder(nodes: Table, name: str | None) -> Callable[["pd.Series"], np.ndarray]:
+    """Give the function that finds the row numbers (m,) of nodes by their ids, -1 where there is none.
 
     Raises:
-        DataError: naming the file, the line, and what to write instead.
+        DataError: an id is empty, or two nodes have it.
     """
-    table = read_nodes(nodes, options)
-    if callable(edges):
-        return assemble(options, table, EdgeList(options.edges.file, edges(table), "computed from the nodes"))
-    return assemble(options, table, _edges(table, edges, options))
+    if name is None:
+        return lambda ends: _row_numbers(ends, len(nodes.frame))
+    ids = nodes.column(name)
+    nodes.refuse(empty(ids), "and is the id", name)
+    nodes.refuse(ids.duplicated().to_numpy(), "which is the id of a node above", name)
+    import pandas as pd
+
+    return pd.Index(ids).get_indexer
 
 
-def _edges(table: Table, path: Path, options: Options) -> EdgeList:
-    """Read the edges as rows of the nodes' table."""
-    edges = read(path, options.edges, options)
-    if len(edges.names) < 2:
-        raise DataError(f"{edges.place(0)}: an edge needs two cells, one for each end; there is one")
-    find = row_finder(table, options.id)
-    if _has_header(edges, options, find):
-        edges = edges.with_header()
-    ends = _ends(edges, options, find)
-    columns = [edges.columns[end] for end in ends]
-    rows = [find(column.texts) for column in columns]
-    check_ids(table, np.concatenate([column.texts for column in columns]), np.concatenate(rows), edges.where, options)
-    pairs = np.stack([each[column.codes] for each, column in zip(rows, columns, strict=True)], axis=1)
+def _row_numbers(ends: "pd.Series", count: int) -> np.ndarray:
+    import pandas as pd
 
-    def row(number: int) -> tuple[str, str]:
-        return tuple(column.texts[column.codes[number]] for column in columns)
-
-    hint = numbering_hint(pairs) if options.id is None else ""
-    first = " and ".join(map(repr, row(0)))
-    form = f"{edges.form}; {len(edges)} rows; ends: columns {edges.names[ends[0]]!r} and {edges.names[ends[1]]!r}"
-    unused = ", ".join(repr(name) for number, name in enumerate(edges.names) if number not in ends)
-    form += f"; not used: {unused}" if unused else ""
-    form += f"; the first edge joins {first}{hint}"
-    return EdgeList(f"{options.edges.file}, line 1", pairs, form, edges.place, row)
-
-
-def _has_header(edges: Table, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> bool:
-    if options.edges.header is not None:
-        return options.edges.header
-    first, ends = edges.row(0), options.ends
-    if ends and not set(ends) <= set(edges.names):
-        return True
-    if ends and not set(ends) <= set(first):
-        return False
-    cells = [first[int(end)] for end in ends] if ends else first[:2]
-    names_nodes = (find(np.array(cells, dtype=object)) >= 0).any()
-    return not names_nodes and (bool(ends) or not all(map(_is_number, cells)))
-
-
-def _ends(edges: Table, options: Options, find: Callable[[np.ndarray], np.ndarray]) -> tuple[int, int]:
-    """Find the numbers of the two columns that name an edge's ends."""
-    if options.ends:
-        for end in options.ends:
-            edges.column(end)
-        first, second = map(edges.names.index, options.ends)
-        return first, second
-    if len(edges.names) == 2:
-        return 0, 1
-    if edges.index() is not None:
-        return 1, 2
-    names = [name.casefold() for name in edges.names]
-    usual = [pair for pair in _ENDS if set(pair) <= set(names)]
-    if tuple(names[:2]) in usual:
-        return 0, 1
-    known = [find(column.texts) >= 0 for column in edges.columns]
-    ids = [  # of ids some may be unknown; numbers of rows may be weights
-        number
-        for number, found in enumerate(known)
-        if len(found) > 1 and (found.all() or (options.id is not None and found.mean() > 0.5))
-    ]
-    choices = [edges.names[:2], edges.names[1:3]]
-    if max(ids, default=0) > 1:
-        choices = [[edges.names[first], edges.names[second]] for first, second in itertools.pairwise(ids)]
-    if usual:
-        choices = [[edges.names[names.index(end)] for end in pair] for pair in usual]
-    if len(names) > 8 and abs(len(names) - len(edges)) <= 1:
-        raise DataError(
-            f"{edges.where}: {len(edges)} rows of {len(names)} cells seem to be an adjacency matrix. Write its edges "
-            "as a list, one a row, or name two columns as `ends`"
-        )
-    if usual or edges.names[0] == "" or edges.count_from() is not None or max(ids, default=0) > 1:
-        ways = [paste("ends", choice) for choice in choices if "" not in choice]
-        some = " or ".join(ways[:3])
-        raise DataError(f"{edges.where}: which two of the {len(names)} columns are the ends of an edge? Write {some}")
-    return 0, 1
-
-
-def _is_number(text: str) -> bool:
-    try:
-        return Decimal(text).is_finite()
-    except ArithmeticError:
-        return False
+    codes, values = pd.factorize(ends)
+    numbers = to_numbers(pd.Series(values, dtype=object))
+    valid = (numbers >= 0) & (numbers < count) & (numbers == np.floor(numbers))
+    rows = np.append(np.where(valid, numbers, -1), -1).astype(np.int64)  # the last is that of an empty cell
+    return rows[codes]

@@ -3,17 +3,16 @@
 import gzip
 import hashlib
 
-import numpy as np
 import pytest
 from obtain import obtain
 
 from fairgat import config
 from fairgat.cli import data as commands
 from fairgat.cli import main as cli
-from fairgat.data.graph import Graph
 from fairgat.data.sources import public
-from fairgat.data.statistics import counts
 from fairgat.errors import DataError
+
+POKEC = public.ENTRIES["pokec-z"]
 
 
 @pytest.fixture
@@ -62,7 +61,8 @@ def pokec_of(monkeypatch):
     def pin(users, ties):
         for name, content in (("region_job.csv", users), ("region_job_relationship.txt", ties)):
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            monkeypatch.setitem(public._ENTRIES["pokec-z"].files, name, blob)
+            entry = next(file for file in (POKEC["nodes"], POKEC["edges"]) if file["file"].endswith(f"/{name}"))
+            monkeypatch.setitem(entry, "git_blob", blob)
 
     return pin
 
@@ -121,14 +121,31 @@ def test_stats_counts_a_graph(tmp_path, capsys):
     assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
 
 
-@pytest.mark.parametrize(
-    ("values", "said"),
-    [(["0", "1", "9"], True), (["f", "m", "NA"], True), (["-1", "1"], False), (["7", "8", "9"], False)],
-)
-def test_a_group_that_may_mean_not_known_is_named(values, said):
-    groups = tuple({"sex": value} for value in values)
-    nodes, edges = np.arange(len(values)), np.array([[0, 1], [1, 0]])
-    graph = Graph(np.ones((len(nodes), 1), np.float32), nodes % 2, nodes, edges, groups)
-    lines = [line for line in commands.to_check(graph, counts(graph)) if "means not known" in line]
-    told = "leave it out of `groups`, with `drop: [unknown_groups]`"
-    assert lines == [f"if sex={values[-1]} means not known, {told}"] * said
+def test_stats_say_what_each_column_was_taken_for(tmp_path, capsys):
+    nodes = "who,age,almost,sex,won\n" + "".join(
+        f"p{k},{20 + k},{k % 2 if k else 1},{'fm'[k % 2]},{k // 2 % 2}\n" for k in range(40)
+    )
+    (tmp_path / "n.csv").write_text(nodes)
+    (tmp_path / "e.csv").write_text("a,b\n" + "".join(f"p{k},p{k + 1}\n" for k in range(39)) + "p1,p0\np9,p9\n")
+    options = (
+        f"{{nodes: {tmp_path}/n.csv, edges: {tmp_path}/e.csv, id: who, sensitive: sex, label: won, drop: [self_loops]}}"
+    )
+    overlay = tmp_path / "mine.yaml"
+    overlay.write_text(f"datasets: {{mine: {{task: node_classification, source: tables, options: {options}}}}}\n")
+    command = ["data", "stats", "--config", "config.yaml", str(overlay), "--dataset", "mine", "--out", str(tmp_path)]
+    assert cli.main(command) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1:13] == [
+        "  column who: id: p0, p1, p2, p3, p4, ... (40 values)",
+        "  column age: feature: 20 to 59, all different",
+        "  column almost: feature: 0 to 1",
+        "  column sex: sensitive: f, m",
+        "  column won: label: 0, 1",
+        "  edges: 'a' and 'b' are the ends",
+        "  first edge: p0 – p1",
+        "  edges left out: 1",
+        "  group sex=f: 20 nodes, label 1 for 10 of 20 (0.5000), R_chi 1.0000, homophily 0.0000",
+        "  group sex=m: 20 nodes, label 1 for 10 of 20 (0.5000), R_chi 1.0000, homophily 0.0000",
+        "  feature almost almost says group sex=f (AUC 0.975): is it one? See `exclude`",
+        "  nodes               40",
+    ]

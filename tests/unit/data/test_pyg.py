@@ -1,4 +1,4 @@
-"""A saved torch_geometric Data as a data set, and graphs to and from other libraries."""
+"""A saved torch_geometric Data as a data set."""
 
 import inspect
 import pickle
@@ -10,7 +10,6 @@ import torch
 from obtain import obtain
 
 from fairgat.config import Dataset
-from fairgat.data import convert
 from fairgat.errors import DataError
 
 pyg = pytest.importorskip("torch_geometric.data")
@@ -35,12 +34,11 @@ def twice(column):
 
 @pytest.fixture
 def prepare(tmp_path):
-    def run(content, task="node_classification", **options):
+    def run(content, task="node_classification", edges=None, **options):
         path = tmp_path / "graph.pt"
         content(path) if inspect.isfunction(content) else torch.save(content, path)
-        options = {"path": str(path), "sensitive": "group"} | options
-        settings = Dataset(task=task, source="pyg", options=options)
-        return obtain("mine", settings, tmp_path / "raw")
+        options = {"path": {"file": str(path), **(edges or {})}, "sensitive": "group", "label": "y"} | options
+        return obtain("mine", Dataset(task=task, source="pyg", options=options), tmp_path / "raw")
 
     return run
 
@@ -50,31 +48,42 @@ def test_a_saved_data_becomes_a_graph(prepare):
     assert graph.features.tolist() == [[1, 2], [3, 4], [5, 6], [7, 8]]
     assert graph.labels.tolist() == [0, 1, 0, 1] and graph.sensitive.tolist() == [0, 0, 1, 1]
     assert graph.edge_index.tolist() == [[0, 1, 1, 2, 2, 3], [1, 0, 2, 1, 3, 2]]
+    floats = data(y=torch.tensor([[0.0], [1], [0], [1]]), group=torch.tensor([0.0, 0, 1, 1]))
+    assert prepare(floats).labels.tolist() == [0, 1, 0, 1]
 
 
 def test_link_prediction_needs_no_label_and_what_a_transform_left_behind_is_left_out(prepare):
     content = ToUndirected()(data(y=None))
-    with pytest.raises(DataError, match=r"it holds .*; Data\(\*\*data\.to_dict\(\)\) makes one of a Data"):
-        prepare(content, task="link_prediction")
-    graph = prepare(pyg.Data(**content.to_dict()), task="link_prediction")
+    with pytest.raises(DataError, match=r"it holds a .*; Data\(\*\*data\.to_dict\(\)\) makes one of a Data"):
+        prepare(content, task="link_prediction", label=None)
+    graph = prepare(pyg.Data(**content.to_dict()), task="link_prediction", label=None)
     assert graph.labels.tolist() == graph.sensitive.tolist() == [0, 0, 1, 1]
 
 
-def test_options_of_columns_are_refused_where_the_features_are_x(prepare):
-    with pytest.raises(DataError, match="`missing` changes nothing of 'x'"):
-        prepare(data(), missing=-999)
-    age = data(group=torch.tensor([10, 40, -9, 50]))
-    graph = prepare(age, bins=[30], missing=-9, drop=["unknown_groups"], task="link_prediction")
-    assert graph.sensitive.tolist() == [0, 1, 1]
-
-
-def test_a_saved_data_may_lack_features_and_have_other_labels_and_several_attributes(prepare):
+def test_options_of_columns_are_those_of_tables(prepare):
     content = data(x=None, num_nodes=4, y=torch.tensor([-1, 1, -1, 1]), sex=torch.tensor([1, 1, 0, 1]))
     graph = prepare(content, negative=-1, graph_features=["degree", "constant"], sensitive=["group", "sex"])
     assert graph.features.tolist() == [[1, 1], [2, 1], [2, 1], [1, 1]]
     assert graph.labels.tolist() == [0, 1, 0, 1]
     assert graph.group_names == ["group=0, sex=1", "group=1, sex=0", "group=1, sex=1"]
-    assert prepare(data(y=torch.tensor([0, 1, -1, 1]))).labels.tolist() == [0, 1, -1, 1]
+    assert prepare(data(y=torch.tensor([0, 1, -1, 1])), unlabelled=-1).labels.tolist() == [0, 1, -1, 1]
+    graph = prepare(
+        data(y=torch.tensor([0, 1, 0, 0]), group=torch.tensor([10.5, 40, torch.nan, 50])),
+        bins=[30],
+        drop=["unknown_groups"],
+    )
+    assert graph.group_names == ["group=below 30", "group=30 and above"] and graph.num_nodes == 3
+    graph = prepare(data(inc=torch.tensor([1, 2, 3, 5])), features=["inc"])
+    assert graph.facts["feature_names"] == ["x[0]", "x[1]", "inc"] and graph.features[:, 2].tolist() == [1, 2, 3, 5]
+
+
+def test_edge_features_have_a_role(prepare):
+    assert prepare(data(edge_weight=torch.tensor([1.0, 0, 1, 0]))).num_edges == 4
+    content = data(edge_attr=torch.tensor([[1.0], [1], [0], [1]]))
+    with pytest.raises(DataError, match="'edge_attr' has no role"):
+        prepare(content)
+    assert prepare(content, edges={"weight": "edge_attr"}).num_edges == 4
+    assert prepare(content, edges={"exclude": "edge_attr"}).num_edges == 6
 
 
 class Hostile:
@@ -101,23 +110,24 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (lambda path: path.write_bytes(b""), r"graph\.pt is damaged, or was not written by torch\.save"),
         (lambda path: path.write_bytes(b"PK\x03\x04 no more"), r"graph\.pt is damaged, or was not written by"),
         ({"x": torch.ones(3)}, "must hold a torch_geometric.data.Data, got dict"),
-        (data(group=None), "has no 'group'"),
-        (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor of shape \(N,\), got a list"),
-        (data(x=torch.eye(4).to_sparse()), r"'x' must be a dense tensor of shape \(N, F\)"),
-        (data(x=torch.ones(4, 2).bfloat16()), r"'x' must be a dense tensor .* got a torch.bfloat16: \.float\(\) helps"),
-        (data(edge_index=torch.tensor([[0, 1], [1.5, 0]])), "'edge_index' must be whole numbers"),
-        (data(y=np.array([0, 1, 0, 1])), "an attribute is a NumPy array. Make it a tensor"),
-        (data(y=torch.tensor([-1, 1, -1, 1])), r"node 0: column 'y' holds '-1'.*`negative: \[-1\]`"),
-        (data(x=None, num_nodes=4), r"no column is left as a feature.*`graph_features: \[degree\]`"),
-        (data(x=torch.ones(4)), "features must be"),
-        (twice([5.0, 4, 5, 4]), "column 1 of 'x' says of each node what its 'y'"),
-        (twice([5.0, 5, 4, 4]), "column 1 of 'x' says of each node what its 'group'"),
-        (twice([1.0, 3, 2, 3]), "column 1 of 'x' says of each node what its 'y' says, or a part of it"),  # finer
+        (data(group=None), "the Data has no 'group'; it has edge_index, x, y"),
+        (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor of numbers that NumPy has, got a list"),
+        (data(x=torch.eye(4).to_sparse()), r"'x' must be a dense tensor .*got a tensor \(torch.sparse_coo"),
+        (data(x=torch.ones(4, 2).bfloat16()), r"'x' must be a dense tensor .* torch.bfloat16\): .*\.float\(\)"),
+        (data(edge_index=torch.tensor([[0, 1], [1.5, 0]])), r"'edge_index' must be \(2, E\) whole numbers"),
+        (data(edge_index=torch.tensor([0, 1])), r"'edge_index' must be \(2, E\) whole numbers"),
+        (data(y=np.array([0, 1, 0, 1])), r"more than tensors|holds a numpy.*torch\.from_numpy one of an array"),
+        (data(y=torch.tensor([-1, 1, -1, 1])), r"column 'y' is '-1', which is none of .* \(node 0, and 1 more\)"),
+        (data(y=torch.tensor([0.0, 0.5, 1, 1])), r"column 'y' is '0\.0', which is none of"),
+        (data(y=torch.tensor([0, 1, 1])), r"the Data's 'y' must be 4 numbers, got shape \(3,\)"),
+        (data(x=None, num_nodes=4), r"no column is left as a feature; `graph_features: \[degree\]`"),
+        (data(x=torch.ones(4)), r"features must be an \(N, F\) matrix"),
+        (data(x=torch.full((4, 1), torch.nan)), r"feature 'x\[0\]' should be a number below 1e38 \(node 0"),
+        (twice([5.0, 4, 5, 4]), r"feature 'x\[1\]' is 'y' in other words"),
+        (twice([5.0, 5, 4, 4]), r"feature 'x\[1\]' is the groups in other words"),
         (pyg.HeteroData(), r"it holds a torch_geometric\.\S+\. Save a Data of tensors only"),
-        (data(y=torch.tensor([0.0, 0.5, 1, 1])), "'y' must be 4 whole numbers"),
-        (data(edge_index=torch.tensor([[0, 1], [1, 9]])), "names a node outside 0 .. 3"),
-        (data(edge_index=torch.tensor([[0, 1], [1, 1]])), "edge 2 joins a node to itself"),
-        (data(edge_index=torch.tensor([0, 1])), r"must have shape \(2, E\)"),
+        (data(edge_index=torch.tensor([[0, 1], [1, 9]])), r"column 'target' is '9', which names nobody.* \(edge 1\)"),
+        (data(edge_index=torch.tensor([[0, 1], [1, 1]])), r"column 'source' is '1', as is the other end.*\(edge 1\)"),
     ],
 )
 def test_what_is_wrong_is_said(prepare, content, expected):
@@ -125,28 +135,8 @@ def test_what_is_wrong_is_said(prepare, content, expected):
         prepare(content)
 
 
-def test_what_is_not_used_is_said(prepare):
-    graph = prepare(data(inc=torch.tensor([1, 2, 3, 5]), edge_weight=torch.ones(4)), features=["inc"])
-    assert graph.facts["nodes_read_as"] == "a saved Data; 4 nodes; not used: edge_weight"
-    assert graph.facts["feature_columns"] == ["x (2 columns)", "inc"] and graph.num_features == 3
-
-
 def test_groups_and_labels_as_they_are_made_are_no_features_either(prepare):
     content = twice([5.0, 5, 4, 4])
     content.group[0] = content.group[4] = 2  # left out
-    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'group'"):
+    with pytest.raises(DataError, match=r"feature 'x\[1\]' is the groups in other words"):
         prepare(content, groups=[0, 1], drop=["unknown_groups"])
-    x = torch.stack([torch.arange(8.0), torch.tensor([5.0, 4, 4, 4, 5, 5, 4, 4])], dim=1)
-    other = {"y": torch.tensor([0, 2, 1, 1] * 2), "group": torch.tensor([0, 1] * 4)}
-    with pytest.raises(DataError, match="column 1 of 'x' says of each node what its 'y'"):
-        prepare(data(x=x, **other), unlabelled=[2])
-
-
-def test_a_graph_for_other_libraries(prepare):
-    graph = prepare(data())
-    back = prepare(convert.to_pyg(graph), sensitive="sensitive")
-    for name in ("features", "labels", "sensitive", "edge_index"):
-        np.testing.assert_array_equal(getattr(back, name), getattr(graph, name))
-    other = convert.to_networkx(graph)
-    assert sorted(other.edges()) == [(0, 1), (1, 2), (2, 3)]
-    assert other.nodes[3] == {"features": [7, 8], "label": 1, "sensitive": 1}

@@ -19,7 +19,10 @@ def check(**entries):
 
 
 def tables(**changed):
-    return {"source": "tables", "options": {"nodes": "n.csv", "edges": "e.csv", "sensitive": "sex"} | changed}
+    return {
+        "source": "tables",
+        "options": {"nodes": "n.csv", "edges": "e.csv", "id": "who", "sensitive": "sex"} | changed,
+    }
 
 
 @pytest.mark.parametrize(
@@ -30,13 +33,10 @@ def tables(**changed):
         ({"options": {"scaling": "rows"}}, r"datasets\.cora\.options\.scaling: .* did you mean 'row'"),
         ({"source": "tables"}, r"datasets\.cora\.options\.nodes: this key is missing"),
         ({"source": "synthetic"}, r"datasets\.cora\.source: it has demo-social, demo-citation, and no cora"),
-        ({"source": "public", "options": {"sensitive": ["a", "a"]}}, "options.sensitive: .*'a' is listed twice"),
-        (tables(decimal=",", thousands=","), "`decimal` and `thousands`"),
-        (tables(features=["x"], exclude=["x"]), "both have 'x'"),
-        (tables(separator="§"), r"options\.separator: expected one character"),
-        (tables(nodes={"file": "n.csv", "separator": "::"}), r"options\.nodes\.separator: expected one character"),
-        (tables(nodes={"file": "n.csv", "encoding": "utf-9"}), r"nodes\.encoding: expected an encoding that Python"),
-        (tables(nodes={"path": "n.csv"}), r"options\.nodes\.file: this key is missing"),
+        ({"source": "public"}, r"datasets\.cora\.options: say which table it is: `table` is one of recidivism, german"),
+        (tables(features=["x"], exclude=["x"]), "options: column 'x' is in both `exclude` and `features`"),
+        (tables(separator=";"), r"options: `separator` is no option any more: .*read: \{sep: ';'\}"),
+        (tables(nodes={"path": "n.csv"}), r"options\.nodes\.path: unknown key; .*file"),
         (tables(fill="median"), r"options\.fill: expected 'zero' or 'mean', got 'median'"),
     ],
 )

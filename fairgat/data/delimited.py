@@ -1,0 +1,87 @@
+"""Read a file of rows and columns with pandas, as its `read` says; what is no such file is said once."""
+
+import warnings
+from collections.abc import Iterable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fairgat.data.roles import Delimited
+from fairgat.data.table import Table
+from fairgat.errors import DataError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
+_PACKED = (".gz", ".bz2", ".zip", ".xz")
+
+
+def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> Table:
+    """Read the file.
+
+    Args:
+        path: where a copy of it lies, of the same ending.
+        written: which file it is, and what pandas is told.
+        texts: the columns to read as texts, all where absent; pandas tells by its cells what any other holds.
+
+    Raises:
+        DataError: it is no delimited text file, pandas refuses it, or columns have no name or the same one.
+    """
+    where, told = written.where, {"skipinitialspace": True, "index_col": False, "low_memory": False} | written.read
+    if told.get("engine", "c") != "c" or len(str(told.get("sep"))) > 1:
+        told.pop("low_memory")  # pandas' other engine has none
+    if not {"skiprows", "comment", "encoding"} & written.read.keys():
+        _check_text(path, where)
+    keys = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
+    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(keys, object)} | told)
+    if written.read.get("header", 0) is not None and "names" not in written.read:
+        _check_header(_parsed(path, where, told | {"header": None, "nrows": _header_row(written) + 1}), written)
+    frame.columns = frame.columns.map(str)
+    frame.index = range(1, len(frame) + 1)
+    if frame.empty:
+        raise DataError(f"{where}: there are no rows below the header; see `read`")
+    return Table(frame, where)
+
+
+def _parsed(path: Path, where: str, told: dict[str, Any]) -> "pd.DataFrame":
+    import pandas as pd
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", pd.errors.ParserWarning)
+        try:
+            frame = pd.read_csv(path, **told)
+        except ImportError:
+            raise DataError(f"{where} is not a delimited text file: unpack it") from None
+        except Exception as error:  # pandas passes on what decoders and decompressors raise
+            raise DataError(f"{where}: pandas does not read it: {str(error).strip()}. See `read`") from None
+    if not isinstance(frame, pd.DataFrame):
+        raise DataError(f"{where}: with this `read`, pandas gives no table")
+    return frame
+
+
+def _check_text(path: Path, where: str) -> None:
+    with open(path, "rb") as file:
+        start = file.read(1000)
+    binary = path.suffix not in _PACKED and any(byte < 9 for byte in start)
+    if binary or start.lstrip(b"\xef\xbb\xbf").startswith(_STARTS):
+        raise DataError(
+            f"{where} is not a delimited text file: it begins with {start[:12]!r}. Save it as CSV. `read: "
+            "{skiprows: 1}` passes over a line that is no part of the table, `read: {encoding: utf-16}` reads UTF-16"
+        )
+
+
+def _header_row(written: Delimited) -> int:
+    row = written.read.get("header", 0)
+    return row if isinstance(row, int) else 0
+
+
+def _check_header(rows: "pd.DataFrame", written: Delimited) -> None:
+    """Refuse columns without a name or with another's, which pandas names for itself."""
+    names = rows.iloc[_header_row(written)].map(str, na_action="ignore")
+    for place, name in enumerate(names):
+        if not isinstance(name, str) or not name.strip():
+            raise DataError(
+                f"{written.where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`"
+            )
+        if (names == name).sum() > 1:
+            raise DataError(f"{written.where}: two columns are called {name!r}: give each a name of its own")

@@ -1,0 +1,198 @@
+"""What may be declared of a user's own data: its files, and the role of every column. `own.py` makes the graph.
+
+Nothing is guessed: what is not declared is refused. Ids, groups and labels are texts, so that 007 and 7 are two ids.
+"""
+
+from collections.abc import Iterable
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from fairgat.config import Model, PathText
+from fairgat.data.source import Scaling
+
+REST = "*"
+"""Among the values of a group or of a label: every value that no other one names. An empty cell is none of them."""
+MOST_GROUPS = 12
+
+OLD = {  # options until 0.3.0, and what took their place
+    "separator": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {sep: ';'}}",
+    "encoding": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {encoding: cp1252}}",
+    "comment": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {comment: '#'}}",
+    "decimal": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {decimal: ','}}",
+    "thousands": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {thousands: '.'}}",
+    "header": "a file without a header has read: {header: null}; its columns are then called 0, 1, ...",
+    "missing": "name such values to pandas, nodes: {file: PATH, read: {na_values: [-9]}}, and say how to `fill` them",
+    "ends": "the columns of edges are declared with their file: edges: {file: PATH, ends: [from, to]}",
+}
+
+
+def _text(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError(f"write quotes around the value, as the file has it: YAML reads this one as {value!r}")
+    return str(value)
+
+
+def _listed(value: Any) -> Any:
+    return value if isinstance(value, list | tuple) else [value]
+
+
+def _merged(value: Any) -> Any:
+    """Give groups by name, also where their values are listed, each a group."""
+    if value is None or isinstance(value, dict):
+        return value
+    return {_text(each): [each] for each in _listed(value)}
+
+
+def _at_path(value: Any) -> Any:
+    return {"file": value} if isinstance(value, str) else value
+
+
+Text = Annotated[str, BeforeValidator(_text)]
+Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
+
+
+class Declared(Model):
+    """A model that says of an old option what took its place."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _renamed(cls, given: Any) -> Any:
+        for name in OLD.keys() & (given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()):
+            raise ValueError(f"`{name}` is no option any more: {OLD[name]}")
+        return given
+
+
+class OwnFile(Declared):
+    """A file of the user's own, or one that is published."""
+
+    file: PathText | None = None
+    """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a data mirror."""
+    url: str | None = None
+    """Where it is published, at an address whose content never changes."""
+    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    """The SHA-256 of a published file, as `sha256sum` prints it."""
+    git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
+    """Git's id of a published file in place of its SHA-256, as `git hash-object` prints it."""
+
+    @model_validator(mode="after")
+    def _known(self) -> "OwnFile":
+        if self.url and not (self.sha256 or self.git_blob):
+            raise ValueError("a file with a `url` needs its `sha256`: what is fetched is checked")
+        if not self.url and not self.file:
+            raise ValueError("give the path of a `file`, or the `url` and the `sha256` of one")
+        return self
+
+    @property
+    def where(self) -> str:
+        """What messages call it."""
+        return self.file or str(self.url)
+
+
+class Delimited(OwnFile):
+    """A file of rows and columns."""
+
+    read: dict[str, Any] = {}
+    """What `pandas.read_csv` is told of it: sep, encoding, decimal, thousands, comment, header, na_values, ..."""
+
+
+class Edges(Delimited):
+    """The file of the edges, one a row, undirected: one that is listed twice, or both ways, is one edge."""
+
+    ends: Annotated[tuple[Text, Text], BeforeValidator(_listed)] | None = None
+    """The columns of its two ends; by default the only two."""
+    weight: Text | None = None
+    """A column that says whether a row is an edge: not where it is 0, false, no or empty."""
+    exclude: Texts = ()
+    """Columns that say nothing that is used."""
+
+
+class GraphFile(OwnFile):
+    """A file that holds a whole graph."""
+
+    weight: Text | None = None
+    """An attribute of edges that says whether one is an edge: not where it is 0, false, no or empty."""
+    exclude: Texts = ()
+    """Attributes of edges that say nothing that is used."""
+
+
+AtPath = Annotated[GraphFile, BeforeValidator(_at_path)]
+NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
+EdgesAtPath = Annotated[Edges, BeforeValidator(_at_path)]
+
+
+class Roles(Declared):
+    """What the columns of the nodes are, and what is made of them."""
+
+    sensitive: Annotated[Texts, Field(min_length=1)]
+    """Column of the sensitive attribute, or several: the combinations that occur are the groups."""
+    groups: Annotated[dict[Text, Texts], BeforeValidator(_merged)] | None = None
+    """Values of a single attribute in the order of the groups, or merged by name: {f: [F, female], m: "*"}, where "*"
+    is every other value. By default all that occur, in order."""
+    bins: Annotated[tuple[float, ...], Field(min_length=1)] | None = None
+    """Or where to cut a single attribute of numbers: [30, 60] makes the groups below 30, 30 to below 60, and above."""
+    label: Text | None = None
+    """Column of the label. Link prediction needs none; without it the groups are the labels."""
+    positive: Texts = ("1",)
+    """The values that are label 1. `"*"`: all that `negative` and `unlabelled` do not name."""
+    negative: Texts = ("0",)
+    """The values that are label 0; or `"*"`."""
+    unlabelled: Texts = ()
+    """The values that mean that the label is not known; "" is an empty cell. Such nodes stay in the graph, and are
+    neither trained nor measured on."""
+    features: Texts | None = None
+    """Columns of numbers, or `categories`; by default every column without another role."""
+    exclude: Texts = ()
+    """Columns that are no features."""
+    categories: Texts = ()
+    """Features that become a column of zeros and ones for each of their values."""
+    fill: Literal["zero", "mean"] | None = None
+    """What takes the place of an empty cell of a feature; by default it is refused. In `categories`, no value."""
+    graph_features: tuple[Literal["degree", "constant"], ...] = ()
+    """Features made of the graph: the number of neighbours; 1 for every node, whatever the scaling."""
+    drop: tuple[Literal["self_loops", "unknown_ids", "unknown_groups"], ...] = ()
+    """What is left out instead of being refused: edges from a node to itself, edges that name nobody, nodes of none of
+    the groups."""
+    labelled_only: bool = False
+    """Whether unlabelled nodes are left out of the graph."""
+    largest_component: bool = False
+    """Whether only the largest connected component of what is left is kept."""
+    scaling: Scaling = "min_max"
+    """How features are scaled."""
+
+    @model_validator(mode="after")
+    def _fit_together(self) -> "Roles":
+        if (self.groups or self.bins) and len(self.sensitive) > 1:
+            raise ValueError("`groups` and `bins` are for a single attribute: recode several in the file")
+        if len(set(self.sensitive)) < len(self.sensitive):
+            raise ValueError(f"`sensitive` names a column twice: {', '.join(self.sensitive)}")
+        if self.groups and self.bins:
+            raise ValueError("`groups` and `bins` both say what the groups are: leave one out")
+        if self.bins and list(self.bins) != sorted(set(self.bins)):
+            raise ValueError(f"`bins` must rise, got {list(self.bins)}")
+        self.roles()
+        for key, lists in {"groups": (self.groups or {}).values(), "labels": self.label_values().values()}.items():
+            values = [value for values in lists for value in values]
+            if twice := sorted({value for value in values if values.count(value) > 1}):
+                raise ValueError(f"{twice[0]!r} is listed twice among the values of {key}")
+        return self
+
+    def roles(self) -> dict[str, str]:
+        """Give the role of each column that is named.
+
+        Raises:
+            ValueError: one has two roles.
+        """
+        roles: dict[str, str] = {}
+        features = {*(self.features or ()), *self.categories}
+        named: dict[str, Iterable[str | None]] = {"id": [getattr(self, "id", None)], "label": [self.label]}
+        named |= {"sensitive": self.sensitive, "exclude": self.exclude, "features": features}
+        for role, names in named.items():
+            for name in filter(None, names):
+                if roles.setdefault(name, role) != role:
+                    raise ValueError(f"column {name!r} is in both `{roles[name]}` and `{role}`: it has one role")
+        return roles
+
+    def label_values(self) -> dict[int, tuple[str, ...]]:
+        """Give what is declared to be each label."""
+        return {1: self.positive, 0: self.negative, -1: self.unlabelled}

@@ -1,0 +1,115 @@
+"""A table of a user's data, its columns as texts or numbers, and the sentence that names a wrong cell."""
+
+import unicodedata
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from fairgat.data.roles import MOST_GROUPS, REST
+from fairgat.errors import DataError, nearest
+
+if TYPE_CHECKING:  # importing it takes a second, and Snakemake's processes import this
+    import pandas as pd
+
+_SHOWN = 5  # values of many that are shown
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows and columns, and how messages name them."""
+
+    frame: "pd.DataFrame"
+    """Texts, numbers or bool. The index names the rows."""
+    where: str
+    """The file."""
+    row: str = "row {} of the data"
+
+    def column(self, name: str) -> "pd.Series":
+        if name not in self.frame:
+            raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}")
+        return self.frame[name]
+
+    def refuse(self, wrong: np.ndarray, what: str, name: str | None = None) -> None:
+        """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""
+        if not wrong.any():
+            return
+        first, others = int(wrong.argmax()), int(wrong.sum()) - 1
+        cell = "" if name is None else f"column {name!r} is {_said(self.frame[name].iloc[first])}, "
+        more = f", and {others} more" if others else ""
+        raise DataError(f"{self.where}: {cell}{what} ({self.row.format(self.frame.index[first])}{more})")
+
+
+@dataclass(frozen=True)
+class Coded:
+    """A column of texts as numbers (N,) of its different values; "" is an empty cell."""
+
+    codes: np.ndarray
+    values: list[str]
+
+    def map(self, numbers: Mapping[str, int], otherwise: int) -> np.ndarray:
+        """Give each row the number of its value; REST has all values that are not listed, except for empty ones."""
+        rest = numbers.get(REST, otherwise)
+        return np.array([numbers.get(value, rest if value else otherwise) for value in self.values])[self.codes]
+
+
+def coded(values: "pd.Series") -> Coded:
+    """Read a column as texts, whatever pandas took it for."""
+    import pandas as pd
+
+    codes, found = pd.factorize(values.astype(object))
+    if (codes < 0).any():
+        codes, found = np.where(codes < 0, len(found), codes), [*found, ""]
+    names: dict[str, int] = {}
+    of = [names.setdefault(str(value) if str(value).strip() else "", len(names)) for value in found]
+    return Coded(np.array(of, dtype=np.int64)[codes], list(names))
+
+
+def to_numbers(values: "pd.Series") -> np.ndarray:
+    """Read a column as numbers, (N,) float64; NaN is what is none."""
+    import pandas as pd
+
+    return pd.to_numeric(values, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
+
+
+def ordered(values: Iterable[str]) -> list[str]:
+    """Sort texts: as numbers, where all of them are."""
+    texts = sorted(values)
+    try:
+        return sorted(texts, key=float)
+    except ValueError:
+        return texts
+
+
+def folded(text: str) -> str:
+    """Give texts that differ in case, blanks around them or the way a number is written the same form."""
+    try:
+        return repr(float(text))
+    except ValueError:
+        return unicodedata.normalize("NFKC", text).strip().casefold()
+
+
+def describe(values: "pd.Series") -> str:
+    """Say the range of numbers, or the values, of a column."""
+    missing = empty(values)
+    some = f"; {count} empty" if (count := int(missing.sum())) else ""
+    if values.dtype.kind in "iuf":
+        different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
+        return f"{values.min():g} to {values.max():g}{different}{some}"
+    texts = [value for value in coded(values).values if value]
+    if len(texts) > MOST_GROUPS:
+        return f"{', '.join(texts[:_SHOWN])}, ... ({len(texts)} values){some}"
+    return ", ".join(ordered(texts)) + some
+
+
+def empty(values: "pd.Series") -> np.ndarray:
+    """Say of each cell, (N,) bool, whether it is empty or blank."""
+    if values.dtype.kind in "iufb":
+        return values.isna().to_numpy(bool)
+    column = coded(values)
+    return column.codes == (column.values.index("") if "" in column.values else -1)
+
+
+def _said(cell: Any) -> str:
+    return "empty" if cell is None or cell != cell or not str(cell).strip() else repr(str(cell)[:80])

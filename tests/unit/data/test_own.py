@@ -1,0 +1,403 @@
+"""A user's own two tables: every column has a role, and what is not declared is refused in one sentence."""
+
+import gzip
+
+import numpy as np
+import pytest
+from obtain import graph_of, pairs
+
+from fairgat.errors import ConfigError, DataError
+
+NODES = "person,age,job,paid,sex\na,20,x,1,f\nb,30,y,0,m\nc,40,y,1,f\nd,50,z,0,m\ne,25,x,0,f\nf,35,x,1,m\n"
+EDGES = "from,to\na,b\nb,c\nc,d\nd,e\ne,f\n"
+OPTIONS = {"id": "person", "label": "paid", "sensitive": "sex", "categories": "job"}
+
+
+@pytest.fixture
+def make(tmp_path):
+    def run(people=NODES, ties=EDGES, **options):
+        return graph_of(tmp_path, people, ties, **OPTIONS | options)
+
+    return run
+
+
+def cell(row, column, value, text=NODES):
+    """The table with another cell, rows from 1."""
+    lines = [line.split(",") for line in text.splitlines()]
+    lines[row][lines[0].index(column)] = value
+    return "\n".join(map(",".join, lines)) + "\n"
+
+
+def each(column, values, text=NODES):
+    """The table with these values in a column, which is new or not."""
+    for row, value in enumerate(values, 1):
+        text = cell(row, column, value, text)
+    return text
+
+
+def added(name, values, text=NODES):
+    """The table with one more column."""
+    lines = [f"{line},{value}" for line, value in zip(text.splitlines(), [name, *values], strict=True)]
+    return "\n".join(lines) + "\n"
+
+
+def test_two_tables_become_a_graph(make):
+    graph = make(scaling="none")
+    assert graph.features.tolist() == [
+        [20, 1, 0, 0], [30, 0, 1, 0], [40, 0, 1, 0], [50, 0, 0, 1], [25, 1, 0, 0], [35, 1, 0, 0],
+    ]  # fmt: skip
+    assert graph.facts["feature_names"] == ["age", "job=x", "job=y", "job=z"]
+    assert graph.labels.tolist() == [1, 0, 1, 0, 0, 1] and graph.sensitive.tolist() == [0, 1, 0, 1, 0, 1]
+    assert graph.group_names == ["sex=f", "sex=m"]
+    assert pairs(graph) == [[0, 1], [1, 2], [2, 3], [3, 4], [4, 5]]
+    assert make().features[:, 0].tolist() == pytest.approx([-1, -1 / 3, 1 / 3, 1, -2 / 3, 0])
+
+
+def test_what_each_column_was_taken_for_is_kept(make):
+    facts = make(each("age", ["20", "", "40", "50", "25", "35"]), fill="mean", exclude=[]).facts
+    assert facts["columns"] == {
+        "person": "id: a, b, c, d, e, f",
+        "age": "feature: 20 to 50, all different; 1 empty",
+        "job": "categories: x, y, z",
+        "paid": "label: 0, 1",
+        "sex": "sensitive: f, m",
+    }
+    assert facts["edge_columns"] == "'from' and 'to' are the ends" and facts["first_edge"] == "a – b"
+    assert make(features=["age"], categories=[]).facts["columns"]["job"] == "not used: x, y, z"
+
+
+# ------------------------------------------------------------------------------------------------- how files are read
+
+
+@pytest.mark.parametrize(
+    ("nodes", "read"),
+    [
+        (NODES.replace(",", ";"), {"sep": ";"}),
+        (NODES.replace("20,x", '"2.000,5",x').replace(",", ";").replace("2.000;5", "2.000,5"),
+         {"sep": ";", "decimal": ",", "thousands": "."}),
+        ("# made by hand\n" + NODES, {"comment": "#"}),
+        ("\ufeff" + NODES, {}),
+        (NODES.encode("utf-16"), {"encoding": "utf-16"}),
+        ("sep=,\n" + NODES, {"skiprows": 1}),
+        (NODES.replace(",", ", "), {}),
+        (NODES.replace("30", "-9"), {"na_values": [-9]}),
+    ],
+)  # fmt: skip
+def test_read_goes_to_pandas(make, nodes, read):
+    graph = make(nodes, nodes={"file": "n.csv", "read": read}, fill="mean", scaling="none")
+    ages = {"decimal": [2000.5, 30, 40, 50, 25, 35], "na_values": [20, 34, 40, 50, 25, 35]}
+    assert graph.features[:, 0].tolist() == next((ages[key] for key in read if key in ages), [20, 30, 40, 50, 25, 35])
+
+
+def test_a_file_may_be_packed(make):
+    assert make(gzip.compress(NODES.encode()), nodes="n.csv.gz").num_nodes == 6
+
+
+def test_a_file_without_a_header_has_columns_of_numbers(make):
+    bare = {"nodes": {"file": "n.csv", "read": {"header": None}}, "edges": {"file": "e.csv", "read": {"header": None}}}
+    roles = {"id": 0, "label": 3, "sensitive": 4, "categories": [2]}
+    nodes, edges = (text.split("\n", 1)[1] for text in (NODES, EDGES))
+    assert pairs(make(nodes, edges, **bare, **roles)) == pairs(make())
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("sep=;\n" + NODES, "is not a delimited text file: it begins with b'sep=;"),
+        ("%%MatrixMarket matrix coordinate real\n4 4 2\n", "is not a delimited text file"),
+        (b"\x93NUMPY\x01\x00v\x00{'descr'", "is not a delimited text file"),
+        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "is not a delimited text file"),
+        (b"\x28\xb5\x2f\xfd\x04\x88", "is not a delimited text file"),
+        (gzip.compress(b"X\n"), "is not a delimited text file"),
+        ('[{"person": "a"}]', "is not a delimited text file"),
+        ("<html><body>", "is not a delimited text file"),
+        (NODES.encode("utf-16"), r"is not a delimited text file.*`read: \{encoding: utf-16\}`"),
+        (NODES.replace("x", "é").encode("latin-1"), "pandas does not read it: .*codec can't decode.*`read`"),
+        ("", "pandas does not read it: No columns"),
+        ("person,age\n", "there are no rows below the header"),
+        (NODES.replace("b,30", "b,30,31"), "pandas does not read it: .*Expected 5 fields in line 3, saw 6"),
+        (NODES.replace("\n", ",9\n").replace("sex,9", "sex"), "pandas does not read it: Length of header or names"),
+        (NODES.replace("age", ""), "column 2 has no name"),
+        (NODES.replace("job", "age"), "two columns are called 'age'"),
+    ],
+)
+def test_what_is_no_table_is_refused_once(make, content, said):
+    with pytest.raises(DataError, match=rf"^n\.csv:? {said}"):
+        make(content)
+
+
+def test_columns_of_similar_names_are_two(make):
+    assert make(NODES.replace("age", "job.1")).num_features == 4
+
+
+def test_pandas_says_what_it_does_not_know(make):
+    for read, said in (({"sepp": ";"}, "unexpected keyword argument 'sepp'"), ({"chunksize": 2}, "gives no table")):
+        with pytest.raises(DataError, match=said):
+            make(nodes={"file": "n.csv", "read": read})
+
+
+# ------------------------------------------------------------------------------------------------------ ids and edges
+
+
+def test_ids_are_texts(make):
+    nodes = each("person", ["007", "7", "NA", "1.0", "1", "x y"])
+    kept = {"nodes": {"file": "n.csv", "read": {"keep_default_na": False}}}
+    edges = {"edges": {"file": "e.csv", "read": {"keep_default_na": False}}}
+    assert pairs(make(nodes, "from,to\n007,7\nNA,1.0\n1,x y\n", **kept, **edges)) == [[0, 1], [2, 3], [4, 5]]
+
+
+def test_without_ids_edges_give_row_numbers_from_0(make):
+    rows = {"id": None, "exclude": ["person"]}
+    assert pairs(make(ties="from,to\n0,5\n1.0,2\n", **rows)) == [[0, 5], [1, 2]]
+    assert "rows are counted from 0" in make(ties="from,to\n1,5\n1,2\n", **rows).facts["first_edge"]
+    assert "counted" not in make(ties="from,to\n0,5\n1,2\n", **rows).facts["first_edge"]
+    for wrong in ("6", "-1", "0.5", "x", ""):
+        with pytest.raises(DataError, match=rf"^e\.csv: column 'to' is .*{wrong}.*names nobody.*row 2 of the data"):
+            make(ties=f"from,to\n0,1\n0,{wrong}\n", **rows)
+    with pytest.raises(DataError, match=r"its first line names two nodes.*`read: \{header: null\}`"):
+        make(ties="0,1\n1,2\n", **rows)
+
+
+@pytest.mark.parametrize(
+    ("edges", "said"),
+    [
+        (EDGES + "a,zed\n", r"column 'to' is 'zed', which names nobody.*`drop: \[unknown_ids\]` \(row 6 of the data\)"),
+        (EDGES + "zed,a\nyet,a\n", r"column 'from' is 'zed', which names nobody.*\(row 6 of the data, and 1 more\)"),
+        (EDGES + "a,A\n", "column 'to' is 'A', which names nobody"),
+        (EDGES + "a,\n", "column 'to' is empty, which names nobody"),
+        (EDGES + "b,b\n", r"column 'from' is 'b', as is the other end.*`drop: \[self_loops\]` \(row 6"),
+        ("a,b\nb,c\n", r"its first line names two nodes.*`read: \{header: null\}`"),
+        ("from,to,since\na,b,1999\n", "which two of its 3 columns are the ends of an edge"),
+        ("from;to\na;b\n", "which two of its 1 columns"),
+    ],
+)
+def test_an_edge_joins_two_nodes(make, edges, said):
+    with pytest.raises(DataError, match=rf"^e\.csv: {said}"):
+        make(ties=edges)
+
+
+def test_edges_may_be_left_out_and_are_counted(make):
+    graph = make(ties=EDGES + "a,zed\nb,b\nb,a\na,b\n", drop=["unknown_ids", "self_loops"])
+    assert pairs(graph) == pairs(make())
+    facts = graph.facts
+    assert (facts["left_out_edges"], facts["repeated_edges"], facts["edges_listed_both_ways"]) == (2, 1, 1)
+    assert (facts["listed_inter_edges"], facts["listed_intra_edges"]) == (6, 0)
+    with pytest.raises(DataError, match="no edge joins two nodes that are left"):
+        make(ties="from,to\na,zed\n", drop=["unknown_ids"])
+
+
+def test_a_further_column_of_edges_has_a_role(make):
+    def read(column, values, **roles):
+        edges = added(column, values, EDGES)
+        return make(ties=edges, edges={"file": "e.csv", "ends": ["from", "to"], **roles})
+
+    assert pairs(read("since", range(5), exclude="since")) == pairs(make())
+    for values in (["1", "0", "2.5", "0.0", "-1"], ["TRUE", "FALSE", "yes", "no", "True"], ["1", "", "1", "0e3", "1"]):
+        graph = read("w", values, weight="w")
+        assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
+        assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
+    with pytest.raises(DataError, match="column 'since' has no role: it is the `weight`"):
+        read("since", range(5))
+    with pytest.raises(DataError, match=r"column 'w' is 'maybe', which is no weight.*row 3"):
+        read("w", ["1", "0", "maybe", "1", "1"], weight="w")
+    with pytest.raises(DataError, match="no row is an edge"):
+        read("w", "00000", weight="w")
+    with pytest.raises(DataError, match="there is no column 'since'; did you mean 'sinc'"):
+        read("sinc", range(5), exclude=["since"])
+
+
+def test_a_melted_matrix_is_no_complete_graph(make):
+    rows = [
+        f"{u},{v},{int((u, v) in ('ab', 'bc') or u + v in ('ab', 'bc'))}" for u in "abcdef" for v in "abcdef" if u != v
+    ]
+    edges = {"file": "e.csv", "ends": ["row", "column"], "weight": "value"}
+    graph = make(ties="row,column,value\n" + "\n".join(rows) + "\n", edges=edges)
+    assert pairs(graph) == [[0, 1], [1, 2]]
+
+
+def test_an_id_names_one_node(make):
+    with pytest.raises(DataError, match=r"^n\.csv: column 'person' is 'a', which is the id of a node above \(row 3 of"):
+        make(cell(3, "person", "a"))
+    with pytest.raises(DataError, match=r"column 'person' is empty, and is the id \(row 2"):
+        make(cell(2, "person", " "))
+
+
+# ------------------------------------------------------------------------------------------------- groups and labels
+
+
+def test_groups_are_in_order_listed_merged_or_cut(make):
+    nodes = each("sex", ["10", "9", "10", "9", "2", "2"])
+    assert make(nodes).group_names == ["sex=2", "sex=9", "sex=10"]
+    graph = make(nodes, groups=[9, 2, 10])
+    assert graph.group_names == ["sex=9", "sex=2", "sex=10"] and graph.sensitive.tolist() == [2, 0, 2, 0, 1, 1]
+    graph = make(nodes, groups={"low": [2], "high": "*"})
+    assert graph.group_names == ["sex=low", "sex=high"] and graph.sensitive.tolist() == [1, 1, 1, 1, 0, 0]
+    graph = make(sensitive="age", bins=[30, 40], exclude=["sex"])
+    assert graph.group_names == ["age=below 30", "age=30 to below 40", "age=40 and above"]
+    assert graph.sensitive.tolist() == [0, 1, 2, 2, 0, 1]
+
+
+def test_several_attributes_are_combined_as_they_are(make):
+    graph = make(each("age", "010101"), sensitive=["sex", "age"])
+    assert graph.group_names == ["sex=f, age=0", "sex=m, age=1"]
+    graph = make(each("age", "010010"), sensitive=["sex", "age"])
+    assert graph.group_names == ["sex=f, age=0", "sex=f, age=1", "sex=m, age=0", "sex=m, age=1"]
+    assert graph.sensitive.tolist() == [0, 3, 0, 2, 1, 2]
+
+
+@pytest.mark.parametrize(
+    ("nodes", "options", "said"),
+    [
+        (cell(2, "sex", ""), {}, r"column 'sex' is empty, and should name a group.*unknown_groups.* \(row 2 of"),
+        (cell(2, "sex", "#N/A"), {}, "column 'sex' is empty, and should name a group"),
+        (cell(2, "sex", "d"), {"groups": ["f", "m"]}, r"column 'sex' is 'd', none of `groups`.*\(row 2"),
+        (cell(2, "sex", "M"), {}, r"column 'sex' is 'm', which is 'M' elsewhere: .*list both in `groups` \(row 4"),
+        (cell(2, "sex", '"m "'), {}, "column 'sex' is 'm ', which is 'm' elsewhere"),
+        (cell(2, "sex", "F"), {"groups": {"f": "f", "others": "*"}}, "column 'sex' is 'F', which is 'f' elsewhere"),
+        (each("sex", ["1", "2", "1.0", "2", "1", "2"]), {}, "column 'sex' is '1.0', which is '1' elsewhere"),
+        (each("sex", "fffFFF"), {}, "column 'sex' is 'f', which is 'F' elsewhere"),
+        (each("sex", "ffffff"), {}, r"1 groups are left \(sex=f\), and there should be 2 to 12"),
+        (NODES, {"sensitive": "gender"}, "there is no column 'gender'"),
+        (NODES, {"sensitive": "age", "bins": [100], "exclude": ["sex"]}, r"1 groups are left \(age=below 100\)"),
+        (NODES, {"sensitive": "job", "bins": [1], "categories": []}, "column 'job' is 'x', which is no number, and"),
+        (cell(1, "paid", "2"), {}, r"column 'paid' is '2', which is none of `positive`, `negative` .*\(row 1"),
+        (cell(1, "paid", "1.0"), {}, "column 'paid' is '1.0', which is none of"),
+        (cell(1, "paid", "\u22121"), {"unlabelled": [-1]}, "column 'paid' is '\u22121', which is none of"),
+        (cell(1, "paid", ""), {}, "column 'paid' is empty, which is none of"),
+        (cell(1, "paid", ""), {"negative": "*"}, "column 'paid' is empty, which is none of"),
+        (each("paid", ["yes", "Yes", *"abcd"]), {"positive": "yes", "negative": "*"}, "'Yes', which is 'yes'"),
+    ],
+)  # fmt: skip
+def test_groups_and_labels_that_are_not_declared_are_refused(make, nodes, options, said):
+    with pytest.raises(DataError, match=rf"^n\.csv: .*{said}"):
+        make(nodes, **options)
+
+
+def test_more_than_twelve_groups_are_refused(tmp_path):
+    def count(groups):
+        nodes = "id,age,g,y\n" + "".join(f"{row},{row % 7},{row % groups},{row % 2}\n" for row in range(26))
+        return graph_of(tmp_path, nodes, "a,b\n0,1\n2,3\n", id="id", sensitive="g", label="y").num_groups
+
+    assert count(12) == 12
+    with pytest.raises(DataError, match=r"13 groups are left \(g=0; g=1.*g=11\), and there should be 2 to 12"):
+        count(13)
+
+
+def test_declared_values_may_be_words_that_pandas_takes_for_empty(make):
+    nodes = each("sex", ["NA", "EU", "NA", "EU", "NA", "EU"])
+    read = {"file": "n.csv", "read": {"keep_default_na": False}}
+    assert make(nodes, nodes=read).group_names == ["sex=EU", "sex=NA"]
+
+
+def test_labels_are_what_is_declared(make):
+    nodes = each("paid", ["yes", "no", "?", "", "no", "maybe"])
+    graph = make(nodes, positive="yes", negative=["no", "maybe"], unlabelled=["?", ""])
+    assert graph.labels.tolist() == [1, 0, -1, -1, 0, 0]
+    assert make(nodes, positive="*", negative="no", unlabelled=["?", ""]).labels.tolist() == [1, 0, -1, -1, 0, 1]
+    assert make(label=None, exclude=["paid"]).labels.tolist() == [0, 1, 0, 1, 0, 1]
+
+
+def test_nodes_may_be_left_out(make):
+    nodes = cell(6, "sex", "d", each("paid", ["1", "1", "-1", "0", "0", "0"]))
+    options = {"unlabelled": -1, "groups": ["f", "m"], "drop": ["unknown_groups"]}
+    graph = make(nodes, **options, exclude=["job"], categories=[])
+    assert graph.num_nodes == 5 and graph.facts["left_out_nodes"] == 1
+    options |= {"exclude": ["job"], "categories": []}
+    graph = make(nodes, **options, labelled_only=True)
+    assert graph.labels.tolist() == [1, 1, 0, 0] and pairs(graph) == [[0, 1], [2, 3]]
+    graph = make(nodes, EDGES.replace("b,c", "a,c"), **options, labelled_only=True, largest_component=True)
+    assert graph.num_nodes == 2
+
+
+def test_what_is_left_out_leaves_no_category(make):
+    nodes = cell(6, "job", "q", cell(6, "sex", "d"))
+    graph = make(nodes, groups=["f", "m"], drop=["unknown_groups"])
+    assert graph.facts["feature_names"] == ["age", "job=x", "job=y", "job=z"]
+
+
+# ----------------------------------------------------------------------------------------------------------- features
+
+
+@pytest.mark.parametrize(
+    ("nodes", "options", "said"),
+    [
+        (NODES, {"categories": []}, r"column 'job' is 'x', which is no number: list .*`categories`, .* \(row 1"),
+        (cell(2, "age", "3O"), {}, r"column 'age' is '3O', which is no number.*\(row 2 of the data\)"),
+        (cell(2, "age", "30,5").replace("30,5", '"30,5"'), {}, "column 'age' is '30,5', which is no number"),
+        (cell(2, "age", ""), {}, r"column 'age' is empty, and is a feature: `fill: mean`.*\(row 2"),
+        (cell(2, "job", ""), {}, r"column 'job' is empty, and is a feature: with `fill: zero`"),
+        (cell(2, "age", "inf"), {}, r"feature 'age' should be a number below 1e38 \(row 2"),
+        (cell(2, "age", "1e39"), {}, "feature 'age' should be a number below 1e38"),
+        (cell(2, "age", "-1"), {"scaling": "row"}, r"feature 'age' is negative, and `scaling: row`.*\(row 2"),
+        (NODES, {"exclude": ["agee"]}, "there is no column 'agee'; did you mean 'age'"),
+        (NODES, {"features": ["agee"]}, "there is no column 'agee'"),
+        (NODES, {"categories": ["jobs"]}, "there is no column 'jobs'"),
+        (NODES, {"exclude": ["age", "job"], "categories": []}, "no column is left as a feature"),
+        (added("female", "101010"), {}, "feature 'female' is the groups in other words"),
+        (added("wage", "505005"), {}, "feature 'wage' is 'paid' in other words"),
+        (added("kind", "bgbgbg"), {"categories": ["job", "kind"]}, "feature 'kind=b' is the groups"),
+        (each("sex", "001122", added("first", "110000")), {}, "feature 'first' is the groups in other words"),
+        (each("sex", "001122", added("detail", "001122")), {"groups": {"a": 0, "b": "*"}}, "feature 'detail' is 'sex'"),
+        (added("copy", "505999"), {"unlabelled": [-1], "label": "l", "exclude": "paid"}, "there is no column 'l'"),
+    ],
+)  # fmt: skip
+def test_a_feature_is_a_number_that_is_not_the_answer(make, nodes, options, said):
+    with pytest.raises(DataError, match=rf"^n\.csv: {said}"):
+        make(nodes, **options)
+
+
+def test_the_unlabelled_do_not_hide_that_a_feature_is_the_label(make):
+    nodes = added("wage", "505055", each("paid", ["1", "0", "1", "0", "-1", "1"]))
+    with pytest.raises(DataError, match="feature 'wage' is 'paid' in other words"):
+        make(nodes, unlabelled=-1)
+
+
+def test_empty_cells_are_filled_as_declared(make):
+    nodes = cell(2, "job", "", cell(2, "age", ""))
+    assert make(nodes, fill="mean", scaling="none").features[1].tolist() == [34, 0, 0, 0]
+    assert make(nodes, fill="zero", scaling="none").features[1].tolist() == [0, 0, 0, 0]
+
+
+def test_features_made_of_the_graph(make):
+    graph = make(exclude=["age", "job"], categories=[], graph_features=["degree", "constant"])
+    np.testing.assert_allclose(graph.features, [[-1, 1], [1, 1], [1, 1], [1, 1], [1, 1], [-1, 1]])
+
+
+def test_true_and_false_are_numbers(make):
+    assert make(added("owns", ["True", "False", "False", "True", "False", "False"])).features[:, -1].tolist() == [
+        1, -1, -1, 1, -1, -1,
+    ]  # fmt: skip
+
+
+# -------------------------------------------------------------------------------------------------------- the options
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"id": ...}, "options.id: this key is missing"),
+        ({"positive": [True]}, "write quotes around the value, as the file has it: YAML reads this one as True"),
+        ({"groups": [None, "m"]}, "write quotes around the value.*None"),
+        ({"groups": {"m": [False]}}, "write quotes around the value.*False"),
+        ({"sensitive": ["sex", "age"], "groups": ["f", "m"]}, "are for a single attribute: recode several in the file"),
+        ({"sensitive": "age", "bins": [30], "groups": ["f"]}, "leave one out"),
+        ({"sensitive": "age", "bins": [40, 30]}, "must rise"),
+        ({"sensitive": ["sex", "sex"]}, "`sensitive` names a column twice"),
+        ({"positive": 0}, "'0' is listed twice among the values of labels"),
+        ({"groups": {"a": ["f"], "b": ["f", "m"]}}, "'f' is listed twice among the values of groups"),
+        ({"exclude": "sex"}, "column 'sex' is in both `sensitive` and `exclude`"),
+        ({"features": ["paid", "age"]}, "column 'paid' is in both `label` and `features`"),
+        ({"label": "person"}, "column 'person' is in both `id` and `label`"),
+        ({"separator": ";"}, r"`separator` is no option any more: .*read: \{sep: ';'\}"),
+        ({"ends": ["from", "to"]}, r"`ends` is no option any more: .*edges: \{file: PATH, ends: \[from, to\]\}"),
+        ({"missing": [-9]}, "`missing` is no option any more: .*na_values"),
+        ({"nodes": {"file": "n.csv", "header": False}}, r"`header` is no option any more: .*read: \{header: null\}"),
+        ({"nodes": {"url": "https://x.org/n.csv"}}, "a file with a `url` needs its `sha256`"),
+        ({"nodes": {"sha256": 64 * "0"}}, "give the path of a `file`, or the `url`"),
+        ({"edges": {"file": "e.csv", "ends": ["from"]}}, "edges.ends"),
+        ({"drop": ["duplicates"]}, "options.drop"),
+    ],
+)
+def test_options_that_do_not_fit_are_refused(make, options, said):
+    with pytest.raises(ConfigError, match=said):
+        make(**options)
