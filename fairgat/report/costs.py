@@ -86,7 +86,7 @@ def page(frame: pd.DataFrame, titles: Mapping[str, str], compared: bool = True) 
 
 def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
     """The sums of some lines; the ratio is of those for which the paper has a time."""
-    total = lines[list(COLUMNS[2:])].sum(min_count=1)
+    total = lines[list(COLUMNS[2:])].astype(float).sum(min_count=1)
     compared = lines.loc[lines["paper_hours"].notna(), "hours"].sum()
     total["ratio"] = total["paper_hours"] / compared if compared else math.nan
     counts = (f"{total[name]:.0f}" for name in ("jobs", "epochs"))

@@ -53,3 +53,8 @@ def test_the_ratio_of_a_sum_leaves_out_what_the_paper_did_not_time(frame):
     assert "| 4 s |" in re.sub(" +", " ", text)  # where hours would be 0.00
     own = render(costs.page(frame, {}, compared=False), "md")
     assert "paper" not in own and own.splitlines()[4].count("|") == 6
+
+
+def test_a_run_that_the_paper_has_no_times_for_has_its_hours(frame):
+    text = render(costs.page(frame.assign(paper_hours=None), {}, compared=False), "md")
+    assert "| 4 s |" in re.sub(" +", " ", text)
