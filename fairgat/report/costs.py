@@ -96,4 +96,5 @@ def _row(title: str, lines: pd.DataFrame, group: int = 0) -> Row:
 
 def duration(hours: float) -> Text:
     """Hours, or seconds where these would be 0.00."""
-    return percent.formatted("{:.2f} h", hours) if not hours < 0.01 else f"{3600 * hours:.0f} s"
+    brief = pd.notna(hours) and hours < 0.01
+    return f"{3600 * hours:.0f} s" if brief else percent.formatted("{:.2f} h", hours)

@@ -1,5 +1,7 @@
 """explore.html: one figure to explore a run in, below what came of it; it is one file and needs no network."""
 
+from pathlib import Path
+
 import altair as alt
 import jinja2
 import pandas as pd
@@ -7,7 +9,7 @@ import vl_convert
 from matplotlib.markers import MarkerStyle
 
 from fairgat import frames, measures, paper
-from fairgat.config import TASKS, Task
+from fairgat.config import TASKS, Dataset, Task
 from fairgat.plan import cell_folder
 from fairgat.report import labels, percent, style
 from fairgat.report.failures import in_words
@@ -44,28 +46,34 @@ def _in_script(text: str) -> str:
 
 def verdicts(settings: Settings, files: Files) -> list[str]:
     """Say in a sentence each what came of the paper's numbers, and of FairGAT against GAT on each data set."""
-    said, titles = [], settings.dataset_titles
-    for path in files["audit"]:
-        numbers = frames.read(path, columns=("rule", "verdict"))
-        counts = numbers.loc[numbers["rule"] == settings.rule, "verdict"].value_counts()
-        if counts.get(labels.NOT_RUN, 0) < counts.sum():
-            words = ", ".join(f"{counts[word]} {word}" for word in labels.VERDICTS if counts.get(word))
-            said.append(f"The paper's {counts.sum()} numbers beside ours: {words}.")
     scores = compared(settings, files)
-    for dataset, lines in scores[scores["method"] == labels.SUBJECT].groupby("dataset", sort=False):
-        signs = {line.metric: verdict(line.low, line.high, measures.find(line.metric)) for line in lines.itertuples()}
-        task = settings.config.datasets[dataset].task
-        names = [name for name in measures.names(task, "shown") if name in signs]
-        words = [
-            f"{word} in {', '.join(measures.find(name).label for name in names if signs[name] == sign) or 'nothing'}"
-            for word, sign in (("better", BETTER), ("worse", WORSE))
-        ]
-        splits = lines["n_splits"].max()
-        said.append(
-            f"{titles[dataset]}: of {len(names)} measures, FairGAT is {' and '.join(words)} than {REFERENCE.upper()}, "
-            f"by 95 % intervals of the paired difference on the same {splits} splits that leave out 0."
-        )
-    return said
+    mine = scores[scores["method"] == labels.SUBJECT].groupby("dataset", sort=False)
+    said = [_of_published(path, settings.rule) for path in files["audit"]]
+    said += [_of_fairgat(settings.config.datasets[name], lines) for name, lines in mine]
+    return list(filter(None, said))
+
+
+def _of_published(path: str | Path, rule: str) -> str:
+    """Count the audit's verdicts; empty where none of the paper's numbers has a counterpart."""
+    numbers = frames.read(path, columns=("rule", "verdict"))
+    counts = numbers.loc[numbers["rule"] == rule, "verdict"].value_counts()
+    words = ", ".join(f"{counts[word]} {word}" for word in labels.VERDICTS if word in counts)
+    return f"The paper's {counts.sum()} numbers beside ours: {words}." if set(counts.index) - {labels.NOT_RUN} else ""
+
+
+def _of_fairgat(dataset: Dataset, lines: pd.DataFrame) -> str:
+    """Say in which measures the paired interval shows FairGAT to be better than GAT, and worse."""
+    shown = [measures.find(name) for name in measures.names(dataset.task, "shown")]
+    ends = {line.metric: (line.low, line.high) for line in lines.itertuples()}
+    signs = {each.label: verdict(*ends[each.name], each) for each in shown if each.name in ends}
+    better, worse = (
+        ", ".join(label for label, sign in signs.items() if sign == which) or "nothing" for which in (BETTER, WORSE)
+    )
+    return (
+        f"{dataset.title}: of {len(signs)} measures, FairGAT is better in {better} and worse in {worse} than "
+        f"{REFERENCE.upper()}, by 95 % intervals of the paired difference on the same {lines['n_splits'].max()} splits "
+        "that leave out 0."
+    )
 
 
 def points(settings: Settings, task: Task, files: Files) -> pd.DataFrame:

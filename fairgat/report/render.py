@@ -69,7 +69,7 @@ def _environment(form: str) -> jinja2.Environment:
         **(delimiters if form == "tex" else {}),
     )
     environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
-    environment.filters.update(md=markdown, md_grid=markdown_grid, superscript=superscript)
+    environment.filters.update(md=markdown, md_grid=markdown_grid, superscript=superscript, html=escape.html)
     return environment
 
 

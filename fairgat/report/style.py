@@ -120,16 +120,9 @@ def rows(ax: Axes, titles: Sequence[str]) -> None:
     ax.grid(axis="y", visible=False)
 
 
-def zero(ax: Axes, upright: bool = False) -> None:
+def zero(ax: Axes, upright: bool = False, at: float = 0) -> None:
     """Mark where there is no difference."""
-    (ax.axvline if upright else ax.axhline)(0, color="#999999", linewidth=0.8, zorder=1)
-
-
-def curve(ax: Axes, x: Sequence[float], gaps: Iterable[Sequence[float]], look: Look) -> None:
-    """Draw differences as a line, and the lower and upper ends of their intervals as a band."""
-    middle, low, high = gaps
-    ax.plot(x, middle, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
-    ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
+    (ax.axvline if upright else ax.axhline)(at, color="#999999", linewidth=0.8, zorder=1)
 
 
 def crowd(values: np.ndarray) -> np.ndarray | None:
@@ -145,7 +138,7 @@ def crowd(values: np.ndarray) -> np.ndarray | None:
         return None
     away = np.abs(values - np.median(values, axis=0))
     near = (away <= 5 * np.median(away, axis=0)).all(axis=1)
-    ranges = [np.ptp(some, axis=0) for some in (values, values[near])] if near.any() else []
+    ranges = [np.ptp(points, axis=0) for points in (values, values[near])] if near.any() else []
     return near if ranges and ((ranges[1] > 0) & (ranges[0] >= 4 * ranges[1])).all() else None
 
 
@@ -182,18 +175,16 @@ def sign(text: str, **drawn: Any) -> Line2D:
     return Line2D([], [], label=text, **{"color": GREY, "linestyle": ""} | drawn)
 
 
-def legend(
-    figure: Figure, shown: Iterable[Look] = (), signs: Iterable[Line2D] = (), below: Sequence[Line2D] = ()
-) -> None:
-    """One legend for the whole figure, above it and no wider; what is `below` it has one of its own."""
+def legend(figure: Figure, shown: Iterable[Look] = (), signs: Iterable[Line2D] = (), title: str = "") -> None:
+    """One legend for the whole figure, above it and no wider; its `title` says what is shown and how to read it."""
     handles = [*(sign(look.title, color=look.colour, marker=look.marker) for look in shown), *signs]
     for columns in range(min(len(handles), 6), 0, -1):
-        placed = figure.legend(handles=handles, loc="outside upper center", ncols=columns, frameon=False)
+        placed = figure.legend(
+            handles=handles, loc="outside upper center", ncols=columns, frameon=False, title=title, title_fontsize=8.5
+        )
         if placed.get_window_extent().width <= figure.bbox.width or columns == 1:
             break
         placed.remove()
-    if below:
-        figure.legend(handles=below, loc="outside lower right", ncols=len(below), frameon=False)
 
 
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:

@@ -42,7 +42,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     means = logits.groupby(["over", "dataset", "method", "group"])[["gap", *PARTS]].mean()
     rows = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
     columns = max(1, -(-len(datasets) // rows))
-    figure, axes = style.grid(len(_OVER) * rows, columns, 0.45 + 0.17 * len(methods), sharex=True, sharey=True)
+    figure, axes = style.grid(
+        len(_OVER) * rows, columns, max(1.3, 0.45 + 0.17 * len(methods)), sharex=True, sharey=True
+    )
     for ax in (ax for row in axes for ax in row):
         ax.set_axis_off()
     for place, dataset in enumerate(datasets):

@@ -24,5 +24,5 @@ def draw(settings: Settings, files: Files) -> Figure:
         style.rows(ax, [look.title for look in looks.values()])
         ax.set_xlim(left=0, right=1.03 * max((max(values) for values in times.values() if values), default=1))
         ax.set_title(style.plain(dataset.title), loc="left", fontweight="bold")
-    axes[-1][0].set_xlabel("seconds per training epoch (marker: median)")
+    axes[-1][0].set_xlabel("seconds per training epoch (a tick for each, the marker is the median)")
     return figure

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -11,7 +12,7 @@ from fairgat.config import Dataset, Method
 from fairgat.measures import Measure
 from fairgat.report import inputs, labels, percent
 from fairgat.report.failures import in_words, of_selection
-from fairgat.report.inputs import Files, Settings
+from fairgat.report.inputs import Files, Selections, Settings
 from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.scores.paired import REFERENCE, against_reference
 from fairgat.scores.runs import read
@@ -34,34 +35,19 @@ def build(settings: Settings, files: Files) -> Table:
 
     A method without a result keeps its row, with a note that says why. The last column is the cell.
     """
-    entry, notes = settings.config.table(settings.name), Notes()
+    entry, notes, scores = settings.config.table(settings.name), Notes(), compared(settings, files)
     columns = [measures.find(name) for name in entry.measures or measures.names(settings.task, "shown")]
+    rows = _rows(settings, inputs.selections(files, settings), scores, columns, notes)
     wide = len(columns) >= _MANY
-    scores, selections = compared(settings, files), inputs.selections(files, settings)
-    lines = {(line.dataset, line.method, line.metric): line for line in scores.itertuples()}
-    several = set(scores.loc[scores["metric"] == measures.MORE_GROUPS, "dataset"])
-
-    def line_of(dataset: Dataset, method: Method) -> Row:
-        selection = selections.get((dataset.name, method.name))
-        mark = why(dataset, method, selection, notes, more_groups=dataset.name in several)
-        cells = [_cell(lines.get((dataset.name, method.name, each.name)), each, selection, notes) for each in columns]
-        winner = selection and selection["winner"]
-        chosen = in_words(winner) if winner else DASH
-        return row(Cell(method.title, mark=mark), *cells, chosen, group=0 if wide else group(method.name))
-
-    blocks = [
-        Block(dataset.title, reason=dataset.reason)
-        if dataset.reason
-        else Block(dataset.title, [line_of(dataset, method) for method in settings.methods])
-        for dataset in settings.datasets
-    ]
     header = ["", *[""] * wide, *(labels.metric(measure.name) for measure in columns), "Cell"]
+    blocks = [Block(each.title, rows.get(each.name, []), each.reason or "") for each in settings.datasets]
     align = "l" * (1 + wide) + "c" * len(columns) + "l"
+    bold = [("", _BOLD)] if scores["low"].notna().any() else []
     return Table(
         name=settings.name,
         caption=entry.title or settings.name,
         panels=[Panel("multirow" if wide else "stacked", header, blocks, aside=True, align=align)],
-        notes=[*notes.all(), *[("", _BOLD)] * bool(scores["low"].notna().any())],
+        notes=[*notes.all(), *bold],
         explanation=(
             f"Test mean ± standard deviation over the splits. {_directions(columns)}Each method is represented by "
             f"{labels.RULES[settings.rule]}."
@@ -69,6 +55,25 @@ def build(settings: Settings, files: Files) -> Table:
         source=f"From summary/{settings.task}/winners.csv; each split's scores: summary/{settings.task}/runs.csv.",
         size="scriptsize" if wide else "footnotesize",
     )
+
+
+def _rows(
+    settings: Settings, selections: Selections, scores: pd.DataFrame, columns: list[Measure], notes: Notes
+) -> dict[str, list[Row]]:
+    """Make a row for each method on each data set that is run, by the data set's name."""
+    lines = {(line.dataset, line.method, line.metric): line for line in scores.itertuples()}
+    several = set(scores.loc[scores["metric"] == measures.MORE_GROUPS, "dataset"])
+    rows: dict[str, list[Row]] = {each.name: [] for each in settings.datasets if not each.reason}
+    for dataset, method in product(settings.datasets, settings.methods):
+        if dataset.reason:
+            continue
+        pair = (dataset.name, method.name)
+        selection = selections.get(pair)
+        mark = why(dataset, method, selection, notes, more_groups=dataset.name in several)
+        cells = [_cell(lines.get((*pair, measure.name)), measure, selection, notes) for measure in columns]
+        chosen = in_words(selection["winner"]) if selection and selection["winner"] else DASH
+        rows[dataset.name].append(row(Cell(method.title, mark=mark), *cells, chosen, group=group(method.name)))
+    return rows
 
 
 def compared(settings: Settings, files: Files) -> pd.DataFrame:

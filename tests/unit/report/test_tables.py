@@ -258,9 +258,13 @@ def test_escaping():
     assert escape.tex('("a b", "c"), d"') == "(``a b'', ``c''), d''"
     assert escape.tex('a ["d"]') == "a [``d'']"
     assert [escape.tex(text) for text in ("[a] b", "*a", "a [b]")] == ["{}[a] b", "{}*a", "a [b]"]
-    assert escape.markdown("a|b *c* `d` x~1/y~2 $5 a_b _e_ <i> R&D") == (
-        r"a\|b \*c\* \`d\` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
+    assert escape.markdown("a|b *c* ` x~1/y~2 $5 a_b _e_ <i> R&D") == (
+        r"a\|b \*c\* \` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
     )
+    code = "unless `a_b: *`, <b>"
+    assert escape.markdown(code) == "unless `a_b: *`, &lt;b>"
+    assert escape.html(code) == "unless <code>a_b: *</code>, &lt;b&gt;"
+    assert escape.tex(code) == r"unless \texttt{a\_b: *}, \ensuremath{<}b\ensuremath{>}"
     assert render.render(Table("t", Math("x²", "$x^{2}$"), [Panel("stacked")], []), "tex").count("$x^{2}$") == 1
 
 
