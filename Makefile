@@ -8,7 +8,7 @@ BIN := $(VENV)/bin
 # Jobs may take this machine's memory together and no more (MB; empty where it cannot be found out).
 MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
     awk '/^MemTotal/ {print int($$2 / 1024)} /^hw.memsize/ {print int($$2 / 1048576)}')
-SNAKEMAKE := $(BIN)/snakemake $(if $(MEMORY),--resources mem_mb=$(MEMORY)) --cores $(CORES)
+SNAKEMAKE := $(BIN)/snakemake --resources gpu=1 $(if $(MEMORY),mem_mb=$(MEMORY)) --cores $(CORES)
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
 # What runs nothing makes no report.

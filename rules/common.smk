@@ -62,6 +62,8 @@ config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes())
 TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
+# A job that computes on a GPU has it to itself where Snakemake is told how many there are: the profiles say one.
+GPU = int(CONFIG.training.device != "cpu")
 
 
 wildcard_constraints:

@@ -21,6 +21,7 @@ rule theory:
     resources:
         mem_mb=growing(2500),
         runtime=growing(30),
+        gpu=GPU,
     params:
         code=lambda w: code("theory", method_module(w)),
         runs=method_runs,
@@ -28,6 +29,7 @@ rule theory:
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
         training=training_of,
         seed=lambda w: CONFIG.training_seed(w.method),
+        device=CONFIG.training.device,
     message:
         "Measure the {wildcards.kind} of {wildcards.method} on {wildcards.dataset}"
     script:

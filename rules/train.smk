@@ -78,6 +78,7 @@ rule train:
         # 1,000,000 nodes and 10,000,000 edges, a file of 52 MB, need 7 GB.
         mem_mb=growing(2500, per_mb=100),
         runtime=growing(20),
+        gpu=GPU,
     params:
         # The theory's modules only where it measures their terms.
         code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
@@ -86,6 +87,7 @@ rule train:
         training=training_of,
         threads=CONFIG.training.threads,
         seed=lambda w: CONFIG.training_seed(w.method),
+        device=CONFIG.training.device,
         theory_every=lambda w: CONFIG.theory_every(w.task),
     message:
         "Train {wildcards.method} ({wildcards.cell}) on {wildcards.dataset}, split {wildcards.split}"
@@ -113,6 +115,7 @@ rule runtime:
     resources:
         mem_mb=growing(6000, per_mb=100),
         runtime=growing(60),
+        gpu=GPU,
     params:
         code=lambda w: code("runtime", *(fairgat.plan.method_path(CONFIG.module(m)) for m in PLAN.timed(w.dataset))),
         # In the order to try: the first cell that trains is timed.
@@ -121,6 +124,7 @@ rule runtime:
         training=training_of,
         settings=CONFIG.runtime.model_dump(),
         seed=CONFIG.seed,
+        device=CONFIG.training.device,
     message:
         "Time an epoch of every method on {wildcards.dataset}"
     script:

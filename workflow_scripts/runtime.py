@@ -22,6 +22,7 @@ with logged(snakemake):
         training=snakemake.params.training,
         settings=settings,
         seed=snakemake.params.seed,
+        device=snakemake.params.device,
         debiased=dict(zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)),
     )
     debiasing = zip(snakemake.params.debiased, snakemake.input.debias_times, strict=True)

@@ -6,11 +6,13 @@ with logged(snakemake):
     import torch
 
     from fairgat import frames
+    from fairgat.tasks.device import use
     from fairgat.theory.runs import measure_runs
 
     torch.set_num_threads(snakemake.threads)
     wildcards, given, params = snakemake.wildcards, snakemake.input, dict(snakemake.params.items())
     del params["code"]
+    use(params.pop("device"))
     frame = measure_runs(
         wildcards.kind,
         wildcards.dataset,

@@ -28,5 +28,6 @@ with logged(snakemake):
         progress=log_lines(params.training["epochs"]),
         debiased=next(iter(snakemake.input.debiased), None),
         observe=observe,
+        device=params.device,
     )
     print(record.failure or f"Epoch {record.reported} is reported.")

@@ -10,6 +10,7 @@ from fairgat.config.models import SCORES, Config, Dataset, Method
 from fairgat.config.protocol import (
     TASKS,
     Count,
+    Device,
     LinkTraining,
     Model,
     NodeTraining,

@@ -11,6 +11,7 @@ from fairgat import cells
 
 Task = Literal["node_classification", "link_prediction"]
 Divides = Literal["nodes", "edges"]
+Device = Literal["cpu", "cuda", "auto"]
 # How the epoch of a node classification run is chosen: ours, and released code's (fairgat/tasks/epochs.py).
 EpochRuleName = Literal["accuracy", "least_loss", "accuracy_less_gaps", "qian", "last"]
 
@@ -203,6 +204,9 @@ class Tasks(Model):
 
     threads: Count = 1
     """CPU threads of one training job. Fixed here, so that results don't depend on `--cores`."""
+    device: Device = "cpu"
+    """Where methods train, are timed and measured: `cuda` is a GPU, `auto` a GPU where there is one. A GPU's scores
+    have other last digits; the published run is a CPU's. EDITS debiases on the CPU, in NumPy."""
     theory_every: Annotated[int, Field(ge=0)] = 0
     """Epochs between two measurements of Theorem 1's terms in history.csv of node classification; 0 for none."""
     node_classification: NodeTraining = NodeTraining()

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, OnDrawnEdges
+from fairgat.tasks.device import tensor
 
 OWN, OTHER = 0, 1
 
@@ -40,17 +41,17 @@ class NodeClassification(OnDrawnEdges, NodeMethod):
         """Draw the edges of a balanced graph."""
         sets = self._neighbourhoods
         # By weight and without replacement: the largest log(uniform) / weight (Efraimidis and Spirakis 2006).
-        key = torch.rand(len(sets.segment)).log().numpy() / sets.weight
+        key = torch.rand(len(sets.segment)).log().numpy(force=True) / sets.weight
         order = np.lexsort((-key, sets.segment))
         place = np.empty(len(order), np.int64)
         first = np.searchsorted(sets.segment[order], np.arange(len(sets.quota)))
         place[order] = np.arange(len(order)) - first[sets.segment[order]]
-        return torch.from_numpy(sets.loops | (place < sets.quota[sets.segment]))
+        return tensor(sets.loops | (place < sets.quota[sets.segment]))
 
     @cached_property
     def _neighbourhoods(self) -> "Neighbourhoods":
         csr, sensitive = self.task.plain_csr, self.task.graph.sensitive
-        nodes, source, target = len(sensitive), csr.source.numpy(), csr.target.numpy()
+        nodes, source, target = len(sensitive), csr.source.numpy(force=True), csr.target.numpy(force=True)
         loops = source == target
         segment = 2 * target + np.where(sensitive[source] == sensitive[target], OWN, OTHER)
         sizes = np.bincount(segment[~loops], minlength=2 * nodes).reshape(nodes, 2)

@@ -11,6 +11,7 @@ from torch import Tensor
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import LinkMethod, OnDrawnEdges
+from fairgat.tasks.device import tensor
 from fairgat.tasks.link_prediction import link_loss
 
 
@@ -42,5 +43,5 @@ class LinkPrediction(OnDrawnEdges, LinkMethod):
 
         The two directions of an edge are drawn separately, as in the notebook.
         """
-        inter = torch.from_numpy(self.task.graph.inter_edges)
+        inter = tensor(self.task.graph.inter_edges)
         return torch.where(torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter)

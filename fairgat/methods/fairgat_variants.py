@@ -213,7 +213,7 @@ class _Variant:
             return super().csr
         task, sensitive = self.task, self.task.sensitive
         if self.settings.groups == "shuffled":
-            drawn = torch.Generator().manual_seed(torch.initial_seed())
+            drawn = torch.Generator(sensitive.device).manual_seed(torch.initial_seed())
             sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
         groups = None if self.shares is None else sensitive
         return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, groups, self.settings.self_loops)

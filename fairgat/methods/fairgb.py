@@ -18,6 +18,7 @@ from fairgat.errors import NotDefined
 from fairgat.methods.base import NodeMethod
 from fairgat.nn import CSRGraph, GATConv
 from fairgat.nn.parallel import compiled
+from fairgat.tasks.device import tensor
 from fairgat.tasks.node_classification import NodeTask
 
 
@@ -101,8 +102,8 @@ class NodeClassification(NodeMethod):
         uniform = torch.rand(len(self.neighbours), dtype=torch.float32)
         rowptr = torch.zeros(len(train) + 1, dtype=torch.int64)
         rowptr[1:] = (wanted + 1).cumsum(0)
-        arrays = (each.numpy() for each in (self.neighbours, available, wanted, uniform))
-        source = torch.from_numpy(sample_rows(*arrays, nodes))
+        arrays = (each.numpy(force=True) for each in (self.neighbours, available, wanted, uniform))
+        source = tensor(sample_rows(*arrays, nodes))
         return CSRGraph(nodes + len(train), 1, rowptr, rowptr, source, torch.arange(len(source)))
 
     def classify(self, mixture: Mixture) -> Tensor:

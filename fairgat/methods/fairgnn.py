@@ -19,6 +19,7 @@ from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod
 from fairgat.methods.groups import columns, group_loss, membership, probabilities
+from fairgat.tasks.device import tensor
 from fairgat.tasks.node_classification import NodeTask
 
 
@@ -114,7 +115,7 @@ class SensitiveEstimator(nn.Module):
 
     def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float, logits: int = 1) -> None:
         super().__init__()
-        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(features.numpy().dtype)
+        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(features.numpy(force=True).dtype)
         self.aggregated = _Propagate.apply(self.adjacency, features)
         self.dropout = dropout
         self.conv1 = nn.Linear(features.size(1), hidden)
@@ -140,12 +141,12 @@ class _Propagate(torch.autograd.Function):
     @staticmethod
     def forward(ctx, matrix: csr_matrix, x: Tensor) -> Tensor:
         ctx.matrix = matrix
-        return torch.from_numpy(matrix @ x.detach().numpy())
+        return tensor(matrix @ x.numpy(force=True))
 
     @staticmethod
     @once_differentiable
     def backward(ctx, grad: Tensor) -> tuple[None, Tensor]:
-        return None, torch.from_numpy(ctx.matrix @ grad.numpy())
+        return None, tensor(ctx.matrix @ grad.numpy(force=True))
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
@@ -162,6 +163,6 @@ def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
 def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> csr_matrix:
     """(N, N) D^-1/2 (A + I) D^-1/2."""
     ones = np.ones(edge_index.size(1))
-    adjacency = csr_matrix((ones, edge_index.numpy()), shape=(num_nodes, num_nodes)) + identity(num_nodes)
+    adjacency = csr_matrix((ones, edge_index.numpy(force=True)), shape=(num_nodes, num_nodes)) + identity(num_nodes)
     scale = diags(1 / np.sqrt(adjacency.sum(axis=1).A1))
     return csr_matrix(scale @ adjacency @ scale)

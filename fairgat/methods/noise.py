@@ -23,6 +23,6 @@ class LinkPrediction(LinkMethod):
 
     def postprocess(self, output: Tensor) -> Tensor:
         """Add normal noise, drawn by the job's seed, to embeddings (N, hidden) after training."""
-        drawn = torch.Generator().manual_seed(torch.initial_seed())
+        drawn = torch.Generator(output.device).manual_seed(torch.initial_seed())
         noise = torch.randn(output.shape, generator=drawn, dtype=output.dtype)
         return output + self.settings.size * output.std(0, correction=0) * noise

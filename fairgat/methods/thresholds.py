@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
-from torch import Tensor, from_numpy
+from torch import Tensor
 
 from fairgat.config import Model
 from fairgat.config.protocol import Fraction
 from fairgat.methods.base import NodeMethod
+from fairgat.tasks.device import tensor
 
 
 class Settings(Model):
@@ -30,8 +31,8 @@ class NodeClassification(NodeMethod):
         """Subtract each group's threshold from its (N,) logits, so that 0 decides."""
         graph, nodes = self.task.graph, self.task.validation
         counted = (graph.labels == 1) | (self.settings.gap == "statistical_parity")
-        known = (values[nodes] for values in (output.numpy(), graph.labels, graph.sensitive, counted))
-        shifts = from_numpy(thresholds(*known, self.settings.limit, graph.num_groups))[self.task.sensitive]
+        known = (values[nodes] for values in (output.numpy(force=True), graph.labels, graph.sensitive, counted))
+        shifts = tensor(thresholds(*known, self.settings.limit, graph.num_groups))[self.task.sensitive]
         return (output.double() - shifts).to(output.dtype)
 
 

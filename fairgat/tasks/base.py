@@ -16,6 +16,7 @@ from torch import Tensor
 from fairgat import nn
 from fairgat.config import Training
 from fairgat.data.graph import Graph
+from fairgat.tasks.device import tensor
 
 
 @dataclass(frozen=True)
@@ -100,17 +101,17 @@ class Task(ABC):
     @cached_property
     def features(self) -> Tensor:
         """(N, F) float32."""
-        return torch.from_numpy(self.graph.features)
+        return tensor(self.graph.features)
 
     @cached_property
     def sensitive(self) -> Tensor:
         """(N,) int64."""
-        return torch.from_numpy(self.graph.sensitive)
+        return tensor(self.graph.sensitive)
 
     @cached_property
     def edge_index(self) -> Tensor:
         """(2, E) int64 training edges, both directions."""
-        return torch.from_numpy(self.graph.edge_index)
+        return tensor(self.graph.edge_index)
 
     @cached_property
     def plain_csr(self) -> "nn.CSRGraph":

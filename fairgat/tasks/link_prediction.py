@@ -12,6 +12,7 @@ from fairgat.config import LinkTraining
 from fairgat.data.graph import Graph
 from fairgat.data.splits import HELD_OUT, pairs_of
 from fairgat.tasks.base import Score, Task, best, last
+from fairgat.tasks.device import tensor
 from fairgat.tasks.rates import area_under_roc
 
 
@@ -29,7 +30,7 @@ class LinkTask(Task):
         super().__init__(graph.with_edges(split["train_edges"]), split, training, seed)
         self._random = np.random.default_rng(seed)
         held_out = {part: pairs_of(split, part) for part in HELD_OUT}
-        self._pairs = {part: torch.from_numpy(self.rank[pairs]) for part, (pairs, _) in held_out.items()}
+        self._pairs = {part: tensor(self.rank[pairs]) for part, (pairs, _) in held_out.items()}
         self._labels = held_out["validation"][1]
         n = self.graph.num_nodes
         self._codes = self.graph.edge_index[0] * n + self.graph.edge_index[1]  # sorted
@@ -44,7 +45,7 @@ class LinkTask(Task):
             codes = codes[~known & (codes // n != codes % n)]
             chosen = np.concatenate([chosen, codes])
         chosen = chosen[:count]
-        return torch.from_numpy(np.stack([chosen // n, chosen % n]))
+        return tensor(np.stack([chosen // n, chosen % n]))
 
     def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.LinkEncoder:
         """Make two attention layers, whose embeddings a dot product decodes."""
@@ -60,8 +61,8 @@ class LinkTask(Task):
         In float32 these tie at 1 above a logit of 17, where no cut-off can tell pairs apart. Ranked by logits, FairGAT
         on Pubmed was best in epochs 2 to 4, with 60 % accuracy at the best cut-off in place of 72 %.
         """
-        logits = nn.LinkEncoder.decode(output, self._pairs["validation"]).numpy()
-        return self.score({"auc": area_under_roc(_probabilities(logits), self._labels)})
+        logits = nn.LinkEncoder.decode(output, self._pairs["validation"])
+        return self.score({"auc": area_under_roc(logits.sigmoid().numpy(force=True), self._labels)})
 
     def score(self, metrics: dict[str, float]) -> Score:
         """Rank by the area under the ROC curve."""
@@ -69,7 +70,9 @@ class LinkTask(Task):
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect per part `*_logits` (m,)."""
-        return {f"{part}_logits": nn.LinkEncoder.decode(output, self._pairs[part]).numpy() for part in HELD_OUT}
+        return {
+            f"{part}_logits": nn.LinkEncoder.decode(output, self._pairs[part]).numpy(force=True) for part in HELD_OUT
+        }
 
 
 def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
@@ -78,7 +81,3 @@ def link_loss(z: Tensor, edges: Tensor, non_edges: Tensor) -> Tensor:
     labels = torch.zeros_like(logits)
     labels[: edges.size(1)] = 1
     return binary_cross_entropy_with_logits(logits, labels)
-
-
-def _probabilities(logits: np.ndarray) -> np.ndarray:
-    return torch.from_numpy(logits).sigmoid().numpy()

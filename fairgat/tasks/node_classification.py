@@ -13,6 +13,7 @@ from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
 from fairgat.tasks import epochs, rates
 from fairgat.tasks.base import Score, Task, best
+from fairgat.tasks.device import tensor
 
 
 class NodeTask(Task):
@@ -30,8 +31,8 @@ class NodeTask(Task):
         if graph.labels.max() > 1:
             raise NotDefined(f"node classification is defined for the labels 0 and 1; found {graph.labels.max()}")
         super().__init__(graph, split, training, seed)
-        self.train = torch.from_numpy(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
-        labels = torch.from_numpy(self.graph.labels).float()
+        self.train = tensor(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
+        labels = tensor(self.graph.labels).float()
         self.labels = torch.full_like(labels, torch.nan)  # (N,) 0/1 of the nodes trained on, and NaN of all others
         self.labels[self.train] = labels[self.train]
         self.validation = self.rank[split["validation"]]  # (m,) nodes that choose the epoch
@@ -50,7 +51,7 @@ class NodeTask(Task):
         """Measure (N,) logits on the validation nodes."""
         logits = output[self.validation]
         loss = float(binary_cross_entropy_with_logits(logits, self._validated))
-        logits, labels = logits.numpy(), self._validated.numpy() == 1
+        logits, labels = logits.numpy(force=True), self._validated.numpy(force=True) == 1
         positive = logits > 0
         counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self.num_groups)
         return self.score(
@@ -73,4 +74,4 @@ class NodeTask(Task):
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect `logits` (N,)."""
-        return {"logits": output.numpy()[self.rank]}
+        return {"logits": output.numpy(force=True)[self.rank]}

@@ -36,7 +36,7 @@ def measure(method: Method) -> list[LayerTerms]:
         arrays = {
             "h": _double(inputs["linear"][0]),
             "weight": _weight(model, model.linear),
-            "sensitive": sensitive.numpy(),
+            "sensitive": sensitive.numpy(force=True),
             "eta": model.eta,
             "before": second,
         }
@@ -124,7 +124,7 @@ def attention_layer(
         _double(out.relu()),
         _weight(conv, conv.lin),
         attention,
-        sensitive.numpy(),
+        sensitive.numpy(force=True),
         getattr(conv, "eta", None),
         before=before,
     )
@@ -133,7 +133,7 @@ def attention_layer(
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
     """W after S2, which a pass does not compute where S3 follows."""
     weight = linear.weight.detach().double()
-    return (spectrally_normalised(weight) if getattr(module, "spectral_norm", False) else weight).numpy()
+    return (spectrally_normalised(weight) if getattr(module, "spectral_norm", False) else weight).numpy(force=True)
 
 
 def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:
@@ -142,7 +142,7 @@ def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
-    source, target = edges.numpy()
+    source, target = edges.numpy(force=True)
     shape = (len(x), len(x))
     return out, [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
 
@@ -171,4 +171,4 @@ def _recorded(method: Method) -> Iterator[tuple[NodeClassifier, dict[str, tuple]
 
 
 def _double(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().numpy().astype(np.float64)
+    return tensor.numpy(force=True).astype(np.float64)

@@ -7,7 +7,6 @@ from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
-import torch
 
 from fairgat import cells, files, methods
 from fairgat.config import Model, NodeTraining
@@ -15,6 +14,7 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
 from fairgat.errors import DataError, NotDefined
 from fairgat.methods.base import Method
+from fairgat.tasks.device import tensor
 from fairgat.theory.account import Account
 from fairgat.theory.layers import LayerTerms
 from fairgat.theory.network import account, measure
@@ -42,7 +42,7 @@ def rebuild(
     """
     method = build(module, settings, graph, dict(split), training, seed, debiased)
     try:
-        method.load({name: torch.from_numpy(array) for name, array in arrays.items()})
+        method.load({name: tensor(array) for name, array in arrays.items()})
     except RuntimeError as error:
         raise DataError(f"{model} does not fit the method {module}: {error}") from None
     return method

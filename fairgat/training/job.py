@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from fairgat import files, methods
-from fairgat.config import TASKS, Model, Training
+from fairgat.config import TASKS, Device, Model, Training
 from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
 from fairgat.data.splits import seed_of
@@ -23,6 +23,7 @@ from fairgat.methods.base import Method
 from fairgat.nn import keep_freed_memory
 from fairgat.plan import Run
 from fairgat.tasks.base import Task, task_class
+from fairgat.tasks.device import use
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
 from fairgat.training.record import Record, pack
 
@@ -61,6 +62,7 @@ def run(
     progress: Progress | None = None,
     debiased: str | Path | None = None,
     observe: Observer | None = None,
+    device: Device = "cpu",
 ) -> Record:
     """Train one cell on one split and write run.json, history.csv, predictions.npz and model.npz.
 
@@ -80,12 +82,14 @@ def run(
         progress: called after every epoch.
         debiased: the file of the debiased graph, for a method that needs one.
         observe: called after every epoch; what it returns joins that epoch's row of history.csv.
+        device: where to train.
 
     Returns:
         What run.json holds.
     """
     keep_freed_memory()
     torch.set_num_threads(threads)
+    computed_on = use(device)
     started = time.perf_counter()
     protocol = TASKS[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
@@ -109,13 +113,14 @@ def run(
         module=module,
         settings=settings,
         training=training,
-        experiment={"seed": seed, "threads": threads},
+        experiment={"seed": seed, "threads": threads, "device": device},
         inputs={"graph": files.sha256_of(graph), "split": files.sha256_of(split)},
         runtime={
             "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
             "seconds": time.perf_counter() - started,
             "threads": threads,
             "machine": platform.platform(),
+            "device": computed_on,
         },
         versions=versions(),
         code=code,

@@ -77,7 +77,7 @@ def fit(
             if not task.returns:
                 outputs = {k: outputs[k] for k in {rule(scores) for rule in task.rules.values()}}
             if task.rules[task.training.reported](scores) == epoch - 1:
-                result.weights = {name: w.detach().numpy().copy() for name, w in method.model.state_dict().items()}
+                result.weights = {name: w.numpy(force=True).copy() for name, w in method.model.state_dict().items()}
             if progress is not None:
                 progress(epoch, row)
         if epoch < epochs:

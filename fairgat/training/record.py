@@ -37,7 +37,7 @@ class Record:
     training: Mapping[str, Any] = field(default_factory=dict)
     """The task's protocol."""
     experiment: Mapping[str, Any] = field(default_factory=dict)
-    """The experiment's seed and the threads."""
+    """The experiment's seed, the threads, and the device that was asked for."""
     inputs: Mapping[str, str] = field(default_factory=dict)
     """SHA-256 of the files of the graph and of the split."""
     runtime: Mapping[str, Any] = field(default_factory=dict)

@@ -8,11 +8,12 @@ from typing import Any
 import torch
 
 from fairgat import environment, methods
-from fairgat.config import NodeTraining, Runtime
+from fairgat.config import Device, NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import CellCalledOff, NotDefined
 from fairgat.nn import keep_freed_memory
+from fairgat.tasks.device import use, wait
 from fairgat.training.job import build, seed_of
 
 
@@ -25,6 +26,7 @@ def measure(
     settings: Runtime,
     seed: int,
     debiased: Mapping[str, str | Path] | None = None,
+    device: Device = "cpu",
 ) -> dict[str, Any]:
     """Time the training epochs (forward, backward, optimiser; no evaluation) of every method.
 
@@ -36,6 +38,7 @@ def measure(
         training: the protocol of node classification.
         seed: the experiment's.
         debiased: the file of `fairgat.methods.edits` for each method that needs one.
+        device: where to train.
 
     Returns:
         What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
@@ -43,6 +46,7 @@ def measure(
     """
     keep_freed_memory()  # as a training job does
     torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
+    computed_on = use(device)
     whole, parts = Graph.load(graph), splits.load(split)
     protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
     running, timed, failures = {}, {}, {}
@@ -61,6 +65,7 @@ def measure(
         for name, method in running.items():
             started = time.perf_counter()
             method.update(method.forward() if method.continues_from_forward else None)
+            wait()
             if epoch >= settings.warmup:
                 seconds[name].append(time.perf_counter() - started)
     return {
@@ -69,6 +74,7 @@ def measure(
         "warmup": settings.warmup,
         "epochs": settings.epochs,
         "machine": environment.machine(),
+        "device": computed_on,
         "epoch_seconds": seconds,
         "cells": timed,
         "failures": failures,

@@ -234,3 +234,18 @@ def test_a_cell_is_a_path():
     assert cells.from_path("default") == {}
     with pytest.raises(ConfigError, match="not a cell"):
         cells.from_path("eta=1")
+
+
+@pytest.mark.parametrize(
+    ("words", "joined"),
+    [
+        ("--config seed=1 -n --config skip=cora", "--config seed=1 skip=cora"),
+        ("-C seed=1 --config=skip=cora", "--config seed=1 skip=cora"),
+        ("--configfile a.yaml --configfiles b.yaml c.yaml --cores 1", "--configfile a.yaml b.yaml c.yaml"),
+        ("-R table --forcerun figure", "--forcerun table figure"),
+    ],
+)
+def test_a_flag_of_which_snakemake_takes_the_last_is_given_once(words, joined):
+    with pytest.raises(ConfigError, match=f"Write: {joined}$"):
+        config.check_command(words.split())
+    config.check_command(["--config", "seed=1", "--configfile", "a.yaml", "-R", "table", "--", "--config"])

@@ -66,6 +66,14 @@ def test_editing_files_runs_what_runs_through_them_and_no_more(finished):
     assert not any(line.startswith(("Make the graph", "Split")) for line in planned)
 
 
+def test_a_measure_that_is_added_or_mended_trains_nothing(finished):
+    with finished.edited("fairgat/measures/registry.py"), finished.edited("fairgat/measures/metrics.py"):
+        planned = finished.planned()
+    assert sum(line.startswith("Judge ") for line in planned) == 10
+    kinds = {line.split()[0] for line in planned}
+    assert {"Judge", "Average", "Render"} <= kinds and not {"Train", "Debias", "Time", "Measure", "Split"} & kinds
+
+
 def test_editing_a_table_or_a_script_runs_its_job_alone(finished):
     with finished.edited("fairgat/report/tables/comparison.py"), finished.edited("workflow_scripts/costs.py"):
         planned = finished.planned()

@@ -1,5 +1,6 @@
 """However and wherever a run is started: copied, from another folder, as a module of another workflow."""
 
+import os
 import shutil
 import subprocess
 
@@ -34,6 +35,24 @@ def test_a_copied_checkout_has_nothing_to_do(demo, tmp_path):
     run = Workflow(folder).snakemake("-n")
     assert run.returncode == 0
     assert "Nothing to be done" in run.stdout
+
+
+def test_another_content_runs_again_and_another_time_alone_does_not(finished):
+    """As `git checkout` and `touch` leave it, and as `cp -p` and rsync do."""
+    for path in [*finished.folder.glob("fairgat/**/*.py"), *finished.folder.glob("workflow_scripts/*.py")]:
+        path.touch()
+    assert not finished.planned()
+    module = finished.folder / "fairgat/methods/gat.py"
+    module.write_text(module.read_text() + "\n# an older copy\n")
+    os.utime(module, (0, 0))
+    assert any(line.startswith("Train gat ") for line in finished.planned())
+
+
+def test_what_snakemake_would_pass_over_is_refused(demo):
+    twice = demo.snakemake("-n", "--configfile", "configs/own.yaml")
+    assert twice.returncode != 0 and f"Write: --configfile {DEMO} configs/own.yaml" in twice.stdout
+    old = demo.snakemake("-n", "--", f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0/metrics.json")
+    assert old.returncode != 0 and "Ask for run.json" in old.stdout
 
 
 @pytest.mark.parametrize(
