@@ -34,7 +34,7 @@ class Result(NamedTuple):
     cell: str = ""
 
 
-Results = Mapping[tuple[str, str, str], Result]  # by Key
+Results = Mapping[Key, Result]
 
 
 def papers(table: str) -> Results:

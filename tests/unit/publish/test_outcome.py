@@ -24,17 +24,17 @@ social,edits,threshold~0.1,2,test,,accuracy,0.5,
 
 @pytest.fixture
 def say(tmp_path, monkeypatch):
-    """Write files, the later ones later, and describe the run that wrote them, but for those called old."""
+    """Write files and describe the run that wrote them, but for those called old; those called late a second later."""
     monkeypatch.chdir(tmp_path)
     started = time.time()
     plan = Plan(config.load(CONTENT))
 
     def said(report: str | None = None, **files: str) -> str:
-        for seconds, (name, text) in enumerate(files.items(), start=1):
-            path = tmp_path / "results" / name.removeprefix("old:")
+        for name, text in files.items():
+            path = tmp_path / "results" / name.removeprefix("old:").removeprefix("late:")
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
-            when = started - 60 if name.startswith("old:") else started + seconds
+            when = started + {"old": -60, "late": 1}.get(name.partition(":")[0], 0)
             os.utime(path, (when, when))
         return outcome.describe(plan, since=started, report=report)
 
@@ -72,7 +72,7 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
     said = say(
         **{
             f"benchmarks/{train}-0.tsv": "",  # of an earlier run
-            f"logs/{train}-0.log": "killed",
+            f"late:logs/{train}-0.log": "killed",
             f"logs/{train}-1.log": "well",
             f"benchmarks/{train}-1.tsv": "",
             "logs/download/social.log": "no network",
