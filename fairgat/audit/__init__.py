@@ -47,7 +47,7 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     ordered = [settings.rule, *(rule for rule in RULES if rule != settings.rule)]
     ours = {rule: {**results.ours(winners, rule, settings.protocols), **seconds} for rule in ordered}
     checks = _checks(ours, studies)
-    statuses = judge(checks, ordered)
+    statuses = judge(ours)
     counts = count(numbers, statuses)
 
     own, together = support.differences(), support.correlations(_deviations(winners, paired, studies, settings))
@@ -120,13 +120,13 @@ def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     )
 
 
-def judge(checks: pd.DataFrame, rules: list[str]) -> pd.DataFrame:
-    """Judge each `claim` by its number under each `rule`, from `claims.checks`: its `status`."""
-    rows = []
-    for number, of_claim in checks.groupby("claim"):
-        for rule in rules:
-            holds = of_claim.loc[of_claim["results"] == f"Ours ({rule})", "holds"]
-            rows.append((number, rule, claims.status(holds)))
+def judge(ours: Mapping[str, results.Results]) -> pd.DataFrame:
+    """Judge each `claim` by its number under each `rule`, by our results: its `status`."""
+    rows = [
+        (number, rule, claims.status([check.holds for check in claim.function(each)]))
+        for number, claim in claims.CLAIMS.items()
+        for rule, each in ours.items()
+    ]
     return pd.DataFrame(rows, columns=["claim", "rule", "status"])
 
 
