@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from fairgat import groups
 from fairgat.errors import DataError, NotDefined
 from fairgat.files import damaged, replacing
 
@@ -145,17 +146,17 @@ class Graph:
             raise DataError("features must be finite; some are NaN or infinite")
         if n and self.labels.min() < UNLABELLED:
             raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
-        groups = np.unique(self.sensitive)
-        if n and groups[0] < 0:
-            raise DataError(f"sensitive groups are numbered from 0; found a negative one, {groups[0]}")
-        if not np.array_equal(groups, np.arange(len(groups))):
-            gap = int(np.flatnonzero(groups != np.arange(len(groups)))[0])
+        numbers = np.unique(self.sensitive)
+        if n and numbers[0] < 0:
+            raise DataError(f"sensitive groups are numbered from 0; found a negative one, {numbers[0]}")
+        if not np.array_equal(numbers, np.arange(len(numbers))):
+            gap = int(np.flatnonzero(numbers != np.arange(len(numbers)))[0])
             raise DataError(
-                f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {groups[gap]}. "
+                f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {numbers[gap]}. "
                 "Number the groups that occur without a gap."
             )
-        if self.groups and (len(self.groups) != len(groups) or len({tuple(each) for each in self.groups}) > 1):
-            raise DataError(f"there are {len(groups)} sensitive groups, and {len(self.groups)} of them have names")
+        if self.groups and (len(self.groups) != len(numbers) or len({tuple(each) for each in self.groups}) > 1):
+            raise DataError(f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names")
         if edges.size and (edges.min() < 0 or edges.max() >= n):
             raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
         if (edges[0] == edges[1]).any():
@@ -200,33 +201,23 @@ class Graph:
         return graph
 
 
-_MISSING = ("None", "nan", "<NA>", "NaT")  # as pandas and Python write them
-
-
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     """Compute R^chi_s = |S^chi_s| / |S_s| per group: the share of its nodes with at least one inter-edge (Theorem 1).
 
     Where edges have a direction, those that come in count, as attention does.
 
     Args:
-        sensitive: (N,) group of each node, integers, bool or strings.
+        sensitive: (N,) group of each node, as `fairgat.groups` takes them.
         edge_index: (2, E), sources above targets.
 
     Raises:
-        ValueError: a shape is wrong, a group is NaN or a number with a fraction, or an edge leaves 0 .. N-1.
+        ValueError: a shape is wrong, a group is none, or an edge leaves 0 .. N-1.
     """
-    sensitive, edge_index = np.asarray(sensitive), np.asarray(edge_index)
+    sensitive, edge_index = groups.values(sensitive), np.asarray(edge_index)
     edge_index = edge_index if edge_index.size else edge_index.astype(np.int64)
     if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
         shapes = f"{sensitive.shape} and {edge_index.shape}"
         raise ValueError(f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}")
-    number, texts = sensitive.dtype.kind == "f", sensitive.dtype.kind == "O"
-    if (number and not np.isfinite(sensitive).all()) or (texts and np.isin(sensitive.astype(str), _MISSING).any()):
-        raise ValueError(
-            "sensitive is NaN or missing for some nodes: give them a group of their own, or leave them out"
-        )
-    if number and (sensitive % 1).any():
-        raise ValueError("sensitive holds numbers with a fraction: cut them into intervals, one group each")
     if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
         raise ValueError(f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends")
     source, target = edge_index

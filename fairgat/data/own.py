@@ -15,6 +15,7 @@ from fairgat.data.roles import MOST_GROUPS, REST, Roles
 from fairgat.data.source import scaled
 from fairgat.data.table import Coded, Table, coded, describe, empty, folded, ordered, to_numbers
 from fairgat.errors import DataError
+from fairgat.groups import missing
 
 _LARGEST = float(np.finfo(np.float32).max)
 
@@ -101,7 +102,8 @@ def _groups(nodes: Table, roles: Roles) -> tuple[np.ndarray, dict[int, dict[str,
 def _values(nodes: Table, name: str, roles: Roles) -> tuple[np.ndarray, list[str]]:
     """Number each node's value of an attribute, and name the values."""
     column = coded(nodes.column(name))
-    groups = roles.groups or {value: (value,) for value in ordered(filter(None, column.values))}
+    named = [value for value, lacking in zip(column.values, missing(column.values), strict=True) if not lacking]
+    groups = roles.groups or {value: (value,) for value in ordered(named)}
     numbers = {value: number for number, values in enumerate(groups.values()) for value in values}
     listed = numbers if roles.groups else {}
     if not ("unknown_groups" in roles.drop and listed and REST not in listed):

@@ -9,6 +9,7 @@ import numpy as np
 
 from fairgat.data.roles import MOST_GROUPS, REST
 from fairgat.errors import DataError, nearest
+from fairgat.groups import missing
 
 if TYPE_CHECKING:  # importing it takes a second, and Snakemake's processes import this
     import pandas as pd
@@ -49,9 +50,10 @@ class Coded:
     values: list[str]
 
     def map(self, numbers: Mapping[str, int], otherwise: int) -> np.ndarray:
-        """Give each row the number of its value; REST has all values that are not listed, except for empty ones."""
-        rest = numbers.get(REST, otherwise)
-        return np.array([numbers.get(value, rest if value else otherwise) for value in self.values])[self.codes]
+        """Give each row the number of its value; REST has all values that are not listed and stand for something."""
+        others = np.where(missing(self.values), otherwise, numbers.get(REST, otherwise))
+        of_values = [numbers.get(value, other) for value, other in zip(self.values, others.tolist(), strict=True)]
+        return np.array(of_values, dtype=np.int64)[self.codes]
 
 
 def coded(values: "pd.Series") -> Coded:

@@ -11,6 +11,7 @@ from functools import cached_property
 
 import numpy as np
 
+from fairgat import groups
 from fairgat.tasks import rates
 from fairgat.tasks.rates import counted, gap, positive_rates, true_positive_rates
 
@@ -145,19 +146,17 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     Args:
         predicted: (n,) 0/1 predictions.
         labels: (n,) 0/1 labels.
-        sensitive: (n,) sensitive groups, of any type.
+        sensitive: (n,) sensitive groups, as `fairgat.groups` takes them.
 
     Raises:
-        ValueError: predictions or labels other than 0 and 1, missing groups, or another shape.
+        ValueError: predictions or labels other than 0 and 1 or masked, groups that are none, or another shape.
     """
-    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), np.asarray(sensitive)
-    if values.dtype.kind == "f" and np.isnan(values).any():
-        raise ValueError("some groups are missing (NaN): leave out these nodes")
+    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), groups.values(sensitive)
     if not (decided.ndim == 1 and decided.shape == truth.shape == values.shape):
         shapes = f"{decided.shape}, {truth.shape} and {values.shape}"
         raise ValueError(f"predictions, labels and groups must have one shape (n,), got {shapes}")
-    known, groups = np.unique(values, return_inverse=True)
-    decisions = Decisions(decided, 0.5, decided, truth, groups, len(known))
+    names, numbers = np.unique(values, return_inverse=True)
+    decisions = Decisions(decided, 0.5, decided, truth, numbers, len(names))
     return {
         "accuracy": rates.accuracy(decided, truth),
         "statistical_parity": float(gap(positive_rates(decisions.counts))),
@@ -168,7 +167,7 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
 
 def _binary(values: np.ndarray, what: str) -> np.ndarray:
     """Check that all values are 0 or 1."""
-    values = np.asarray(values)
+    values = groups.known(values, what)
     if values.dtype != bool and (wrong := values[(values != 0) & (values != 1)]).size:
         raise ValueError(
             f"{what} must be 0 or 1; found {wrong[0]}. Leave out nodes without a label, and turn scores into decisions "

@@ -10,6 +10,7 @@ from scipy.sparse.csgraph import reverse_cuthill_mckee
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from fairgat import groups as grouping
 from fairgat.nn.cache import kept, plainly
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
-MISSING = ["", "na", "nan", "none", "<na>", "nat"]  # texts that stand for a missing value, in any case
 KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
@@ -84,7 +84,7 @@ class CSRGraph:
         source, target = incoming(edge_index, num_nodes, add_self_loops)
         segments, segment, mass = 1, target, None
         if sensitive is not None:
-            groups = group_values(sensitive) if shares is None else shares.numbers(sensitive)
+            groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
             if groups.shape != (num_nodes,):
                 raise ValueError(f"sensitive must have shape ({num_nodes},), got {groups.shape}")
             if shares is None:
@@ -199,39 +199,6 @@ def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bo
     if add_self_loops:
         edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
     return edges
-
-
-def group_values(sensitive: Any) -> np.ndarray:
-    """(N,) groups as integers, bool or strings, whichever they are, of a tensor, an array, a list or a pandas Series.
-
-    Raises:
-        ValueError: they are numbers with a fraction, which name no group, or some are missing.
-    """
-    if isinstance(sensitive, Tensor):
-        sensitive = sensitive.detach().cpu()
-        sensitive = sensitive.float().numpy() if sensitive.is_floating_point() else sensitive.numpy()
-    values = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
-    if values.dtype.kind in "OT":  # pandas' strings, and its integers and bool where they may be missing
-        kinds = {type(each) for each in values.flat}
-        for kind, dtype in ((str, str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
-            if all(issubclass(each, kind) for each in kinds):
-                values = values.astype(dtype)
-                break
-    missing = np.ma.getmaskarray(sensitive) if np.ma.is_masked(sensitive) else np.zeros(0, bool)
-    if not missing.any() and values.dtype.kind in "OTUSf":
-        missing = np.isin(np.strings.lower(values.astype(str)), MISSING)
-    if missing.any():
-        raise ValueError(
-            f"sensitive is missing for {missing.sum()} nodes, the first of which is {missing.argmax()} (masked, NaN, "
-            "None, NA or empty): give them a group of another name, or leave them out"
-        )
-    if values.dtype.kind not in "biuUS" and values.size:
-        raise ValueError(
-            f"sensitive must be one group for each node, integers, bool or strings, got {values.dtype}: number the "
-            "groups (`sensitive.long()`), or cut a range of numbers into intervals. FairGATConv takes it in the place "
-            "of PyTorch Geometric's edge_attr, which is not supported"
-        )
-    return values
 
 
 def _edges(edge_index: Tensor, num_nodes: int) -> Tensor:

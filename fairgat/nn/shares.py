@@ -14,7 +14,8 @@ from typing import Any
 import numpy as np
 from torch import Tensor
 
-from fairgat.nn.csr import group_values, incoming
+from fairgat import groups as grouping
+from fairgat.nn.csr import incoming
 
 MOST = 50  # groups: a kind is numbered by the bits of an int64
 _SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
@@ -49,7 +50,7 @@ class Shares:
     add_self_loops: bool | None = None
 
     def __post_init__(self) -> None:
-        groups, target = np.array(group_values(self.groups)), np.array(self.target, dtype=np.float64)
+        groups, target = np.array(grouping.values(self.groups)), np.array(self.target, dtype=np.float64)
         size = len(groups)
         kinds = np.zeros(0, np.int64) if self.kinds is None else np.array(self.kinds)
         masses = np.zeros((0, size)) if self.masses is None else np.array(self.masses, dtype=np.float64)
@@ -80,7 +81,7 @@ class Shares:
         Raises:
             ValueError: a value is none of the groups.
         """
-        values = group_values(sensitive)
+        values = grouping.values(sensitive)
         numbers = np.searchsorted(self.groups, values).clip(max=len(self.groups) - 1)
         other = self.groups[numbers] != values
         if other.any():
@@ -150,7 +151,7 @@ def balanced_shares(
     """
     if isinstance(retention, bool) or not isinstance(retention, Real) or not -1 <= retention <= 1:
         raise ValueError(f"retention is a number in [-1, 1], got {retention!r}")
-    groups, own = np.unique(group_values(sensitive), return_inverse=True)
+    groups, own = np.unique(grouping.values(sensitive), return_inverse=True)
     nodes, size = len(own), len(groups)
     if own.ndim != 1:
         raise ValueError(f"sensitive must have shape (N,), got {own.shape}")

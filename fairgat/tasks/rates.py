@@ -10,6 +10,8 @@ import math
 
 import numpy as np
 
+from fairgat.groups import known
+
 
 def counted(positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int) -> np.ndarray:
     """Count nodes or pairs by group, label and decision: (groups, 2, 2)."""
@@ -64,8 +66,9 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
         labels: (m,) 0/1 labels.
 
     Raises:
-        ValueError: a label is neither 0 nor 1.
+        ValueError: a label is neither 0 nor 1, or masked.
     """
+    labels = known(labels, "labels")
     if (wrong := labels[(labels != 0) & (labels != 1)]).size:
         raise ValueError(f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label")
     labels = labels.astype(bool)

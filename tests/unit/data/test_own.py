@@ -283,10 +283,13 @@ def test_more_than_twelve_groups_are_refused(tmp_path):
         count(13)
 
 
-def test_declared_values_may_be_words_that_pandas_takes_for_empty(make):
+def test_a_word_for_missing_is_a_group_where_it_is_declared(make):
     nodes = each("sex", ["NA", "EU", "NA", "EU", "NA", "EU"])
     read = {"file": "n.csv", "read": {"keep_default_na": False}}
-    assert make(nodes, nodes=read).group_names == ["sex=EU", "sex=NA"]
+    assert make(nodes, nodes=read, groups=["EU", "NA"]).group_names == ["sex=EU", "sex=NA"]
+    for groups in (None, {"eu": "EU", "others": "*"}):
+        with pytest.raises(DataError, match=r"column 'sex' is 'NA', .*\(row 1"):
+            make(nodes, nodes=read, groups=groups)
 
 
 def test_labels_are_what_is_declared(make):

@@ -135,12 +135,16 @@ def test_a_rate_over_nobody_is_missing(seed, groups, count):
         ([1, 0], [-1, 1], [0, 1], "labels must be 0 or 1; found -1"),
         ([0.2, 1.0], [0, 1], [0, 1], "predictions must be 0 or 1; found 0"),
         ([1], [0, 1], [0, 1], "one shape"),
-        ([1, 0], [0, 1], [0, np.nan], "groups are missing"),
+        ([1, 0], [0, 1], [0, np.nan], "sensitive is missing for 1 nodes"),
+        ([1, 0], [0, 1], ["a", None], "sensitive is missing for 1 nodes"),
+        ([1, 0], [0, 1], [0.25, 0.75], "integers, bool or strings"),
+        (np.ma.masked_array([1, 0], [False, True]), [0, 1], [0, 1], "some predictions are masked"),
+        ([1, 0], np.ma.masked_array([1, 0], [False, True]), [0, 1], "some labels are masked"),
     ],
 )
 def test_what_has_no_metrics_is_refused(predicted, labels, sensitive, message):
     with pytest.raises(ValueError, match=message):
-        node_metrics(np.array(predicted), np.array(labels), np.array(sensitive))
+        node_metrics(predicted, labels, sensitive)
 
 
 def test_each_attributes_gap_and_the_worst_group():

@@ -1,0 +1,72 @@
+"""What a group is: the layer, the metrics, R_chi and own data ask here. Without PyTorch.
+
+Groups are integers, bool or texts, one for each node. Floats name no group, as a range of numbers must be cut first;
+and where a node's group is missing, that is neither a group of its own nor left out in silence.
+"""
+
+from typing import Any
+
+import numpy as np
+
+# Texts that stand for a missing value, in any case.
+MISSING = ("", "<na>", "n/a", "na", "nan", "nat", "none", "null")
+
+
+def values(sensitive: Any, what: str = "sensitive") -> np.ndarray:
+    """Check groups, and give them as (N,) integers, bool or texts, whichever they are.
+
+    Args:
+        sensitive: a tensor, an array, a list or a pandas Series, also a categorical one.
+        what: what messages call them.
+
+    Raises:
+        ValueError: a group is missing (masked, NaN, None, NA or empty), or they are of another type.
+    """
+    groups = _typed(sensitive)
+    lacking = np.ma.getmaskarray(sensitive) if np.ma.is_masked(sensitive) else missing(groups)
+    if lacking.any():
+        raise ValueError(
+            f"{what} is missing for {lacking.sum()} nodes, the first of which is {lacking.argmax()} (masked, NaN, "
+            "None, NA or empty): give them a group of another name, or leave them out"
+        )
+    if groups.dtype.kind not in "biuUS" and groups.size:
+        raise ValueError(
+            f"{what} must be one group for each node, integers, bool or strings, got {groups.dtype}: number the groups "
+            f"(`{what}.long()` of a tensor), or cut a range of numbers into intervals"
+        )
+    return groups
+
+
+def missing(groups: Any) -> np.ndarray:
+    """Say of each value, (N,) bool, whether it stands for a missing one."""
+    groups = np.asarray(groups)
+    if groups.dtype.kind in "biu":
+        return np.zeros(groups.shape, dtype=bool)
+    return np.isin(np.strings.lower(np.strings.strip(groups.astype(str))), MISSING)
+
+
+def known(values: Any, what: str) -> np.ndarray:
+    """Give an array whose values are all there.
+
+    Args:
+        what: what the message calls them.
+
+    Raises:
+        ValueError: some are masked.
+    """
+    if np.ma.is_masked(values):
+        raise ValueError(f"some {what} are masked: leave out these nodes, or fill them in")
+    return np.asarray(values)
+
+
+def _typed(sensitive: Any) -> np.ndarray:
+    """Give an array; of Python's objects one of the type that all of them have, where there is one."""
+    if hasattr(sensitive, "detach"):
+        sensitive = sensitive.detach().cpu()
+        sensitive = (sensitive.float() if sensitive.is_floating_point() else sensitive).numpy()
+    groups = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
+    if groups.dtype.kind in "OT":  # pandas' strings, and its integers and bool where they may be missing
+        for kinds, dtype in (((str,), str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
+            if all(isinstance(each, kinds) and (dtype is bool or not isinstance(each, bool)) for each in groups.flat):
+                return groups.astype(dtype)
+    return groups
