@@ -154,7 +154,7 @@ def parts(curve: pd.DataFrame, predicted: pd.DataFrame, datasets: dict[str, str]
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")
     _headed(axes, [*OVER.values()])
     drawn.supxlabel("share of attention on neighbours in the other group (step 1); GAT's gap is positive", fontsize=8)
-    drawn.supylabel("difference of the groups' mean logits,\nin standard deviations of the logits", fontsize=8)
+    drawn.supylabel("difference of the groups' mean logits\n(second layer), in standard deviations", fontsize=8)
     lines = [style.sign(text, color=COLOURS[part], linestyle="-") for part, text in WORDS.items()]
     gap = style.sign("the gap: their sum", color="black", linestyle="-", linewidth=1.8)
     forecast = style.sign("forecast of the least gap from GAT and ½", color="black", marker="v")

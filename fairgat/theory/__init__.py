@@ -1,7 +1,7 @@
 """Theory: a trained model comes in; the account of its gaps, and the terms and bounds of Theorem 1 and Lemma 1, go out.
 
     for part in theory.account(method):
-        print(part.layer, part.over, part.gap, part.mixing, part.label_selection, part.rest, part.gate)
+        print(part.layer, part.over, part.gap, part.mixing, part.label_selection, part.rest, part.nonlinearity)
     for terms in theory.measure(method):
         print(terms.layer, terms.delta_out, terms.bound)
 

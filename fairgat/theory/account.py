@@ -9,13 +9,14 @@ label differs from that, plus what c_j differs from this one. Summed with u_j th
 - label selection: attention to people of one label rather than the other, within the groups attended to;
 - the rest: attention to people who are not the average of their group and label.
 
-What the activation does to them is the gate. With w the direction in which the gap is read, such as a linear layer's
-weights, and g the share of rows in which a feature is positive, the three are read along w * g, and the gate is the
-rest of the gap. docs/theory.md has the derivation.
+With w the direction in which the gap is read, such as a linear layer's weights, and g the share of rows in which a
+feature is positive, the three are read along w * g. What is left of the gap is what the activation makes of z: the
+nonlinearity. docs/theory.md has the derivation.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,14 +25,15 @@ from scipy.sparse import csr_matrix
 if TYPE_CHECKING:  # training may measure the theory, and does without pandas
     import pandas as pd
 
-PARTS = ("mixing", "label_selection", "rest", "gate")
+PARTS = ("mixing", "label_selection", "rest", "nonlinearity")
+DECIDED = ("base_rates", "means", "remainder")
 OVER = {"all": None, "label 1": 1, "label 0": 0}
 """The rows that an account may be about, and the label that they have."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Account:
-    """A gap, the mean of one group less that of the others, as `mixing + label_selection + rest + gate`.
+    """A gap, the mean of one group less that of the others: the sum of PARTS. `decided` is the sum of DECIDED.
 
     NaN where a group has no row. Gaps have the unit of what is read, logits or representations.
     """
@@ -50,8 +52,8 @@ class Account:
     """The part of attention to people of one label."""
     rest: float
     """The part of attention to people who differ from the average of their group and label."""
-    gate: float
-    """The part of the activation: what is left of the gap."""
+    nonlinearity: float
+    """What the activation makes of it: what is left of the gap."""
     factor: float
     """Two groups: a group's attention to itself less the other group's to it, 1 - a_0 - a_1; the heads' mean.
     This, `between` and `reach` are NaN for more groups, and where a node's attention does not sum to 1."""
@@ -64,8 +66,13 @@ class Account:
     is 1 - reach * alpha_chi."""
     decided: float
     """Logits: the share of the group's rows whose logit is positive, less that of the other rows; NaN of layers."""
-    by_means: float
-    """Logits: the part of `decided` that the gap of the means makes, by `of_means`; NaN of layers."""
+    base_rates: float
+    """Logits: the part of `decided` that is there because one of the sides has more people of a label. Like the next
+    two NaN of layers, and where a label is there on one side only."""
+    means: float
+    """Logits: the part that the difference of the mean logits makes among people of a label."""
+    remainder: float
+    """Logits: the part of what else differs among people of a label, such as how far from the threshold they lie."""
 
 
 def compared(groups: np.ndarray) -> list[int]:
@@ -92,18 +99,37 @@ def contrast(groups: np.ndarray, group: int, rows: np.ndarray | None = None) -> 
     return mine / mine.sum() - others / others.sum()
 
 
-def of_means(values: np.ndarray, others: np.ndarray) -> float:
-    """Find what the difference of two samples' means makes of that of their shares of positive values.
+def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_others: np.ndarray) -> np.ndarray:
+    """Split the difference of two sides' shares of positive logits, by label first, in the parts of DECIDED.
 
-    It is the mean of what moving either sample to the other's mean changes, as in Kitagawa's split. What is left comes
-    from the shapes: from how far above and below 0 the values lie.
+    The base rates' part is Kitagawa's: what labels make of it that are more frequent on one side. Among people of one
+    label the means' part is what moving either side's logits to the mean of the other's changes, averaged over both
+    ways; the remainder is what is left.
+
+    Args:
+        logits, others: (n,) and (m,) of either side.
+        labels, of_others: theirs.
+
+    Returns:
+        (3,), NaN where a label is there on one side only.
     """
+    found = np.zeros(len(DECIDED))
+    for label in np.union1d(labels, of_others):
+        mine, theirs = logits[labels == label], others[of_others == label]
+        if not len(mine) or not len(theirs):
+            return np.full(len(DECIDED), np.nan)
+        shares = len(mine) / len(logits), len(theirs) / len(others)
+        rates = (mine > 0).mean(), (theirs > 0).mean()
+        within, moved = rates[0] - rates[1], of_means(mine, theirs)
+        found += [(shares[0] - shares[1]) * np.mean(rates), np.mean(shares) * moved, np.mean(shares) * (within - moved)]
+    return found
+
+
+def of_means(values: np.ndarray, others: np.ndarray) -> float:
+    """What moving a sample to the other's mean changes in its share of positive values, averaged over both ways."""
     shift = values.mean() - others.mean()
-
-    def gained(sample: np.ndarray, moved: np.ndarray) -> float:
-        return float((sample > 0).mean() - (moved > 0).mean())
-
-    return (gained(values, values - shift) + gained(others + shift, others)) / 2
+    gained = (values > 0).mean() - (values > shift).mean()
+    return float(gained + (others > -shift).mean() - (others > 0).mean()) / 2
 
 
 def parts(net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
@@ -147,47 +173,71 @@ def attention_account(
     Returns:
         One account for every set of rows in OVER and every group of `compared`.
     """
-    whole = all(np.allclose(np.asarray(alpha.sum(1)), 1, atol=1e-3) for alpha in attention)
-    two = whole and len(np.unique(groups)) == 2  # one factor says what mixing is
-    accounts = []
-    for over, label in OVER.items():
-        rows = None if label is None else labels == label
-        for group in compared(groups):
-            weights = contrast(groups, group, rows)
-            if np.isnan(weights).any():
-                missing = {field.name: np.nan for field in fields(Account)}
-                accounts.append(Account(**missing | {"layer": layer, "over": over, "group": group}))
-                continue
-            gap = weights @ out
-            along = direction if direction is not None else gap / (np.linalg.norm(gap) or 1)
-            shown = out @ along if read is None else read
-            total = float(weights @ shown)
-            gated = along * (out[slice(None) if rows is None else rows] > 0).mean(0)
-            split, factors, between = np.zeros(3), [], 0.0
-            for alpha, values, slopes in zip(attention, _heads(c, attention), _heads(gated, attention), strict=True):
-                net, projected = alpha.T @ weights, values @ slopes
-                split += parts(net, projected, groups, labels)
-                factors.append(net[groups == group].sum())
-                between += contrast(groups, group) @ projected
-            accounts.append(
-                Account(
-                    layer=layer,
-                    over=over,
-                    group=group,
-                    gap=total,
-                    mixing=float(split[0]),
-                    label_selection=float(split[1]),
-                    rest=float(split[2]),
-                    gate=float(total - split.sum()),
-                    factor=float(np.mean(factors)) if two else np.nan,
-                    between=float(between) if two else np.nan,
-                    spread=float(shown.std()),
-                    reach=_reach(attention[0], groups, group, rows) if two else np.nan,
-                    decided=float(weights @ (shown > 0)) if read is not None else np.nan,
-                    by_means=of_means(shown[weights > 0], shown[weights < 0]) if read is not None else np.nan,
-                )
-            )
-    return accounts
+    seen = _Pass(c, out, attention, groups, labels, direction, read)
+    return [seen.account(layer, over, group) for over in OVER for group in compared(groups)]
+
+
+@dataclass(frozen=True)
+class _Pass:
+    """What a pass of a layer left, as `attention_account` takes it."""
+
+    c: np.ndarray
+    out: np.ndarray
+    attention: Sequence[csr_matrix]
+    groups: np.ndarray
+    labels: np.ndarray
+    direction: np.ndarray | None
+    read: np.ndarray | None
+
+    @cached_property
+    def one_factor(self) -> bool:
+        """Whether one factor says what mixing is: there are two groups, and each node's attention sums to 1."""
+        whole = all(np.allclose(np.asarray(alpha.sum(1)), 1, atol=1e-3) for alpha in self.attention)
+        return whole and len(np.unique(self.groups)) == 2
+
+    def account(self, layer: str, over: str, group: int) -> Account:
+        """Account for the gap of a group over some rows."""
+        rows = np.ones(len(self.labels), bool) if OVER[over] is None else self.labels == OVER[over]
+        weights = contrast(self.groups, group, rows)
+        identity = {"layer": layer, "over": over, "group": group}
+        if np.isnan(weights).any():
+            return Account(**{field.name: np.nan for field in fields(Account)} | identity)
+        gap = weights @ self.out
+        along = gap / (np.linalg.norm(gap) or 1) if self.direction is None else self.direction
+        shown = self.out @ along if self.read is None else self.read
+        slopes = along * (self.out[rows] > 0).mean(0)
+        linear = self._linear_parts(weights, slopes)
+        total = float(weights @ shown)
+        decided = self._decided(shown, rows, group) if self.read is not None else np.full(1 + len(DECIDED), np.nan)
+        return Account(
+            **identity,
+            gap=total,
+            **dict(zip(PARTS, [*map(float, linear), float(total - linear.sum())], strict=True)),
+            **self._factor(weights, slopes, rows, group),
+            spread=float(shown.std()),
+            **dict(zip(("decided", *DECIDED), map(float, decided), strict=True)),
+        )
+
+    def _linear_parts(self, weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """(3,) mixing, label selection and the rest, the heads' sums."""
+        each = zip(self.attention, _heads(self.c, self.attention), _heads(slopes, self.attention), strict=True)
+        return sum(parts(alpha.T @ weights, c @ slope, self.groups, self.labels) for alpha, c, slope in each)
+
+    def _factor(self, weights: np.ndarray, slopes: np.ndarray, rows: np.ndarray, group: int) -> dict[str, float]:
+        """The factor of mixing, what it multiplies, and the reach of a share."""
+        if not self.one_factor:
+            return dict.fromkeys(("factor", "between", "reach"), np.nan)
+        mine = self.groups == group
+        between = contrast(self.groups, group) @ (self.c @ slopes)
+        factors = [(alpha.T @ weights)[mine].sum() for alpha in self.attention]
+        reach = _reach(self.attention[0], mine, rows)
+        return {"factor": float(np.mean(factors)), "between": float(between), "reach": reach}
+
+    def _decided(self, logits: np.ndarray, rows: np.ndarray, group: int) -> np.ndarray:
+        """(4,) the difference of the shares of positive logits, and its parts."""
+        mine, others = rows & (self.groups == group), rows & (self.groups != group)
+        difference = (logits[mine] > 0).mean() - (logits[others] > 0).mean()
+        return np.append(difference, of_decisions(logits[mine], logits[others], self.labels[mine], self.labels[others]))
 
 
 def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
@@ -221,11 +271,8 @@ def _heads(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarr
     return np.split(values, len(attention), axis=-1)
 
 
-def _reach(alpha: csr_matrix, groups: np.ndarray, group: int, rows: np.ndarray | None) -> float:
+def _reach(alpha: csr_matrix, mine: np.ndarray, rows: np.ndarray) -> float:
     """The shares of both groups' rows that have an inter-edge, added up."""
     edges = csr_matrix((np.ones_like(alpha.data), alpha.indices, alpha.indptr), alpha.shape)
-    mine = groups == group
     has_inter = np.where(mine, edges @ ~mine, edges @ mine) > 0
-    rows = np.ones(len(groups), bool) if rows is None else rows
-    sides = (has_inter[rows & mine], has_inter[rows & ~mine])
-    return float(sum(side.mean() for side in sides)) if all(map(len, sides)) else np.nan
+    return float(has_inter[rows & mine].mean() + has_inter[rows & ~mine].mean())

@@ -96,12 +96,13 @@ def accounts(dataset: str, method: str, cells: list[str]) -> pd.DataFrame:
     runs = product(enumerate(cells if method != "nifty" else []), range(3))
     rows = [
         [dataset, method, cell, split, layer, over, 1,
-         -1.0 - number, -0.4 - number - 0.01 * split, -0.5, 0.01 * split, -0.1, 0.5, -0.8, 2, 1.9, -0.1, -0.04]
+         -1.0 - number, -0.4 - number - 0.01 * split, -0.5, 0.01 * split, -0.1, 0.5, -0.8, 2, 1.9,
+         -0.1, -0.01, -0.04, -0.05]
         for (number, cell), split in runs
         for layer, over in product(("conv1", "conv2", "logit"), ("all", "label 1", "label 0"))
     ]  # fmt: skip
-    terms = ["gap", "mixing", "label_selection", "rest", "gate", "factor", "between", "spread", "reach",
-             "decided", "by_means"]  # fmt: skip
+    terms = ["gap", "mixing", "label_selection", "rest", "nonlinearity", "factor", "between", "spread",
+             "reach", "decided", "base_rates", "means", "remainder"]  # fmt: skip
     return pd.DataFrame(rows, columns=["dataset", "method", "cell", "split", "layer", "over", "group", *terms])
 
 

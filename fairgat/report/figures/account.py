@@ -15,13 +15,13 @@ from fairgat.scores.paired import REFERENCE
 READS = ("account", "selection")
 TASK = "node_classification"
 
-COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "gate": "#BBBBBB"}
-_HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "gate": ""}
+COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "nonlinearity": "#BBBBBB"}
+_HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "nonlinearity": ""}
 WORDS = {
     "mixing": "mixing: attention between the groups",
     "label_selection": "label selection: attention to people of one label",
     "rest": "the rest: attention to people unlike others of their group and label",
-    "gate": "gate: what ReLU does",
+    "nonlinearity": "nonlinearity: what ReLU makes of them",
 }
 _OVER = {"all": "everyone", "label 1": "label 1 only"}
 _SIDE_BY_SIDE = 4
@@ -59,7 +59,7 @@ def draw(settings: Settings, files: Files) -> Figure:
             if column == 0:
                 ax.set_ylabel(title)
     figure.suptitle(
-        "What the gap between the groups is made of\n"
+        "What the gap between the groups is made of, in the second attention layer\n"
         "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",
         fontsize=8.5,
     )

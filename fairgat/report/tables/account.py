@@ -13,7 +13,18 @@ from fairgat.report.tables._measured import number, panel, spread
 READS = ("account", "selection", "winners")
 TASK = "node_classification"
 
-PARTS: dict[str, str] = {"mixing": "mixing", "label_selection": "label selection", "rest": "the rest", "gate": "gate"}
+PARTS = {
+    "mixing": "mixing",
+    "label_selection": "label selection",
+    "rest": "the rest",
+    "nonlinearity": "nonlinearity",
+}
+DECIDED = {
+    "decided": "gap",
+    "base_rates": "base rates",
+    "means": "means within labels",
+    "remainder": "remainder",
+}
 DECISIONS = ("accuracy", "statistical_parity", "parity_labels", "parity_errors", "equal_opportunity")
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2"}
 _OTHERS: dict[str, Text] = {
@@ -62,9 +73,8 @@ def build(settings: Settings, files: Files) -> Table:
     def decided(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
         several = mine["group"].nunique() > 1
         for (over, group), lines in mine.groupby(["over", "group"], sort=False):
-            parts = (lines["decided"], lines["by_means"], lines["decided"] - lines["by_means"])
             of = f"{over}, group {group}" if several else over
-            yield [of, *(spread(100 * each, settings.ddof, 2, sign=True) for each in parts)]
+            yield [of, *(spread(100 * lines[column], settings.ddof, 2, sign=True) for column in DECIDED)]
 
     return Table(
         name="account",
@@ -74,9 +84,10 @@ def build(settings: Settings, files: Files) -> Table:
             "all others; means over the splits ± their standard deviation, over all nodes of the graph. Its parts add "
             "up to it. Mixing is what Theorem 1's factor, 1 − a_0 − a_1, makes of the difference between the groups; "
             "selection, split into label selection and the rest, is attention to people who are not their group's "
-            "average; the gate is what ReLU does (docs/theory.md). A share α on other groups' neighbours makes the "
-            "factor 1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, the unit in which the gaps "
-            f"of two methods compare. Each method is represented by {labels.RULES[settings.rule]}."
+            "average; the nonlinearity is what ReLU makes of them (docs/theory.md). The logits' account is of the "
+            "second attention layer: what the first one does stands in its inputs. A share α on other groups' "
+            "neighbours makes the factor 1 − (R_0 + R_1) α. The spread is the standard deviation over the nodes, the "
+            f"unit in which the gaps of two methods compare. Each method is represented by {labels.RULES[settings.rule]}."
         ),
         panels=[
             panel(
@@ -87,11 +98,12 @@ def build(settings: Settings, files: Files) -> Table:
             ),
             accounted({"logit"}, ["all", "label 1", "label 0"], "The logits", "In units of the logits."),
             panel(
-                settings, notes, asked, logits, ["Of", "gap", "the means", "the shapes"], decided,
+                settings, notes, asked, logits, ["Of", *DECIDED.values()], decided,
                 "From the logits to the decisions",
                 "The difference between the groups' shares of positive logits, over all nodes, in points, and its "
-                "parts. That of the means is what moving one group's logits to the mean of the other's changes (the "
-                "average of both moves), that of the shapes what is left: how far from the threshold people lie.",
+                "parts. That of the base rates is there because label 1 is more frequent in one group. The others are "
+                "among people of one label: what moving one group's logits to the mean of the other's changes (the "
+                "average of both moves), and the remainder, such as how far from the threshold people lie.",
                 left=3,
             ),
             accounted(

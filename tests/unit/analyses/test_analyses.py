@@ -49,7 +49,7 @@ def accounts():
     rows = []
     for method, cell, share in RUNS:
         factor = 1 - 1.9 * share
-        parts = {"mixing": -0.8 * factor, "label_selection": -0.2, "rest": -0.1, "gate": -0.1}
+        parts = {"mixing": -0.8 * factor, "label_selection": -0.2, "rest": -0.1, "nonlinearity": -0.1}
         terms = {"gap": sum(parts.values()), "factor": factor, "between": -0.8, "spread": 2.0, "reach": 1.9}
         run = {"dataset": "d", "method": method, "cell": cell, "layer": "logit", "group": 1} | parts | terms
         rows += [run | {"split": split, "over": over} for split in range(3) for over in ("all", "label 1", "label 0")]

@@ -341,7 +341,7 @@ def test_the_account_is_that_of_the_selected_cell(built):
     assert any("NIFTY on Recidivism: not measured" in text for _, text in built["account"].notes)
     (block,) = [block for block in decided if block.title == "Recidivism"]
     texts = [f"{cell.text} ± {cell.std}" for cell in block.rows[0].cells[2:]]
-    assert texts == ["-10.00 ± 0.00", "-4.00 ± 0.00", "-6.00 ± 0.00"]
+    assert texts == ["-10.00 ± 0.00", "-1.00 ± 0.00", "-4.00 ± 0.00", "-5.00 ± 0.00"]
     (block,) = [block for block in layers if block.title == "Recidivism"]
     layer_names = ["attention 1", "attention 2"]
     assert [str(row.cells[1].text) for row in block.rows] == [*layer_names, "–", *layer_names]

@@ -10,7 +10,17 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
 from fairgat.nn import GATConv
-from fairgat.theory.account import OVER, PARTS, attention_account, compared, contrast, of_means, parts
+from fairgat.theory.account import (
+    DECIDED,
+    OVER,
+    PARTS,
+    attention_account,
+    compared,
+    contrast,
+    of_decisions,
+    of_means,
+    parts,
+)
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
 
@@ -54,8 +64,8 @@ def test_every_part_by_its_definition(seed, groups, heads):
             summed = np.array([sum(np.array(dense)[own, i, j] * piece[j] for j in nodes) for i in nodes])
             expected = mean_difference(summed, rows, sensitive, a.group) @ slopes
             assert getattr(a, name) == pytest.approx(expected, abs=EXACT)
-        gate = mean_difference(out @ weight - z @ slopes, rows, sensitive, a.group)
-        assert a.gate == pytest.approx(gate, abs=EXACT)
+        left = mean_difference(out @ weight - z @ slopes, rows, sensitive, a.group)
+        assert a.nonlinearity == pytest.approx(left, abs=EXACT)
         gap = mean_difference(out @ weight, rows, sensitive, a.group)
         assert [a.gap, sum(getattr(a, name) for name in PARTS)] == pytest.approx([gap] * 2, abs=EXACT)
         assert a.spread == pytest.approx((out @ weight).std())
@@ -103,11 +113,30 @@ def test_what_means_make_of_decisions():
     assert of_means(np.array([1.0, 2, 3]), np.array([-9.0, 1, 5])) == pytest.approx(0.5, abs=EXACT)
 
 
+def test_decisions_are_divided_by_label_first():
+    def sides(rates, of, shift=0.0):
+        labels = [np.repeat([0, 1], [round(200 * (1 - rate)), round(200 * rate)]) for rate in rates]
+        return [of(each) - shift * k for k, each in enumerate(labels)], labels
+
+    logits, labels = sides((0.34, 0.415), lambda label: 9.0 * label - 4.5)  # a perfect classifier: base rates alone
+    np.testing.assert_allclose(of_decisions(*logits, *labels), [-0.075, 0, 0], atol=EXACT)
+    (mine, others), labels = sides((0.5, 0.5), lambda label: np.arange(200) / 40 - 2.5, shift=0.5)  # the same, moved
+    np.testing.assert_allclose(of_decisions(mine, others, *labels), [0, 0.1, 0], atol=EXACT)
+    spread = [np.tile([-1.0, 1.0], 50), np.tile([-1.0, -1.0, -1.0, 3.0], 25)]  # of one mean: what is left
+    nobody = np.zeros(100)
+    np.testing.assert_allclose(of_decisions(*spread, nobody, nobody), [0, 0, 0.25], atol=EXACT)
+    rng = np.random.default_rng(0)
+    logits, labels = rng.normal(size=(2, 300)), rng.integers(-1, 2, (2, 300))
+    whole = (logits[0] > 0).mean() - (logits[1] > 0).mean()
+    assert of_decisions(*logits, *labels).sum() == pytest.approx(whole, abs=EXACT)
+    assert np.isnan(of_decisions(*logits, labels[0], np.ones(300))).all()  # nobody of label 0 to compare with
+
+
 def test_rows_that_a_group_lacks_have_no_account():
     c, (dense,), sensitive, _ = drawn(6, 2)
     labels = np.where(sensitive == 1, 0, np.arange(len(c)) % 2)  # nobody of group 1 has label 1
     found = attention_account("x", c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3))
-    assert {a.over: np.isnan([a.gap, a.mixing, a.gate, a.reach]).all() for a in found} == {
+    assert {a.over: np.isnan([a.gap, a.mixing, a.nonlinearity, a.reach]).all() for a in found} == {
         "all": False, "label 1": True, "label 0": False,
     }  # fmt: skip
 
@@ -136,14 +165,14 @@ def test_the_parts_of_a_trained_network_add_up_to_the_gap_of_its_logits(double, 
         assert a.gap == pytest.approx(expected, abs=EXACT)
         assert sum(getattr(a, name) for name in PARTS) == pytest.approx(expected, abs=EXACT)
         assert a.decided == pytest.approx(mean_difference(logits > 0.0, rows, task.sensitive, a.group), abs=EXACT)
-        sides = (logits[rows & (task.sensitive == a.group)], logits[rows & (task.sensitive != a.group)])
-        assert a.by_means == pytest.approx(of_means(*sides), abs=EXACT)
-    assert all(np.isnan([a.decided, a.by_means]).all() for a in found if a.layer != "logit")
+        assert sum(getattr(a, name) for name in DECIDED) == pytest.approx(a.decided, abs=EXACT)
+        assert a.base_rates == 0 or a.over == "all"
+    assert all(np.isnan([a.decided, a.means]).all() for a in found if a.layer != "logit")
     assert {a.layer for a in found} == {"conv1", "conv2", "logit"}
 
 
-def test_the_gate_of_a_trained_network_is_what_relu_does(double):
-    """Recomputed over a dense adjacency: the gate is no bin for what the other parts miss."""
+def test_the_nonlinearity_of_a_trained_network_is_what_relu_does(double):
+    """Recomputed over a dense adjacency: it is no bin for what the other parts miss."""
     graph = small_graph(nodes=60, edges=200)
     method = make("fairgat", graph, NODE, steps=[3])
     fit(method)
@@ -165,4 +194,4 @@ def test_the_gate_of_a_trained_network_is_what_relu_does(double):
         weight = model.linear.weight[0] / (out @ model.linear.weight[0]).std(correction=0)
         left = out @ weight - z @ (weight * (out > 0).double().mean(0))
     expected = mean_difference(left.numpy(), task.graph.labels >= 0, task.graph.sensitive, 1)
-    assert whole.gate == pytest.approx(expected, abs=1e-8)
+    assert whole.nonlinearity == pytest.approx(expected, abs=1e-8)
