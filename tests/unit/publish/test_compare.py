@@ -132,6 +132,8 @@ def test_the_terminal_shows_the_largest_and_the_file_all(compare):
     shown, full = (text.split("Scores that differ")[1] for text in (said, Path("full.md").read_text()))
     assert "and 17 more" in shown and "| d29," in shown and "| d1," not in shown
     assert all(f"| d{k}," in full for k in range(1, 30))
+    twelve = {run: value + 0.1 * (k < 12) for k, (run, value) in enumerate(runs.items())}
+    assert "and 0 more" not in compare(runs=twelve)[1]
 
 
 def refused(capsys):
