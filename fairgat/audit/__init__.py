@@ -108,15 +108,15 @@ def _deviations(
 
 def runs_in_words(runs: pd.DataFrame, settings: AuditSettings) -> str:
     """Say in a sentence what was run; `runs` are as `fairgat.scores.runs.read` gives them."""
-    each, known = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
-    names = [known.get(name, name) for name in each["dataset"].unique()]
-    failed, counts = (each["metric"] == FAILURE).sum(), each.groupby("dataset")["split"].nunique()
-    splits = f"{each['split'].nunique()} splits of each data set"
+    ran, titles = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
+    names = [titles.get(name, name) for name in ran["dataset"].unique()]
+    failed, counts = (ran["metric"] == FAILURE).sum(), ran.groupby("dataset")["split"].nunique()
+    splits = f"{ran['split'].nunique()} splits of each data set"
     if counts.nunique() > 1:
         splits = f"{counts.min()} to {counts.max()} splits of a data set"
     return (
-        f"{len(each)} runs{f', {failed} of which failed' if failed else ''}: {each['method'].nunique()} methods with "
-        f"{len(each[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {splits} ({', '.join(names)})."
+        f"{len(ran)} runs{f', {failed} of which failed' if failed else ''}: {ran['method'].nunique()} methods with "
+        f"{len(ran[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {splits} ({', '.join(names)})."
     )
 
 

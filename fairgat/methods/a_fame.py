@@ -55,12 +55,12 @@ class BiasedConv(GATConv):
             return super().attend(source, target, graph, keep)
         if keep is not None:
             raise ValueError("the softmax over sources is that of the whole graph: pass no `keep`")
-        at = graph.source.long()
-        e = leaky_relu(source[:, at] + target[:, graph.target], self.negative_slope)
-        where = at.expand_as(e)
-        top = torch.full_like(source, -torch.inf).scatter_reduce(1, where, e.detach(), "amax")
-        weight = (e - top[:, at]).exp()
-        return weight / torch.zeros_like(source).scatter_add(1, where, weight)[:, at]
+        nodes = graph.source.long()
+        e = leaky_relu(source[:, nodes] + target[:, graph.target], self.negative_slope)
+        index = nodes.expand_as(e)
+        top = torch.full_like(source, -torch.inf).scatter_reduce(1, index, e.detach(), "amax")
+        weight = (e - top[:, nodes]).exp()
+        return weight / torch.zeros_like(source).scatter_add(1, index, weight)[:, nodes]
 
 
 class NodeClassification(NodeMethod):

@@ -31,8 +31,8 @@ class NodeClassification(NodeMethod):
         """Subtract each group's threshold from its (N,) logits, so that 0 decides."""
         graph, nodes = self.task.graph, self.task.validation
         counted = (graph.labels == 1) | (self.settings.gap == "statistical_parity")
-        known = (values[nodes] for values in (output.numpy(force=True), graph.labels, graph.sensitive, counted))
-        shifts = tensor(thresholds(*known, self.settings.limit, graph.num_groups))[self.task.sensitive]
+        arrays = (values[nodes] for values in (output.numpy(force=True), graph.labels, graph.sensitive, counted))
+        shifts = tensor(thresholds(*arrays, self.settings.limit, graph.num_groups))[self.task.sensitive]
         return (output.double() - shifts).to(output.dtype)
 
 
