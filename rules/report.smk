@@ -173,7 +173,6 @@ rule costs:
         code=code("costs"),
         shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
         titles={entry.name: entry.title for entry in [*CONFIG.datasets.values(), *CONFIG.methods.values()]},
-        compared=CONFIG.compares_with_paper,
     message:
         "Add up what the training cost"
     script:

@@ -5,7 +5,6 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from pathlib import Path
 
-    from fairgat import paper
     from fairgat.files import read_json, write_text
     from fairgat.report import costs
     from fairgat.report.render import render
@@ -13,8 +12,8 @@ with logged(snakemake):
 
     params = snakemake.params
     runs = read_shards(snakemake.input.runs, params.shards)
-    frame = costs.collect(runs, map(read_json, snakemake.input.bias), paper.load()["runtime"])
-    texts = {form: render(costs.page(frame, params.titles, params.compared), form) for form in ("md", "html", "json")}
+    frame = costs.collect(runs, map(read_json, snakemake.input.bias))
+    texts = {form: render(costs.page(frame, params.titles), form) for form in ("md", "html", "json")}
     texts["csv"] = frame.to_csv(index=False, float_format="%.4g", lineterminator="\n")
     for path in snakemake.output:
         write_text(path, texts[Path(path).suffix[1:]])

@@ -17,6 +17,7 @@ TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "ht
 DOCUMENT = "templates/all_tables.tex.j2"
 # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
 _IN_LATEX = {"block": ("<%", "%>"), "variable": ("<<", ">>"), "comment": ("<#", "#>")}
+_RULES = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}  # below a header, by how a column is aligned
 _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
@@ -111,23 +112,18 @@ def _markdown_cell(cell: Cell) -> str:
 
 def markdown_grid(panel: Panel, block: Block | None = None) -> str:
     """A GitHub table with aligned columns: of one stacked block, or of a whole multirow panel."""
-    if block is not None:
-        header = [block.title, *panel.header[1:]]
-        rows = [[_markdown_cell(cell) for cell in row.cells] for row in block.rows]
-    else:
-        header = panel.header
-        rows = [
-            [markdown(item.title) if number == 0 else "", *map(_markdown_cell, row.cells)]
-            for item in panel.blocks
-            for number, row in enumerate(item.rows)
-        ]
-    lines = [[markdown(text) for text in header], *rows]
+    blocks = panel.blocks if block is None else [block]
+    header = panel.header if block is None else [block.title, *panel.header[1:]]
+    lines = [[markdown(text) for text in header]]
+    for item in blocks:
+        for number, line in enumerate(item.rows):
+            title = [markdown(item.title) if number == 0 else ""] if block is None else []
+            lines.append([*title, *map(_markdown_cell, line.cells)])
     widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
-    rules = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}
-    rule = [rules[side].format("-" * (width - 2)) for side, width in zip(panel.columns, widths, strict=True)]
+    rules = [_RULES[side].format("-" * (width - 2)) for side, width in zip(panel.columns, widths, strict=True)]
     places = [f"{'<' if side == 'l' else '>'}{width}" for side, width in zip(panel.columns, widths, strict=True)]
     padded = [[format(entry, place) for entry, place in zip(line, places, strict=True)] for line in lines]
-    return "\n".join("| " + " | ".join(line) + " |" for line in [padded[0], rule, *padded[1:]])
+    return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rules, *padded[1:]])
 
 
 def to_csv(table: Table) -> str:

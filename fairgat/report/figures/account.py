@@ -1,5 +1,7 @@
 """Account: the gap of the mean logits as the parts that add up to it, data sets side by side."""
 
+from itertools import product
+
 import numpy as np
 import pandas as pd
 from matplotlib.axes import Axes
@@ -37,27 +39,22 @@ def draw(settings: Settings, files: Files) -> Figure:
     accounts = read(files, settings)
     datasets = [each for each in settings.datasets if each.name in set(accounts["dataset"])]
     methods = [each for each in settings.methods if each.name in set(accounts["method"])]
-    logits = accounts[accounts["layer"] == "logit"]
-    logits = logits.assign(**{column: logits[column] / logits["spread"] for column in ("gap", *PARTS)})
-    means = logits.groupby(["over", "dataset", "method", "group"])[["gap", *PARTS]].mean()
-    rows = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
-    columns = max(1, -(-len(datasets) // rows))
-    figure, axes = style.grid(
-        len(_OVER) * rows, columns, max(1.3, 0.45 + 0.17 * len(methods)), sharex=True, sharey=True
-    )
-    for ax in (ax for row in axes for ax in row):
-        ax.set_axis_off()
-    for place, dataset in enumerate(datasets):
+    means = _in_deviations(accounts)
+    lines = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
+    columns = max(1, -(-len(datasets) // lines))
+    height = max(1.3, 0.45 + 0.17 * len(methods))
+    figure, axes = style.grid(len(_OVER) * lines, columns, height, sharex=True, sharey=True)
+    for (place, dataset), (row, over) in product(enumerate(datasets), enumerate(_OVER)):
         line, column = divmod(place, columns)
-        for row, (over, title) in enumerate(_OVER.items(), start=line * len(_OVER)):
-            ax = axes[row][column]
-            ax.set_axis_on()
-            _panel(ax, methods, _largest(means, over, dataset.name))
-            ax.tick_params(labelbottom=over != "all")
-            if over == "all":
-                ax.set_title(style.plain(dataset.title), fontsize=8, fontweight="bold")
-            if column == 0:
-                ax.set_ylabel(title)
+        ax = axes[line * len(_OVER) + row][column]
+        _panel(ax, methods, _largest(means, over, dataset.name))
+        ax.tick_params(labelbottom=row > 0)
+        if row == 0:
+            ax.set_title(style.plain(str(dataset.title)), fontsize=8, fontweight="bold")
+        if column == 0:
+            ax.set_ylabel(_OVER[over])
+    for ax in (ax for row_of_axes in axes for ax in row_of_axes if not ax.has_data()):
+        ax.set_axis_off()
     figure.suptitle(
         "What the gap between the groups is made of, in the second attention layer\n"
         "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",
@@ -70,6 +67,14 @@ def draw(settings: Settings, files: Files) -> Figure:
     gap = style.sign("gap: their sum", color="black", marker="D", markerfacecolor="white")
     figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)
     return figure
+
+
+def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
+    """The parts of the gap of the mean logits over each model's standard deviation: means over the splits."""
+    logits = accounts[accounts["layer"] == "logit"]
+    parts = logits[["gap", *PARTS]].div(logits["spread"], axis=0)
+    keys = ["over", "dataset", "method", "group"]
+    return logits[keys].join(parts).groupby(keys).mean()
 
 
 def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:

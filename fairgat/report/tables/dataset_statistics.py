@@ -39,13 +39,9 @@ _MARKS = "✓ equal to the paper's, ✗ different, ~ different as the splits are
 def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
     stats, notes, with_paper = by_dataset(files["stats"]), Notes(), settings.config.compares_with_paper
-    social, citation = (
-        [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == what] for what in ("nodes", "edges")
-    )
-    people, papers = (
-        {str(each.title): stats[each.name]["counts"] for each in datasets if each.name in stats}
-        for datasets in (social, citation)
-    )
+    social = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "nodes"]
+    citation = [dataset for dataset in settings.datasets if dataset not in social]
+    people, papers = _counted(social, stats), _counted(citation, stats)
     panels = [
         _counts("Social networks", SOCIAL, social, stats, notes),
         _counts("Citation networks", CITATION, citation, stats, notes),
@@ -72,6 +68,11 @@ def build(settings: Settings, files: Files) -> Table:
         panels=[panel for panel in panels if panel.blocks],
         notes=notes.all(),
     )
+
+
+def _counted(datasets: list[Dataset], stats: Mapping[str, Any]) -> dict[str, Any]:
+    """The counts of those data sets whose graph was made, by title."""
+    return {str(each.title): stats[each.name]["counts"] for each in datasets if each.name in stats}
 
 
 def _counts(

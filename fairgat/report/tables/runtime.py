@@ -1,7 +1,8 @@
 """Runtime: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
 
 import statistics
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from fairgat import paper
@@ -15,6 +16,8 @@ from fairgat.scores.paired import REFERENCE
 READS = ("runtime",)
 TASK = "node_classification"
 
+Times = Mapping[str, Mapping[str, float]]
+"""Seconds by data set and method."""
 # What a reader needs to know of the machine, of all that runtime JSON says.
 _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
 
@@ -27,47 +30,25 @@ def build(settings: Settings, files: Files) -> Table:
     """
     measured = by_dataset(files["runtime"])
     published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
-    notes, ours, methods = Notes(), medians(measured), settings.methods
-    datasets = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
-
-    def rows(entry: Callable[[Dataset, Method], Cell]) -> list[Row]:
-        return [row(m.title, *(entry(d, m) for d in datasets), group=group(m.name)) for m in methods]
-
-    def seconds(dataset: Dataset, method: Method) -> Cell:
-        value, mark = ours.get(dataset.name, {}).get(method.name), _mark(dataset, method, measured, notes)
-        return Cell(_three_digits(value), mark=mark)
-
-    def relative(dataset: Dataset, method: Method) -> Cell:
-        ratio, papers = (_ratio(each.get(dataset.name, {}), method.name) for each in (ours, published))
-        if ratio is None and method.name in ours.get(dataset.name, {}):
-            return Cell(DASH, mark=notes.mark(f"GAT was not measured on {dataset.title}."))
-        text = DASH if ratio is None else f"{ratio:.2f}" + ("" if papers is None else f" ({papers:.2f})")
-        return Cell(text, mark=_mark(dataset, method, measured, notes))
-
-    def debiasing(dataset: Dataset, method: Method) -> Cell:
-        return Cell(_three_digits(measured.get(dataset.name, {}).get("debias_seconds", {}).get(method.name)))
-
+    run = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
+    made = _Rows(run, settings.methods, measured)
+    ratio = "Relative to GAT (paper)" if published else "Relative to GAT"
     blocks = [
-        Block("Epoch (sec)", rows(seconds)),
-        Block("Relative to GAT" + " (paper)" * bool(published), rows(relative)),
+        Block("Epoch (sec)", [*made.seconds(medians(measured))]),
+        Block(ratio, [*made.ratios(medians(measured), published)]),
+        Block("Before training, on the first split (sec)", [*made.debiasing()]),
     ]
-    debiased = {name for entry in measured.values() for name in entry.get("debias_seconds", {})}
-    methods = [m.model_copy(update={"title": f"{m.title}: debiasing"}) for m in methods if m.name in debiased]
-    if methods:
-        blocks.append(Block("Before training, on the first split (sec)", rows(debiasing)))
-    absent = [(d.title, d.reason) for d in settings.datasets if d not in datasets]
-    reasons = dict.fromkeys(reason for _, reason in absent)
-    absences = [f"{', '.join(t for t, r in absent if r == reason)}: not run ({reason})." for reason in reasons]
-    in_parentheses = " with the paper's ratio in parentheses" if published else ""
+    absent = [f"{each.title}: not run ({each.reason})." for each in settings.datasets if each not in run]
     return Table(
         name="runtime",
         caption="Run-time comparison.",
         explanation=(
-            f"Seconds per training epoch, then their ratio to GAT's{in_parentheses}. What a "
-            "method does once before its first epoch is not part of them."
+            "Seconds per training epoch, then their ratio to GAT's"
+            + (" with the paper's ratio in parentheses" if published else "")
+            + ". What a method does once before its first epoch is not part of them."
         ),
-        panels=[Panel("stacked", ["", *(dataset.title for dataset in datasets)], blocks)],
-        notes=[*notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absences))],
+        panels=[Panel("stacked", ["", *(each.title for each in run)], [block for block in blocks if block.rows])],
+        notes=[*made.notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absent))],
     )
 
 
@@ -79,26 +60,61 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
+@dataclass
+class _Rows:
+    """The rows of each block, and the notes on them."""
+
+    datasets: list[Dataset]
+    methods: list[Method]
+    measured: Mapping[str, Any]
+    notes: Notes = field(default_factory=Notes)
+
+    def seconds(self, times: Times) -> Iterator[Row]:
+        return self._marked(lambda dataset, method: _three_digits(times.get(dataset, {}).get(method)))
+
+    def ratios(self, ours: Times, papers: Times) -> Iterator[Row]:
+        """Ratios to GAT, the paper's in brackets."""
+
+        def ratio(dataset: str, method: str) -> Text:
+            mine, theirs = (_ratio(times.get(dataset, {}), method) for times in (ours, papers))
+            if mine is None:
+                return DASH
+            return f"{mine:.2f}" if theirs is None else f"{mine:.2f} ({theirs:.2f})"
+
+        return self._marked(ratio)
+
+    def debiasing(self) -> Iterator[Row]:
+        """A row for each method that debiases the graph."""
+        times = {dataset: entry.get("debias_seconds", {}) for dataset, entry in self.measured.items()}
+        for method in self.methods:
+            if any(method.name in each for each in times.values()):
+                cells = (_three_digits(times.get(each.name, {}).get(method.name)) for each in self.datasets)
+                yield row(f"{method.title}: debiasing", *cells, group=group(method.name))
+
+    def _marked(self, text: Callable[[str, str], Text]) -> Iterator[Row]:
+        for method in self.methods:
+            cells = [Cell(text(each.name, method.name), mark=self._mark(each, method)) for each in self.datasets]
+            yield row(str(method.title), *cells, group=group(method.name))
+
+    def _mark(self, dataset: Dataset, method: Method) -> str:
+        """Notes on a method: its own, or why it has no time, or not that of its first cell."""
+        where, entry = f"{method.title} on {dataset.title}", self.measured.get(dataset.name, {})
+        failure = entry.get("failures", {}).get(method.name)
+        if dataset.reason:
+            return self.notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
+        if not entry.get("epoch_seconds", {}).get(method.name):
+            return self.notes.mark(f"{where}: not measured ({failure})." if failure else f"{where}: not measured.")
+        timed = failure and in_words(entry["cells"][method.name])
+        said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
+        return ", ".join(self.notes.mark(text) for text in (method.note, said) if text)
+
+
 def _three_digits(value: float | None) -> Text:
     return DASH if value is None else f"{value:#.3g}".removesuffix(".")
 
 
 def _ratio(times: Mapping[str, float], method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
-
-
-def _mark(dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes) -> str:
-    """Notes on a method: its own, or why it has no time, or not that of its first cell."""
-    where = f"{method.title} on {dataset.title}"
-    entry = measured.get(dataset.name, {})
-    failure = entry.get("failures", {}).get(method.name)
-    if entry.get("epoch_seconds", {}).get(method.name):
-        timed = failure and in_words(entry["cells"][method.name])
-        said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
-        return ", ".join(map(notes.mark, filter(None, (method.note, said))))
-    if dataset.reason:
-        return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
-    return notes.mark(f"{where}: not measured{f' ({failure})' if failure else ''}.")
 
 
 def _how(entry: Mapping[str, Any]) -> str:
