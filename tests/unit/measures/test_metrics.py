@@ -13,14 +13,14 @@ from fairlearn.metrics import (
 )
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from sklearn.metrics import accuracy_score, f1_score, roc_auc_score
+from sklearn.metrics import accuracy_score, f1_score
 
 from fairgat import measures
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.measures import metrics
 from fairgat.measures.metrics import Decisions, node_metrics
 from fairgat.measures.parity import parity_parts
-from fairgat.tasks.rates import area_under_roc, counted
+from fairgat.tasks.rates import counted
 
 
 @pytest.mark.parametrize("groups", [2, 3, 5])
@@ -78,22 +78,6 @@ def test_link_metrics_equal_fairlearn(seed, groups, links):
         odds = equalized_odds_difference(truth, decision, sensitive_features=features)
         assert ours[f"dp_{name}"] == pytest.approx(parity)
         assert ours[f"eo_{name}"] == pytest.approx(odds)
-
-
-@pytest.mark.parametrize("decimals", [1, 8], ids=["ties", "no-ties"])
-def test_area_under_roc_equals_scikit_learn(decimals):
-    rng = np.random.default_rng(0)
-    labels = rng.integers(2, size=200)
-    scores = (rng.random(200) + 0.3 * labels).round(decimals)
-    assert area_under_roc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
-
-
-def test_area_under_roc_with_a_nan_is_nan():
-    assert np.isnan(area_under_roc(np.array([0.1, np.nan, 0.3]), np.array([0, 1, 1])))
-
-
-def test_area_under_roc_of_one_class_is_missing():
-    assert np.isnan(area_under_roc(np.array([0.1, 0.2]), np.array([1, 1])))
 
 
 def rates_of(decision, groups, among):

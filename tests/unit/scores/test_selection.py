@@ -99,6 +99,14 @@ def test_nothing_finished():
     assert {winner["reason"] for winner in chosen["winners"].values()} == {"no cell finished on every split"}
 
 
+def test_reasons_have_the_numbers_that_decided():
+    chosen = select({"x~1": [(0.9, [0.25, None])], "x~2": [(0.85, [0.1, None])]})
+    assert chosen["winners"]["accuracy"]["reason"] == "highest validation accuracy (90.00 %) of 2 cells"
+    near = "the 1 of 2 cells within 1 points of the best validation accuracy (90.00 %)"
+    missing = "25.00 %; equal_opportunity missing"
+    assert chosen["winners"]["fair"]["reason"] == f"lowest sum of statistical_parity ({missing}) among {near}"
+
+
 def test_a_score_that_is_no_number_is_a_failure():
     chosen = select({"x~1": [(float("nan"), 0.1)], "x~2": [(0.5, 0.1)]})
     assert chosen["winner"] == "x~2"

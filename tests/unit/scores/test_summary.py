@@ -45,6 +45,15 @@ def test_a_shard_has_every_score_and_every_failure(found):
     assert (failure.cell, failure.split, failure.reason) == ("x~3", 2, 'it said "no, never"\nand diverged')
 
 
+def test_other_rules_for_the_epoch_have_what_the_tables_show_alone():
+    all_of_it = scores(NODE, 0.9, 0.1) | {"f1": 0.5}
+    other = {"qian": {"validation": all_of_it, "test": all_of_it}}
+    rows = runs.table([metrics("d", "m", "x~1", 0, all_of_it, protocols=other)])
+    assert "f1" in set(rows.query("protocol == ''")["metric"])
+    under = rows.query("protocol == 'qian' and part == 'test'")
+    assert set(under["metric"]) == {"accuracy", "statistical_parity", "equal_opportunity"}
+
+
 def test_a_second_run_of_the_same_code_gives_the_same_summary(found):
     alone = summary.without_times(found)
     assert not set(alone["metric"]) & {"seconds", "seconds_per_epoch"}
