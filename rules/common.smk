@@ -23,6 +23,7 @@ elif not find_spec("fairgat"):
 
 import fairgat.cells
 import fairgat.config.shown
+import fairgat.config.study_rows
 import fairgat.data.datasets
 import fairgat.errors
 import fairgat.files
@@ -49,7 +50,7 @@ try:
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
-    STUDY = fairgat.config.shown.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
+    STUDY = fairgat.config.study_rows.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
     fairgat.data.datasets.check(CONFIG)
     fairgat.measures.check(CONFIG)
 except fairgat.errors.ConfigError as error:

@@ -8,7 +8,7 @@ with logged(snakemake):
     import pandas as pd
 
     from fairgat import frames
-    from fairgat.config.shown import StudySettings
+    from fairgat.config.study_rows import StudySettings
     from fairgat.files import read_json, write_text
     from fairgat.report import forest, study, study_table, style
     from fairgat.report.render import render

@@ -6,7 +6,8 @@ and the nearest valid name. What a method or a data source understands under `se
 declared beside it, and checked by `fairgat.methods.check` and `fairgat.data.datasets.check`.
 """
 
-from fairgat.config.models import SCORES, Config, Dataset, Method
+from fairgat.config.models import Config, Dataset, Method
+from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
 from fairgat.config.protocol import (
     TASKS,
     Count,

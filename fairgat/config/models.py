@@ -9,6 +9,7 @@ import yaml
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from fairgat import cells
+from fairgat.config.pages import PUBLISHED, SCORES, TableEntry, titled
 from fairgat.config.protocol import (
     TASKS,
     Aggregation,
@@ -112,40 +113,6 @@ class Method(Entry):
         return self
 
 
-class TableEntry(Model):
-    """A table: what makes it, and what it shows. A list stands for its `methods`."""
-
-    kind: Name | None = None
-    """The module in fairgat/report/tables that makes it, such as `scores`; the table's own name where absent."""
-    task: Task | None = None
-    """The task that it shows, where its module shows any."""
-    methods: Names = []
-    """The methods that are its rows; none where its rows are something else."""
-    measures: Names | None = None
-    """The measures that are the columns of a table of scores; those that the task shows where absent."""
-    title: str | None = None
-    """Its caption."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _list(cls, content: Any) -> Any:
-        return {"methods": content} if isinstance(content, list | str) else content
-
-    @classmethod
-    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
-        return {"anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]}
-
-
-# The paper's tables of scores, where config.yaml gives no more than their rows.
-SCORES = {
-    "comparison": {"task": "node_classification", "title": "Comparative results."},
-    "ablation": {"task": "node_classification", "title": "Ablation study."},
-    "link_prediction": {"task": "link_prediction", "title": "Comparative results for link prediction."},
-}
-# The data sets that the paper has results on.
-PUBLISHED = ("pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed")
-
-
 class Config(Model):
     """The whole experiment."""
 
@@ -193,7 +160,7 @@ class Config(Model):
     @classmethod
     def _titles(cls, content: Any) -> Any:
         """Title by their keys the data sets and methods that have no title."""
-        return {key: _titled(value) if key in ("datasets", "methods") else value for key, value in content.items()}
+        return {key: titled(value) if key in ("datasets", "methods") else value for key, value in content.items()}
 
     @model_validator(mode="after")
     def _names(self) -> "Config":
@@ -249,7 +216,7 @@ class Config(Model):
 
     def _alike(self) -> list[str]:
         """Name data sets, and methods of one task, that have the same title: tables tell rows by it."""
-        run = {"datasets": [name for name in self.datasets if not self.not_run(name)], "methods": self.only}
+        run = {"datasets": self.datasets_run, "methods": self.only}
         problems = []
         for kind, names in run.items():
             entries, seen = getattr(self, kind), dict[str, str]()
@@ -268,13 +235,12 @@ class Config(Model):
     @property
     def compares_with_paper(self) -> bool:
         """Say whether the run is about the paper: otherwise its pages show nothing that was published."""
-        run = {name: entry for name, entry in self.datasets.items() if not self.not_run(name)}
-        return any(name in PUBLISHED or entry.stands_for for name, entry in run.items())
+        return any(name in PUBLISHED or self.datasets[name].stands_for for name in self.datasets_run)
 
     @property
     def heading(self) -> str:
         """Give the title of its pages."""
-        titles = [str(entry.title) for name, entry in self.datasets.items() if not self.not_run(name)]
+        titles = [str(self.datasets[name].title) for name in self.datasets_run]
         return self.title or ("FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles))
 
     def module(self, method: str) -> str:
@@ -336,9 +302,14 @@ class Config(Model):
             return "left out with only_datasets"
         return None
 
+    @property
+    def datasets_run(self) -> list[str]:
+        """List the data sets that are run, in config order."""
+        return [name for name in self.datasets if not self.not_run(name)]
+
     def datasets_of(self, task: Task) -> list[str]:
         """List the data sets of `task` that are run, in config order."""
-        return [name for name, entry in self.datasets.items() if entry.task == task and not self.not_run(name)]
+        return [name for name in self.datasets_run if self.datasets[name].task == task]
 
     @property
     def only(self) -> list[str]:
@@ -360,15 +331,6 @@ class Config(Model):
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
-
-
-def _titled(entries: Any) -> Any:
-    if not isinstance(entries, Mapping):
-        return entries
-    return {
-        name: {**entry, "title": entry.get("title") or name} if isinstance(entry, Mapping) else entry
-        for name, entry in entries.items()
-    }
 
 
 _NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file

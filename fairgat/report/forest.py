@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import measures
-from fairgat.config.shown import StudySettings
+from fairgat.config.study_rows import StudySettings
 from fairgat.report import style
 from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
 

@@ -13,7 +13,7 @@ import pandas as pd
 
 from fairgat import measures
 from fairgat.config import TASKS
-from fairgat.config.shown import StudyRow, StudySettings
+from fairgat.config.study_rows import StudyRow, StudySettings
 from fairgat.errors import ConfigError, nearest
 from fairgat.paper import means
 from fairgat.report.failures import of_selection

@@ -8,7 +8,7 @@ import pandas as pd
 
 from fairgat import measures
 from fairgat.config import TASKS
-from fairgat.config.shown import StudySettings
+from fairgat.config.study_rows import StudySettings
 from fairgat.report import labels, percent
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.report.study import (

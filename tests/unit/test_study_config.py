@@ -3,7 +3,7 @@
 import pytest
 
 from fairgat import config, measures
-from fairgat.config import shown
+from fairgat.config import study_rows
 from fairgat.errors import ConfigError
 
 NODE = "node_classification"
@@ -59,8 +59,8 @@ def test_what_cannot_be_compared_is_refused(study, expected):
 
 def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
-        shown.study_settings(load(only_methods=["fairgat"]))
+        study_rows.study_settings(load(only_methods=["fairgat"]))
     with pytest.raises(ConfigError, match="there is no study"):
-        shown.study_settings(load().model_copy(update={"study": None}))
+        study_rows.study_settings(load().model_copy(update={"study": None}))
     with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
         measures.check(load({"metrics": ["acuracy"]}))

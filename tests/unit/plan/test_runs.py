@@ -3,7 +3,7 @@
 import pytest
 
 from fairgat import config, paper
-from fairgat.config.models import PUBLISHED
+from fairgat.config import PUBLISHED
 from fairgat.errors import ConfigError
 from fairgat.plan import KINDS, Plan, Run
 

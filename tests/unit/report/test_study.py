@@ -12,7 +12,7 @@ from scipy import stats
 from small_results import LINK, NODE, metrics, scores
 
 from fairgat import cells, config, methods
-from fairgat.config import shown
+from fairgat.config import study_rows
 from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from fairgat.report import forest, percent, study, study_table, style
@@ -22,7 +22,7 @@ from fairgat.scores import runs, selection
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
 SHIPPED = config.load_files(ROOT / "config.yaml")
-SETTINGS = shown.study_settings(OVERLAY)
+SETTINGS = study_rows.study_settings(OVERLAY)
 
 
 def test_the_overlay_is_valid_and_varies_nothing_else():
@@ -85,7 +85,7 @@ def test_the_blocks():
                 )
     # Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there.
     turned = OVERLAY.model_copy(update={"methods": dict(reversed(OVERLAY.methods.items()))})
-    assert shown.study_settings(turned) == SETTINGS
+    assert study_rows.study_settings(turned) == SETTINGS
 
 
 GRID = {"fairgat": {"tasks": [LINK], "grid": {"eta": [0.75, 1.0]}}, "gat": {"tasks": [LINK]}}
@@ -173,7 +173,7 @@ def test_a_control_is_compared_at_the_cell_that_is_as_good_as_another_method():
     content["methods"]["gat"]["tasks"] = [LINK]
     rows = content["study"]["rows"]
     rows[1]["as_good_as"], rows[2]["as_good_as"] = "fairgat", "noise"
-    given = shown.study_settings(config.load(content))
+    given = study_rows.study_settings(config.load(content))
     reached = {("gat", "default"): 0.9, ("fairgat", "default"): 0.8}
     reached |= {("noise", f"size~{size}"): value for size, value in ((0.1, 0.89), (0.5, 0.82), (1.0, 0.7))}
     made = [
@@ -297,7 +297,7 @@ def test_the_table_says_what_was_not_run_and_on_how_many_splits(frame):
     few = OVERLAY.model_copy(update={"only_methods": ["gat", "gat-no-self-loops"]})
     rows = frame[frame["of"] == "gat"]
     rows = rows.assign(n_splits=rows["n_splits"].mask(rows["dataset_title"] == "Cora", 3))
-    text = study_table.table(shown.study_settings(few), rows).explanation
+    text = study_table.table(study_rows.study_settings(few), rows).explanation
     assert "over the same 5 splits (Cora 3), ±" in text
     assert "Not run here: " in text and "S3 centred" in text.rpartition("Not run here: ")[2]
 

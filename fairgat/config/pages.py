@@ -1,0 +1,50 @@
+"""What pages show: titles, the entries of tables, and what the paper has results on."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import model_validator
+
+from fairgat.config.protocol import Model, Name, Names, Task
+
+
+class TableEntry(Model):
+    """A table: what makes it, and what it shows. A list stands for its `methods`."""
+
+    kind: Name | None = None
+    """The module in fairgat/report/tables that makes it, such as `scores`; the table's own name where absent."""
+    task: Task | None = None
+    """The task that it shows, where its module shows any."""
+    methods: Names = []
+    """The methods that are its rows; none where its rows are something else."""
+    measures: Names | None = None
+    """The measures that are the columns of a table of scores; those that the task shows where absent."""
+    title: str | None = None
+    """Its caption."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _list(cls, content: Any) -> Any:
+        return {"methods": content} if isinstance(content, list | str) else content
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
+        return {"anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]}
+
+
+# The paper's tables of scores, where config.yaml gives no more than their rows.
+SCORES = {
+    "comparison": {"task": "node_classification", "title": "Comparative results."},
+    "ablation": {"task": "node_classification", "title": "Ablation study."},
+    "link_prediction": {"task": "link_prediction", "title": "Comparative results for link prediction."},
+}
+# The data sets that the paper has results on.
+PUBLISHED = ("pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed")
+
+
+def titled(entries: Any) -> Any:
+    """Title by their keys those entries that have no title."""
+    if not isinstance(entries, Mapping):
+        return entries  # refused later, as any entry that is no mapping
+    given = {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
+    return {**entries, **{name: {**entry, "title": entry.get("title") or name} for name, entry in given.items()}}

@@ -1,0 +1,164 @@
+"""What a study compares: its rule's params, the rows that are run."""
+
+from collections.abc import Iterable
+from typing import Any, Literal
+
+from fairgat.config.models import Config
+from fairgat.config.protocol import TASKS, EpochRuleName, Model, Name, Task
+from fairgat.config.study import Row
+from fairgat.errors import ConfigError
+
+
+class ScoreSettings(Model):
+    """Whose scores are shown, and how they are summed up."""
+
+    protocols: list[str]
+    """Those whose scores are shown."""
+    ddof: int
+    """How deviations are computed."""
+    ratios: dict[Task, float]
+    """Test examples for each one that is trained on."""
+    tested: dict[Task, float]
+    """The share of the examples that are tested."""
+
+
+class StudyRow(Model):
+    """A method as it is, or a variant: another method, or the same one on another form of the data set."""
+
+    dataset: Name
+    """Of its runs."""
+    method: Name
+    """Of its runs."""
+    of: Name
+    """The method that it is compared with."""
+    title: str
+    changes: str | None = None
+    """In words; None for a method as it is."""
+    as_good_as: Name | None = None
+    """The method whose AUC chooses its cell."""
+    epochs: EpochRuleName = "accuracy"
+    """The rule that chooses its epochs."""
+    of_epochs: EpochRuleName = "accuracy"
+    """The rule that chooses those of the method that it is compared with."""
+    rules: str = ""
+    """Both rules in words, where a study has several."""
+    note_of_more_groups: str | None = None
+
+
+Rules = tuple[EpochRuleName, EpochRuleName]
+"""Those that choose the epochs of a variant, and of what it is compared with."""
+
+
+class StudyBlock(Model):
+    """A data set on which some variant is run."""
+
+    name: Name
+    title: str
+    task: Task
+    rows: list[StudyRow]
+    """Each method as it is, then its variants."""
+
+
+class StudySettings(ScoreSettings):
+    """The settings of a study: those of `fairgat.config.Study`, with the rows that are run."""
+
+    name: Name
+    title: str
+    part: Literal["validation", "test"]
+    metrics: list[str] | None
+    figure_metrics: list[str] | None
+    accounts: bool
+    measured_by: dict[str, str]
+    left_out: list[str]
+    """Titles of variants that are not run."""
+    blocks: list[StudyBlock]
+
+    @property
+    def rows(self) -> list[StudyRow]:
+        return [row for block in self.blocks for row in block.rows]
+
+
+def study_settings(config: Config) -> StudySettings:
+    """Say what the study compares.
+
+    Raises:
+        ConfigError: there is no study, or no variant of it is run.
+    """
+    study = config.study
+    if study is None:
+        raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
+    others = {row.method or row.dataset for row in study.rows}
+    blocks = []
+    for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):
+        entry = config.datasets[dataset]
+        rows = _study_rows(config, dataset, others)
+        if any(row.changes for row in rows):
+            blocks.append(StudyBlock(name=dataset, title=entry.title or dataset, task=entry.task, rows=rows))
+    if not blocks:
+        raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
+    drawn, titles = {block.name for block in blocks}, {row.title for block in blocks for row in block.rows}
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "accounts"})
+    return StudySettings(
+        **asked,
+        measured_by={name: by for name, by in study.measured_by.items() if {name, by} <= drawn},
+        **_scores(config),
+        left_out=[row.title for row in study.rows if row.title not in titles],
+        blocks=blocks,
+    )
+
+
+def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
+    """Make the rows of a data set; `others` are the variants, methods and data sets.
+
+    A variant that has variants stands above them as a method does.
+    """
+    study, methods = config.study, config.methods_on(dataset)
+    assert study is not None
+    # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
+    methods = [name for name in config.only if name in methods] or methods
+    bases = {row.of for row in study.rows if row.method in methods}
+    pairs: list[Rules] = (
+        study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
+    )
+
+    def varies(row: Row, method: str) -> bool:
+        if row.method:
+            return row.method in methods and row.of == method
+        return row.of == dataset and method in row.methods and not config.not_run(row.dataset or "")
+
+    rows = []
+    for of in (name for name in methods if name in bases or name not in others):
+        as_it_is = StudyRow(
+            dataset=dataset,
+            method=of,
+            of=of,
+            title=config.methods[of].title or of,
+            note_of_more_groups=config.methods[of].note_of_more_groups,
+        )
+        rules: list[Rules] = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
+        rows += _by_rule(as_it_is, rules, len(pairs) > 1)
+        for row in (row for row in study.rows if varies(row, of)):
+            given = row.model_dump(include={"title", "changes", "as_good_as"})
+            where = {"dataset": row.dataset or dataset, "method": row.method or of}
+            note = config.methods[where["method"]].note_of_more_groups
+            variant = as_it_is.model_copy(update=given | where | {"note_of_more_groups": note})
+            rows += _by_rule(variant, pairs, len(pairs) > 1)
+    return rows
+
+
+def _by_rule(row: StudyRow, pairs: Iterable[Rules], named: bool) -> list[StudyRow]:
+    """Repeat a row for each pair of rules that choose epochs, with both in words if `named`."""
+    rows = []
+    for epochs, of_epochs in pairs:
+        rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
+        given = {"epochs": epochs, "of_epochs": of_epochs, "rules": f" ({rules})" if named else ""}
+        rows.append(row.model_copy(update=given))
+    return rows
+
+
+def _scores(config: Config) -> dict[str, Any]:
+    ratios = {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
+    tested = {task: config.splits.tested(training.divides) for task, training in TASKS.items()}
+    return {
+        "protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios, "tested": tested,
+    }  # fmt: skip
