@@ -74,34 +74,45 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
     """
     if not source.is_dir():
         raise DataError(f"{source} is not a folder")
-    missing = {
-        (mirror / file.name).parent / file.basename if mirror else _raw(config, name) / file.basename: file
-        for name, files in _wanted(config, names).items()
-        for file in files
-        if file.pin
-    }
+    sought = _sought(config, mirror, names)
     lines, damaged, paths = [], [], sorted(path for path in source.rglob("*") if path.is_file())
-    for path in paths:
-        if not missing:
-            break
+    for path in paths if sought else ():
         try:
-            with download.unpacked(path) as content:
-                pins = identities(content)
-                for target in [target for target, file in missing.items() if file.pin in pins]:
-                    file = missing.pop(target)
-                    download.place(file, content, target.parent)
-                    lines.append(f"{file.name}: {path} -> {target}")
+            lines += _taken_in(path, sought)
         except (DataError, OSError) as error:
             damaged.append(str(error))
-    wrong = damaged if missing else []
-    for file in dict.fromkeys(missing.values()):
-        same_name = [path for path in paths if path.name.removesuffix(".gz") == file.basename]
-        wrong += [f"{path} is not {file.name}, which has {file.pin}" for path in same_name[:1]]
+    wrong = (damaged if sought else []) + _same_name(paths, sought)
     if wrong:
         raise DataError("\n".join([*lines, *wrong]))
     if not lines:
         raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines
+
+
+def _sought(config: Config, mirror: Path | None, names: list[str] | None) -> dict[Path, File]:
+    """Give the files whose bytes are known, by the places where they are wanted."""
+    wanted = [(name, file) for name, files in _wanted(config, names).items() for file in files if file.pin]
+    return {(mirror / file.name if mirror else _raw(config, name) / file.basename): file for name, file in wanted}
+
+
+def _taken_in(path: Path, sought: dict[Path, File]) -> Iterator[str]:
+    """Put a file in its places, which are then no longer sought."""
+    with download.unpacked(path) as content:
+        pins = identities(content)
+        for target in [target for target, file in sought.items() if file.pin in pins]:
+            file = sought.pop(target)
+            download.place(file, content, target.parent)
+            yield f"{file.name}: {path} -> {target}"
+
+
+def _same_name(paths: list[Path], sought: dict[Path, File]) -> list[str]:
+    """Say which of the files have the name of one that is sought, and other bytes."""
+    named = {path.name.removesuffix(".gz"): path for path in reversed(paths)}
+    return [
+        f"{named[file.basename]} is not {file.name}, which has {file.pin}"
+        for file in dict.fromkeys(sought.values())
+        if file.basename in named
+    ]
 
 
 def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
+# Blanks behind a separator are none of a text; rows of other lengths are refused. A text is one object wherever it is.
+_DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
@@ -27,9 +29,7 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     Raises:
         DataError: it is no delimited text file, pandas refuses it, or columns have no name or the same one.
     """
-    where, told = written.where, {"skipinitialspace": True, "index_col": False, "low_memory": False} | written.read
-    if told.get("engine", "c") != "c" or len(str(told.get("sep"))) > 1:
-        told.pop("low_memory")  # pandas' other engine has none
+    where, told = written.where, _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
     keys = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
@@ -46,6 +46,8 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
 def _parsed(path: Path, where: str, told: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
+    if told.get("engine", "c") != "c":
+        told = {key: value for key, value in told.items() if key != "low_memory"}  # which other engines lack
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:

@@ -128,46 +128,13 @@ class Graph:
         Raises:
             DataError: the graph breaks one.
         """
-        features, edges = self.features, self.edge_index
-        n = len(features) if features.ndim == 2 else 0
-        fits = {
-            "features": ("(N, F)", features.ndim == 2),
-            "labels": (f"({n},)", self.labels.shape == (n,)),
-            "sensitive": (f"({n},)", self.sensitive.shape == (n,)),
-            "edge_index": ("(2, E)", edges.ndim == 2 and len(edges) == 2),
-        }
-        for name, (shape, fitting) in fits.items():
-            found, dtype = getattr(self, name), np.dtype(np.float32 if name == "features" else np.int64)
-            if not fitting:
-                raise DataError(f"{name} must have shape {shape}, got {found.shape}")
-            if found.dtype != dtype:
-                raise DataError(f"{name} must be {dtype}, got {found.dtype}; convert them with .astype(np.{dtype})")
-        if not np.isfinite(features).all():
+        _check_shapes(self)
+        if not np.isfinite(self.features).all():
             raise DataError("features must be finite; some are NaN or infinite")
-        if n and self.labels.min() < UNLABELLED:
+        if self.num_nodes and self.labels.min() < UNLABELLED:
             raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
-        numbers = np.unique(self.sensitive)
-        if n and numbers[0] < 0:
-            raise DataError(f"sensitive groups are numbered from 0; found a negative one, {numbers[0]}")
-        if not np.array_equal(numbers, np.arange(len(numbers))):
-            gap = int(np.flatnonzero(numbers != np.arange(len(numbers)))[0])
-            raise DataError(
-                f"sensitive groups are numbered 0 .. S-1; no node is in group {gap}, some are in {numbers[gap]}. "
-                "Number the groups that occur without a gap."
-            )
-        if self.groups and (len(self.groups) != len(numbers) or len({tuple(each) for each in self.groups}) > 1):
-            raise DataError(f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names")
-        if edges.size and (edges.min() < 0 or edges.max() >= n):
-            raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
-        if (edges[0] == edges[1]).any():
-            raise DataError("edge_index holds self-loops; they are added by the attention layers, not stored")
-        codes = edges[0] * n + edges[1]
-        if (codes[1:] <= codes[:-1]).any():
-            raise DataError("edge_index is not sorted by (row, column), or holds duplicates")
-        backwards = edges[1] * n + edges[0]
-        backwards.sort()
-        if not np.array_equal(backwards, codes):
-            raise DataError("edge_index is not symmetric: some edge is stored in one direction only")
+        _check_groups(self)
+        _check_edges(self.edge_index, self.num_nodes)
 
     def save(self, path: str | Path) -> None:
         """Write the `.npz`; it appears whole or not at all."""
@@ -199,6 +166,52 @@ class Graph:
         except (DataError, KeyError, TypeError, json.JSONDecodeError) as error:
             raise DataError(f"{path}: {error}") from None
         return graph
+
+
+def _check_shapes(graph: Graph) -> None:
+    n = len(graph.features) if graph.features.ndim == 2 else -1
+    shapes = {"features": "(N, F)", "labels": f"({n},)", "sensitive": f"({n},)", "edge_index": "(2, E)"}
+    fits = {
+        "features": n >= 0,
+        "labels": graph.labels.shape == (n,),
+        "sensitive": graph.sensitive.shape == (n,),
+        "edge_index": graph.edge_index.ndim == 2 and len(graph.edge_index) == 2,
+    }
+    for name, fitting in fits.items():
+        array, dtype = getattr(graph, name), np.dtype(np.float32 if name == "features" else np.int64)
+        if not fitting:
+            raise DataError(f"{name} must have shape {shapes[name]}, got {array.shape}")
+        if array.dtype != dtype:
+            raise DataError(f"{name} must be {dtype}, got {array.dtype}; convert them with .astype(np.{dtype})")
+
+
+def _check_groups(graph: Graph) -> None:
+    numbers = np.unique(graph.sensitive)
+    if len(numbers) and numbers[0] < 0:
+        raise DataError(f"sensitive groups are numbered from 0; found a negative one, {numbers[0]}")
+    gaps = np.flatnonzero(numbers != np.arange(len(numbers)))
+    if len(gaps):
+        raise DataError(
+            f"sensitive groups are numbered 0 .. S-1; no node is in group {gaps[0]}, some are in {numbers[gaps[0]]}. "
+            "Number the groups that occur without a gap."
+        )
+    attributes = {tuple(values) for values in graph.groups}
+    if graph.groups and (len(graph.groups) != len(numbers) or len(attributes) > 1):
+        raise DataError(f"there are {len(numbers)} sensitive groups, and {len(graph.groups)} of them have names")
+
+
+def _check_edges(edges: np.ndarray, n: int) -> None:
+    if edges.size and (edges.min() < 0 or edges.max() >= n):
+        raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
+    if (edges[0] == edges[1]).any():
+        raise DataError("edge_index holds self-loops; they are added by the attention layers, not stored")
+    codes = edges[0] * n + edges[1]
+    if (codes[1:] <= codes[:-1]).any():
+        raise DataError("edge_index is not sorted by (row, column), or holds duplicates")
+    backwards = edges[1] * n + edges[0]
+    backwards.sort()
+    if not np.array_equal(backwards, codes):
+        raise DataError("edge_index is not symmetric: some edge is stored in one direction only")
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:

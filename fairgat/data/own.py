@@ -5,30 +5,17 @@ Each check is one sentence: the file, the column and its cell, what was expected
 
 import itertools
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
+from fairgat.data.edges import Edges, largest_component, listing
 from fairgat.data.graph import UNLABELLED, Graph, distinct, symmetrise
 from fairgat.data.roles import MOST_GROUPS, REST, Roles
 from fairgat.data.source import scaled
 from fairgat.data.table import Coded, Table, coded, describe, empty, folded, ordered, to_numbers
 from fairgat.errors import DataError
-from fairgat.groups import missing
 
 _LARGEST = float(np.finfo(np.float32).max)
-
-
-@dataclass(frozen=True)
-class Edges:
-    """Edges between rows of the nodes' table, checked by `checked`."""
-
-    pairs: np.ndarray
-    """(m, 2) row numbers from 0."""
-    where: str
-    facts: Mapping[str, Any]
-    """How they were read, and how many were left out."""
 
 
 def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = None) -> Graph:
@@ -58,7 +45,7 @@ def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = No
         "columns": _described(nodes, roles, x is not None),
         **edges.facts,
         "left_out_nodes": int((~kept).sum()),
-        **_listing(edges.pairs, np.where(kept, groups, -1), edge_index.shape[1] // 2),
+        **listing(edges.pairs, np.where(kept, groups, -1), edge_index.shape[1] // 2),
     }
     if not kept.all():
         nodes = Table(nodes.frame[kept], nodes.where, nodes.row)
@@ -102,12 +89,11 @@ def _groups(nodes: Table, roles: Roles) -> tuple[np.ndarray, dict[int, dict[str,
 def _values(nodes: Table, name: str, roles: Roles) -> tuple[np.ndarray, list[str]]:
     """Number each node's value of an attribute, and name the values."""
     column = coded(nodes.column(name))
-    named = [value for value, lacking in zip(column.values, missing(column.values), strict=True) if not lacking]
-    groups = roles.groups or {value: (value,) for value in ordered(named)}
+    groups = roles.groups or {value: (value,) for value in ordered(column.said)}
     numbers = {value: number for number, values in enumerate(groups.values()) for value in values}
-    listed = numbers if roles.groups else {}
-    if not ("unknown_groups" in roles.drop and listed and REST not in listed):
-        _check_spelling(nodes, name, column, listed, "groups")
+    others_are_left_out = roles.groups and REST not in numbers and "unknown_groups" in roles.drop
+    if not others_are_left_out:
+        _check_spelling(nodes, name, column, numbers if roles.groups else {}, "groups")
     return column.map(numbers, -1), list(groups)
 
 
@@ -145,84 +131,12 @@ def _check_spelling(nodes: Table, name: str, column: Coded, declared: Mapping[st
             nodes.refuse(column.codes == column.values.index(value), what, name)
 
 
-# ------------------------------------------------------------------------------------------------------- edges
-
-
-def is_edge(listed: Table, weight: str) -> np.ndarray:
-    """Say of each row, (m,) bool, whether its weight makes it an edge: not where it is 0, false, no or empty."""
-    column = coded(listed.column(weight))
-    weights = np.array([_weight(value.strip().lower()) for value in column.values])[column.codes]
-    listed.refuse(np.isnan(weights), "which is no weight: a number, true, false, yes or no", weight)
-    return weights != 0
-
-
-def _weight(text: str) -> float:
-    words = {"true": 1.0, "yes": 1.0, "false": 0.0, "no": 0.0, "": 0.0}
-    try:
-        return words[text] if text in words else float(text)
-    except ValueError:
-        return np.nan
-
-
-def checked(roles: Roles, listed: Table, pairs: np.ndarray, facts: Mapping[str, Any]) -> Edges:
-    """Refuse edges that name nobody or join a node to itself, or leave them out where `roles.drop` says so.
-
-    Args:
-        roles: what may be left out.
-        listed: (m) rows, whose first two columns are the ends as they are written.
-        pairs: (m, 2) the rows of the nodes' table that they name, -1 for none.
-        facts: how they were read.
-    """
-    known, first = pairs >= 0, listed.frame.columns[0]
-    loops = (pairs[:, 0] == pairs[:, 1]) & known[:, 0]
-    if "unknown_ids" not in roles.drop:
-        for end, name in enumerate(listed.frame.columns[:2]):
-            what = "which names nobody: correct it, or leave such edges out by `drop: [unknown_ids]`"
-            listed.refuse(~known[:, end], what, name)
-    if "self_loops" not in roles.drop:
-        listed.refuse(loops, "as is the other end: leave such edges out by `drop: [self_loops]`", first)
-    good = known.all(axis=1) & ~loops
-    left_out = int((~good).sum())
-    return Edges(pairs[good] if left_out else pairs, listed.where, {**facts, "left_out_edges": left_out})
-
-
 def _kept(roles: Roles, groups: np.ndarray, labels: np.ndarray | None, edge_index: np.ndarray) -> np.ndarray:
     """Say of each node, (N,) bool, whether it is in the graph."""
     kept = groups >= 0
     if roles.labelled_only and labels is not None:
         kept &= labels != UNLABELLED
     return largest_component(edge_index, kept) if roles.largest_component and kept.any() else kept
-
-
-def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
-    """Find the largest connected component, (N,) bool, of the subgraph that some nodes, (N,) bool, induce."""
-    from scipy.sparse import coo_array
-    from scipy.sparse.csgraph import connected_components
-
-    source, target = edge_index[:, among[edge_index].all(axis=0)]
-    adjacency = coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=(len(among), len(among)))
-    _, component = connected_components(adjacency, directed=False)
-    return among & (component == np.bincount(component[among]).argmax())
-
-
-def _listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:
-    """Count how a list names its edges: published counts are often of rows.
-
-    Args:
-        pairs: (m, 2) rows of nodes.
-        groups: (N,) the group of each node, -1 for one that is not in the graph.
-        count: how many different edges there are.
-    """
-    different = distinct(pairs[:, 0].astype(np.int64) * len(groups) + pairs[:, 1])
-    small = groups.astype(np.int16)  # for memory: there are few groups
-    first, second = small[different // len(groups)], small[different % len(groups)]
-    inside = (first >= 0) & (second >= 0)
-    return {
-        "repeated_edges": len(pairs) - len(different),
-        "edges_listed_both_ways": len(different) - count,
-        "listed_inter_edges": int((inside & (first != second)).sum()),
-        "listed_intra_edges": int((inside & (first == second)).sum()),
-    }
 
 
 # ---------------------------------------------------------------------------------------------------- features
@@ -240,18 +154,23 @@ def _features(nodes: Table, roles: Roles, x: np.ndarray | None, edge_index: np.n
         else:
             names.append(name)
             parts.append(_number(nodes, name, roles)[:, None])
-    for kind in roles.graph_features:
-        degree = np.bincount(edge_index[0], minlength=len(nodes.frame))
-        names.append(kind)
-        parts.append((degree if kind == "degree" else np.ones_like(degree))[:, None])
+    names += roles.graph_features
+    parts += _of_graph(roles, edge_index, len(nodes.frame))
     if not names:
         raise DataError(f"{nodes.where}: no column is left as a feature; `graph_features: [degree]` makes one")
     made = np.concatenate(parts, axis=1, dtype=np.float64)
-    for place, name in enumerate(names):
-        nodes.refuse(~(np.abs(made[:, place]) <= _LARGEST), f"feature {name!r} should be a number below 1e38")
+    for name, column in zip(names, made.T, strict=True):
+        nodes.refuse(~(np.abs(column) <= _LARGEST), f"feature {name!r} should be a number below 1e38")
         if roles.scaling == "row":
-            nodes.refuse(made[:, place] < 0, f"feature {name!r} is negative, and `scaling: row` divides by a row's sum")
+            nodes.refuse(column < 0, f"feature {name!r} is negative, and `scaling: row` divides by a row's sum")
     return names, made
+
+
+def _of_graph(roles: Roles, edge_index: np.ndarray, num_nodes: int) -> list[np.ndarray]:
+    """Give the features made of the graph, (N, 1) each."""
+    degree = np.bincount(edge_index[0], minlength=num_nodes)
+    made = {"degree": degree, "constant": np.ones_like(degree)}
+    return [made[kind][:, None] for kind in roles.graph_features]
 
 
 def feature_columns(nodes: Table, roles: Roles, beside_x: bool = False) -> list[str]:

@@ -161,20 +161,22 @@ class Roles(Declared):
     """How features are scaled."""
 
     @model_validator(mode="after")
-    def _fit_together(self) -> "Roles":
+    def _groups_fit(self) -> "Roles":
         if (self.groups or self.bins) and len(self.sensitive) > 1:
             raise ValueError("`groups` and `bins` are for a single attribute: recode several in the file")
-        if len(set(self.sensitive)) < len(self.sensitive):
-            raise ValueError(f"`sensitive` names a column twice: {', '.join(self.sensitive)}")
         if self.groups and self.bins:
             raise ValueError("`groups` and `bins` both say what the groups are: leave one out")
         if self.bins and list(self.bins) != sorted(set(self.bins)):
             raise ValueError(f"`bins` must rise, got {list(self.bins)}")
+        _check_once("groups", (self.groups or {}).values())
+        return self
+
+    @model_validator(mode="after")
+    def _one_role_each(self) -> "Roles":
+        if len(set(self.sensitive)) < len(self.sensitive):
+            raise ValueError(f"`sensitive` names a column twice: {', '.join(self.sensitive)}")
+        _check_once("labels", self.label_values().values())
         self.roles()
-        for key, lists in {"groups": (self.groups or {}).values(), "labels": self.label_values().values()}.items():
-            values = [value for values in lists for value in values]
-            if twice := sorted({value for value in values if values.count(value) > 1}):
-                raise ValueError(f"{twice[0]!r} is listed twice among the values of {key}")
         return self
 
     def roles(self) -> dict[str, str]:
@@ -196,3 +198,9 @@ class Roles(Declared):
     def label_values(self) -> dict[int, tuple[str, ...]]:
         """Give what is declared to be each label."""
         return {1: self.positive, 0: self.negative, -1: self.unlabelled}
+
+
+def _check_once(key: str, lists: Iterable[tuple[str, ...]]) -> None:
+    values = [value for some in lists for value in some]
+    if twice := sorted({value for value in values if values.count(value) > 1}):
+        raise ValueError(f"{twice[0]!r} is listed twice among the values of {key}")

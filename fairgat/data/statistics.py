@@ -27,11 +27,9 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         two groups have: with more groups there are no entries.
     """
     groups, shares, intra = np.bincount(graph.sensitive), graph.r_chi(), graph.intra_edges
-    ends = graph.labels[graph.edge_index]
-    known = ends[:, (ends != UNLABELLED).all(axis=0)]
     sizes = np.bincount(graph.labels[graph.labelled])
     by_group = [_group(graph, group, intra, shares[group]) for group in range(len(groups))]
-    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
+    limits = alpha_chi_max if len(groups) == 2 else ()
     return {
         "nodes": graph.num_nodes,
         "features": graph.num_features,
@@ -43,15 +41,26 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "inter_edges": int((~intra).sum()),
         "intra_edges": int(intra.sum()),
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
-        "label_homophily": float((known[0] == known[1]).mean()) if known.size else None,
+        "label_homophily": _label_homophily(graph),
         "group_homophily": float(intra.mean()) if graph.num_edges else None,
         "without_other_group": 1 - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
-        "label_gap": float(np.ptp(positive)) if len(sizes) == 2 and sizes.all() else None,
+        "label_gap": _label_gap(by_group) if len(sizes) == 2 and sizes.all() else None,
         "by_group": dict(zip(graph.group_names, by_group, strict=True)),
         "tau": tau(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
-        "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in alpha_chi_max if len(groups) == 2},
+        "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in limits},
     }
+
+
+def _label_homophily(graph: Graph) -> float | None:
+    ends = graph.labels[graph.edge_index]
+    known = ends[:, (ends != UNLABELLED).all(axis=0)]
+    return float((known[0] == known[1]).mean()) if known.size else None
+
+
+def _label_gap(by_group: list[dict[str, Any]]) -> float:
+    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
+    return float(np.ptp(positive))
 
 
 def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[str, Any]:
@@ -179,7 +188,7 @@ def describe(
     """
     # In link prediction alpha_chi is the grid's value itself (paper, Experiments), whatever R_chi is.
     limits = alpha_chi_max if TASKS[task].divides == "nodes" else ()
-    ours = {**counts(graph, limits), **dict(graph.facts)}
+    ours = counts(graph, limits) | {key: value for key, value in graph.facts.items() if isinstance(value, int)}
     # Structural features are made as many as the paper's: agreement would mean nothing.
     paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
     if TASKS[task].divides == "edges":
@@ -223,28 +232,38 @@ def _notes(
     notes = []
     if stands_for:
         notes.append(f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features.")
-    if TASKS[task].divides == "edges" and paper:
-        if "train_edges" in differ:
-            notes.append(f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}.")
-        elif differ & {"inter_edges", "intra_edges"}:
-            notes.append(
-                "Inter- and intra-edges are those of one random training graph (70 % of the edges), ours of split 0; "
-                f"its size, {ours['train_edges']} directed edges, is the paper's."
-            )
+    if paper and TASKS[task].divides == "edges":
+        notes += _training_notes(ours, paper, differ)
     elif differ & {"inter_edges", "intra_edges"}:
-        note = (
-            f"The symmetrised graph has {ours['edges']} directed edges, the paper counts "
-            f"{paper['inter_edges'] + paper['intra_edges']}: most likely friendships before symmetrising"
-        )
-        if "listed_inter_edges" in ours:
-            note += f", of which the file lists {ours['listed_inter_edges'] + ours['listed_intra_edges']}"
-        notes.append(note + ".")
+        notes.append(_edges_note(ours, paper))
     if "features" in differ:
         notes.append(f"The paper's F = {paper['features']}; these features are {ours['features']}.")
-    if ours["unlabelled_nodes"]:
-        notes.append(f"{ours['unlabelled_nodes']} unlabelled nodes are in the graph, neither trained nor measured on.")
-    if ours.get("left_out_nodes"):
-        notes.append(f"{ours['left_out_nodes']} nodes of the file are left out, as the options say.")
-    if ours.get("repeated_edges"):
-        notes.append(f"{ours['repeated_edges']} rows of the list of edges repeat an earlier one.")
+    for key, what in (
+        ("unlabelled_nodes", "unlabelled nodes are in the graph, neither trained nor measured on"),
+        ("left_out_nodes", "nodes of the file are left out, as the options say"),
+        ("repeated_edges", "rows of the list of edges repeat an earlier one"),
+    ):
+        if ours.get(key):
+            notes.append(f"{ours[key]} {what}.")
     return notes
+
+
+def _training_notes(ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str]) -> list[str]:
+    if "train_edges" in differ:
+        return [f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}."]
+    if not differ & {"inter_edges", "intra_edges"}:
+        return []
+    return [
+        "Inter- and intra-edges are those of one random training graph (70 % of the edges), ours of split 0; its size, "
+        f"{ours['train_edges']} directed edges, is the paper's."
+    ]
+
+
+def _edges_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
+    note = (
+        f"The symmetrised graph has {ours['edges']} directed edges, the paper counts "
+        f"{paper['inter_edges'] + paper['intra_edges']}: most likely friendships before symmetrising"
+    )
+    if "listed_inter_edges" in ours:
+        note += f", of which the file lists {ours['listed_inter_edges'] + ours['listed_intra_edges']}"
+    return f"{note}."

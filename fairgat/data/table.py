@@ -49,6 +49,11 @@ class Coded:
     codes: np.ndarray
     values: list[str]
 
+    @property
+    def said(self) -> list[str]:
+        """The values that do not stand for a missing one."""
+        return [value for value, lacking in zip(self.values, missing(self.values), strict=True) if not lacking]
+
     def map(self, numbers: Mapping[str, int], otherwise: int) -> np.ndarray:
         """Give each row the number of its value; REST has all values that are not listed and stand for something."""
         others = np.where(missing(self.values), otherwise, numbers.get(REST, otherwise))

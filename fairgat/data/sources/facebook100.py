@@ -11,6 +11,7 @@ import numpy as np
 
 from fairgat.config import Model
 from fairgat.data import own
+from fairgat.data.edges import Edges
 from fairgat.data.graph import Graph
 from fairgat.data.roles import Roles
 from fairgat.data.source import File, Scaling, github
@@ -47,4 +48,4 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         sensitive=("gender",), categories=categories, fill="zero", drop=("unknown_groups",), scaling=options.scaling
     )
     nodes, pairs = Table(people, _FILES[name][0]), np.stack(content["A"].nonzero(), axis=1).astype(np.int64)
-    return own.assemble(roles, nodes, own.Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"}))
+    return own.assemble(roles, nodes, Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"}))

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from fairgat.data import own
+from fairgat.data.edges import Edges, joined
 from fairgat.data.graph import Graph
 from fairgat.data.roles import AtPath, Roles
 from fairgat.data.source import File
@@ -118,10 +119,8 @@ def _attributes(graph: Any, where: str) -> "pd.DataFrame":
     names = dict.fromkeys([*defaults, *(name for values in attributes.values() for name in values)])
     if not names:
         raise DataError(f"{where}: its nodes have no attributes; `source: tables` takes them from a table")
-    bare = next((node for node, values in attributes.items() if not values and not defaults), None)
-    naming = next((edge for edge in graph.edges() if bare in edge), None)
-    if bare is not None and naming:
-        raise DataError(f"{where}: the edge {naming} names node {bare!r}, which the file does not describe")
+    if not defaults:
+        _check_described(graph, attributes, where)
     columns = {
         str(name): pd.Series([values.get(name, defaults.get(name)) for values in attributes.values()], dtype=object)
         for name in names
@@ -131,25 +130,30 @@ def _attributes(graph: Any, where: str) -> "pd.DataFrame":
     return frame
 
 
-def _edges(graph: Any, options: Options) -> own.Edges:
+def _check_described(graph: Any, attributes: dict[Any, dict[str, Any]], where: str) -> None:
+    """Refuse a node that is there only because an edge names it."""
+    bare = {node for node, values in attributes.items() if not values}
+    naming = next((edge for edge in graph.edges() if bare.intersection(edge)), None)
+    if naming:
+        node = bare.intersection(naming).pop()
+        raise DataError(f"{where}: the edge {naming} names node {node!r}, which the file does not describe")
+
+
+def _edges(graph: Any, options: Options) -> Edges:
     import pandas as pd
 
-    listed = list(graph.edges(data=True))
-    names = {name for *_, values in listed for name in values}
-    weight = options.path.weight or ("weight" if "weight" in names else None)
-    if without := sorted(map(str, names - _EDGE - {weight, *options.path.exclude})):
+    listed = [{"source": source, "target": target, **values} for source, target, values in graph.edges(data=True)]
+    frame, path = pd.DataFrame(listed, columns=None if listed else ["source", "target"]), options.path
+    weight = path.weight or ("weight" if "weight" in frame else None)
+    if weight:
+        frame[weight] = frame[weight].where(frame[weight].notna(), 1)  # as NetworkX takes an edge without one
+    without = {*map(str, frame)} - {"source", "target", weight} - _EDGE - {*path.exclude}
+    if without:
+        first = min(without)
         raise DataError(
-            f"{options.path.where}: the edges' attribute {without[0]!r} has no role: it says which are edges, `path: "
-            f"{{file: PATH, weight: {without[0]}}}`, or nothing that is used, `exclude: [{without[0]}]` there"
+            f"{path.where}: the edges' attribute {first!r} has no role: it says which are edges, `path: {{file: PATH, "
+            f"weight: {first}}}`, or nothing that is used, `exclude: [{first}]` there"
         )
-    ends = [(source, target, values.get(weight, 1)) for source, target, values in listed]
-    table = Table(pd.DataFrame(ends, columns=["source", "target", str(weight)]), options.path.where, "edge {}")
-    facts = {"edge_columns": f"{len(listed)} edges"}
-    if weight and listed:
-        kept = own.is_edge(table, str(weight))
-        table = Table(table.frame[kept], table.where, table.row)
-        facts["edge_columns"] += f", {int((~kept).sum())} of them of weight 0, by {weight!r}, are none"
     row = {node: number for number, node in enumerate(graph)}
-    pairs = np.array([(row[u], row[v]) for u, v in zip(table.frame["source"], table.frame["target"], strict=True)])
-    facts["first_edge"] = " – ".join(map(str, table.frame.iloc[0, :2])) if len(table.frame) else "none"
-    return own.checked(options, table, pairs.reshape(-1, 2).astype(np.int64), facts)
+    listed_table = Table(frame, path.where, "edge {}")
+    return joined(options, listed_table, ("source", "target"), weight, lambda ends: ends.map(row).to_numpy(np.int64))

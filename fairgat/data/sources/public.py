@@ -12,6 +12,7 @@ import yaml
 from pydantic import Field, ValidationInfo, model_validator
 
 from fairgat.data import own
+from fairgat.data.edges import Edges
 from fairgat.data.graph import Graph
 from fairgat.data.roles import EdgesAtPath
 from fairgat.data.source import File
@@ -65,11 +66,11 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     return own.assemble(options, table, listed)
 
 
-def _similar(nodes: Table, options: Options) -> own.Edges:
+def _similar(nodes: Table, options: Options) -> Edges:
     left_out = (options.label, *ENTRIES[str(options.table)].get("exclude", ()))
     columns = [to_numbers(nodes.column(name)) for name in nodes.frame if name not in left_out]
     pairs = similar_pairs(np.stack(columns, axis=1), options.similarity or 1)
-    return own.Edges(pairs, nodes.where, {"edge_columns": "computed from the nodes"})
+    return Edges(pairs, nodes.where, {"edge_columns": "computed from the nodes"})
 
 
 def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:

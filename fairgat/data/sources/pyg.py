@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from fairgat.data import own
+from fairgat.data.edges import Edges, joined
 from fairgat.data.graph import Graph
 from fairgat.data.roles import AtPath, Roles, Texts
 from fairgat.data.source import File, Scaling
@@ -53,7 +54,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     return own.assemble(options, nodes, _edges(data, options, len(x)), x)
 
 
-def _edges(data: Any, options: Options, count: int) -> own.Edges:
+def _edges(data: Any, options: Options, count: int) -> Edges:
     import pandas as pd
 
     where, edges = options.path.where, _array(data, "edge_index", options.path.where)
@@ -66,15 +67,12 @@ def _edges(data: Any, options: Options, count: int) -> own.Edges:
             f"{where}: 'edge_attr' has no role: it says which are edges, `path: {{file: PATH, weight: edge_attr}}`, or "
             "nothing that is used, `exclude: [edge_attr]` there"
         )
-    table, facts = Table(frame, where, "edge {}"), {"edge_columns": "'edge_index'"}
     if weight:
         frame[weight] = _column(data, weight, len(frame), where)
-        kept = own.is_edge(table, weight)
-        table = Table(frame[kept], where, table.row)
-        facts["edge_columns"] += f"; {int((~kept).sum())} edges of weight 0, by {weight!r}, are none"
-    pairs = table.frame[["source", "target"]].to_numpy(np.int64)
-    facts["first_edge"] = " – ".join(map(str, pairs[0])) if len(pairs) else "none"
-    return own.checked(options, table, np.where((pairs >= 0) & (pairs < count), pairs, -1), facts)
+    listed = Table(frame, where, "edge {}")
+    return joined(
+        options, listed, ("source", "target"), weight, lambda ends: ends.where(ends.between(0, count - 1), -1)
+    )
 
 
 def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:

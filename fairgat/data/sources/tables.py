@@ -6,16 +6,17 @@ my-network:
   options: {nodes: my/nodes.csv, edges: my/edges.csv, id: person, label: employed, sensitive: gender}
 """
 
-from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from fairgat.data import own
+from fairgat.data import own, roles
 from fairgat.data.delimited import read
+from fairgat.data.edges import Edges, Find, joined
 from fairgat.data.graph import Graph
-from fairgat.data.roles import Edges, EdgesAtPath, NodesAtPath, OwnFile, Roles, Text
+from fairgat.data.roles import EdgesAtPath, NodesAtPath, OwnFile, Roles, Text
 from fairgat.data.source import File
 from fairgat.data.table import Table, empty, to_numbers
 from fairgat.errors import DataError
@@ -60,7 +61,7 @@ def read_nodes(path: Path, options: Options) -> Table:
     return read(path, options.nodes, filter(None, texts))
 
 
-def read_edges(path: Path, options: Options, nodes: Table) -> own.Edges:
+def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
     """Read the edges as pairs of rows of the nodes' table."""
     written = options.edges
     table = read(path, written)
@@ -70,32 +71,21 @@ def read_edges(path: Path, options: Options, nodes: Table) -> own.Edges:
         raise DataError(
             f"{table.where}: its first line names two nodes: a file without a header has `read: {{header: null}}`"
         )
-    facts = {"edge_columns": f"{ends[0]!r} and {ends[1]!r} are the ends"}
-    if written.weight:
-        is_edge = own.is_edge(table, written.weight)
-        table = Table(table.frame[is_edge], table.where)
-        facts["edge_columns"] += f"; {int((~is_edge).sum())} rows of weight 0, by {written.weight!r}, are no edges"
-    if table.frame.empty:
-        raise DataError(f"{table.where}: no row is an edge")
-    if list(table.frame) != ends:
-        table = Table(table.frame[ends], table.where)
-    pairs = np.empty((len(table.frame), 2), dtype=np.int32)  # for memory, while all texts are held
-    for place, end in enumerate(ends):
-        pairs[:, place] = find(table.frame[end])
-    facts["first_edge"] = " – ".join(map(str, table.frame.iloc[0]))
-    if options.id is None and pairs.min() > 0:
-        facts["first_edge"] += "; no edge names row 0: rows are counted from 0"
-    return own.checked(options, table, pairs, facts)
+    edges = joined(options, table, ends, written.weight, find)
+    if options.id is None and edges.pairs.min(initial=1) > 0:
+        said = f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
+        return replace(edges, facts={**edges.facts, "first_edge": said})
+    return edges
 
 
-def _is_edge(names: list[str], find: Callable[["pd.Series"], np.ndarray]) -> bool:
+def _is_edge(names: list[str], find: Find) -> bool:
     """Say whether the names of two columns are those of nodes, as where the file has no header."""
     import pandas as pd
 
     return bool((find(pd.Series(names, dtype=object)) >= 0).all())
 
 
-def _ends(table: Table, written: Edges) -> list[str]:
+def _ends(table: Table, written: roles.Edges) -> list[str]:
     names = list(table.frame)
     if written.ends is None:
         if len(names) != 2:
@@ -106,15 +96,15 @@ def _ends(table: Table, written: Edges) -> list[str]:
         return names
     for name in (*written.ends, *filter(None, [written.weight]), *written.exclude):
         table.column(name)
-    roles = {*written.ends, written.weight, *written.exclude}
-    if without := [name for name in names if name not in roles]:
+    taken = {*written.ends, written.weight, *written.exclude}
+    if without := [name for name in names if name not in taken]:
         raise DataError(
             f"{table.where}: column {without[0]!r} has no role: it is the `weight` of the edges, or in their `exclude`"
         )
     return list(written.ends)
 
 
-def row_finder(nodes: Table, name: str | None) -> Callable[["pd.Series"], np.ndarray]:
+def row_finder(nodes: Table, name: str | None) -> Find:
     """Give the function that finds the row numbers (m,) of nodes by their ids, -1 where there is none.
 
     Raises:
