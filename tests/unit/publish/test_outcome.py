@@ -67,6 +67,12 @@ def test_which_runs_have_no_result(say):
     assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in said
 
 
+def test_many_runs_without_a_result_are_cut_short(say):
+    rows = [f"social,edits,threshold~0.1,{k},,,failure,,reason {k}" for k in range(23)]
+    said = say(**{"runs/node_classification/social/edits/runs.csv": "\n".join([SHARD.splitlines()[0], *rows, ""])})
+    assert "reason 19" in said and "reason 20" not in said and "and 3 more" in said
+
+
 def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
     train = "train/node_classification/social/edits/threshold~0.1/split"
     said = say(

@@ -128,6 +128,8 @@ def results(tmp_path_factory):
 def test_the_crate_says_what_was_run(results):
     graph = {entity["@id"]: entity for entity in json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]}
     assert graph["./"]["mainEntity"] == {"@id": "workflow/Snakefile"}
+    assert graph["workflow/Snakefile"]["version"] == PROVENANCE["commit"]
+    assert graph["https://w3id.org/ro/wfrun/workflow/0.5"]["version"] == "0.5"
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
     assert {entity["@id"] for entity in graph["#run"]["object"]} == {
