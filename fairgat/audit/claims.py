@@ -262,18 +262,23 @@ def checks(heading: str, results: Results | None = None, study: str | None = Non
         study: the file that they are from, if they are a study's.
 
     Returns:
-        `claim`, `results` (their heading), `check`, `numbers`, `holds`, the `cells` that are compared, and the `file`
-        that has their scores.
+        `claim`, `results` (their heading), `check`, `numbers`, `holds`, and of ours the `cells` that are compared and
+        the `file` that has their scores.
     """
     rows = []
     for number, claim in CLAIMS.items():
         judged = papers(claim.table) if results is None else results
         for check in claim.function(judged):
-            cells = {key.method: judged[key].cell for key in check.keys if key in judged}
-            named = "; ".join(f"{method} {cell}" for method, cell in cells.items() if cell)
-            file = "" if results is None else study or _file(claim, check)
-            rows.append((number, heading, check.subject, check.numbers, check.holds, named, file))
+            made = results is not None and check.holds is not None
+            cells = _cells(check, judged) if made else ""
+            file = (study or _file(claim, check)) if made else ""
+            rows.append((number, heading, check.subject, check.numbers, check.holds, cells, file))
     return pd.DataFrame(rows, columns=["claim", "results", "check", "numbers", "holds", "cells", "file"])
+
+
+def _cells(check: Check, results: Results) -> str:
+    cells = {key.method: results[key].cell for key in check.keys if key in results}
+    return "; ".join(f"{method} {cell}" for method, cell in cells.items() if cell)
 
 
 def _file(claim: Claim, check: Check) -> str:
