@@ -101,7 +101,6 @@ rule runtime:
         graph=results("data/graphs/{dataset}.npz"),
         split=lambda w: PLAN.split(task_of(w), w.dataset, 0),
         debiased=lambda w: [*PLAN.timed_debiased(w.dataset).values()],
-        debias_times=lambda w: [p.replace(".npz", ".timing.json") for p in PLAN.timed_debiased(w.dataset).values()],
     output:
         runtime=results("runtime/{dataset}.json"),
     log:

@@ -25,6 +25,4 @@ with logged(snakemake):
         device=snakemake.params.device,
         debiased=dict(zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)),
     )
-    debiasing = zip(snakemake.params.debiased, snakemake.input.debias_times, strict=True)
-    result["debias_seconds"] = {method: files.read_json(path)["seconds"] for method, path in debiasing}
     files.write_json(snakemake.output.runtime, result)

@@ -196,15 +196,18 @@ def is_declared(name: str) -> bool:
 
 
 def check(config: Config) -> None:
-    """Check that the metrics of a study are measures.
+    """Check that the metrics of a study, and the columns of tables of scores, are measures.
 
     Raises:
         ConfigError: one is not.
     """
-    for name in (config.study and config.study.metrics) or ():
-        if not is_declared(name):
+    asked = {f"tables.{name}.measures": entry.measures or [] for name, entry in config.tables.items()}
+    if config.study:
+        asked["study.metrics"] = config.study.metrics or []
+    for key, names_asked in asked.items():
+        if unknown := [name for name in names_asked if not is_declared(name)]:
             known = [measure.name for task in TASKS for measure in of_task(task) if not measure.by]
-            raise ConfigError(f"study.metrics: {name!r} is not a measure; {nearest(name, known)}")
+            raise ConfigError(f"{key}: {unknown[0]!r} is not a measure; {nearest(unknown[0], known)}")
 
 
 def compute(task: str, decisions: Decisions) -> dict[str, float]:

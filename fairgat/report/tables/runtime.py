@@ -25,8 +25,8 @@ _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "tor
 def build(settings: Settings, files: Files) -> Table:
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
-    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), those of the debiasing before them
-    (`debias_seconds`), the cell that was timed (`cells`), and why that was not the first one (`failures`).
+    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), the cell that was timed (`cells`),
+    and why that was not the first one (`failures`).
     """
     measured = by_dataset(files["runtime"])
     published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
@@ -36,7 +36,6 @@ def build(settings: Settings, files: Files) -> Table:
     blocks = [
         Block("Epoch (sec)", [*made.seconds(medians(measured))]),
         Block(ratio, [*made.ratios(medians(measured), published)]),
-        Block("Before training, on the first split (sec)", [*made.debiasing()]),
     ]
     absent = [f"{each.title}: not run ({each.reason})." for each in settings.datasets if each not in run]
     return Table(
@@ -45,9 +44,9 @@ def build(settings: Settings, files: Files) -> Table:
         explanation=(
             "Seconds per training epoch, then their ratio to GAT's"
             + (" with the paper's ratio in parentheses" if published else "")
-            + ". What a method does once before its first epoch is not part of them."
+            + ". What a method does once before its first epoch, such as EDITS's debiasing, is part of the costs."
         ),
-        panels=[Panel("stacked", ["", *(each.title for each in run)], [block for block in blocks if block.rows])],
+        panels=[Panel("stacked", ["", *(each.title for each in run)], blocks)],
         notes=[*made.notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absent))],
     )
 
@@ -82,14 +81,6 @@ class _Rows:
             return f"{mine:.2f}" if theirs is None else f"{mine:.2f} ({theirs:.2f})"
 
         return self._marked(ratio)
-
-    def debiasing(self) -> Iterator[Row]:
-        """A row for each method that debiases the graph."""
-        times = {dataset: entry.get("debias_seconds", {}) for dataset, entry in self.measured.items()}
-        for method in self.methods:
-            if any(method.name in each for each in times.values()):
-                cells = (_three_digits(times.get(each.name, {}).get(method.name)) for each in self.datasets)
-                yield row(f"{method.title}: debiasing", *cells, group=group(method.name))
 
     def _marked(self, text: Callable[[str, str], Text]) -> Iterator[Row]:
         for method in self.methods:

@@ -16,7 +16,7 @@ from small_results import NASTY, NODE, TABLES, TOO_DENSE, finish, metrics, score
 from fairgat import config as configuration
 from fairgat import measures
 from fairgat.config import shown
-from fairgat.errors import DataError
+from fairgat.errors import ConfigError, DataError
 from fairgat.files import write_json
 from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
@@ -82,6 +82,11 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
     assert (made.tables(), table.name, table.caption) == (["mine"], "mine", "Mine.")
     assert [str(text) for text in table.panels[0].header] == ["", "AUC (%)", "ΔSP (%)", "Cell"]
     assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == ["GAT", "FairGAT"]
+    wrong = made.config.tables["mine"].model_copy(update={"measures": ["acuracy"]})
+    with pytest.raises(
+        ConfigError, match=r"tables\.mine\.measures: 'acuracy' is not a measure; did you mean 'accuracy'"
+    ):
+        measures.check(made.config.model_copy(update={"tables": {"mine": wrong}}))
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
