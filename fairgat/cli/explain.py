@@ -33,9 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     record = finished(directory)
-    if "theory" not in TASKS[record.task].measured:
-        known = " and ".join(task.title.lower() for task in TASKS.values() if "theory" in task.measured)
-        raise NotDefined(f"{directory}: the account is of {known}; this is a run of {record.task}")
+    _check(directory, record)
     data, graph, split = data_of(directory, record)
     logits = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
@@ -53,6 +51,13 @@ def run(arguments: argparse.Namespace) -> None:
         lines += attention(accounts, graph.num_groups)
     print(f"{record.method} on {record.dataset}, cell {record.cell}, split {record.split}")
     print("\n".join(f"{place}. {line}" for place, line in enumerate(lines, start=1)))
+
+
+def _check(directory: Path, record: Record) -> None:
+    """Refuse a run of a task that has no account."""
+    known = [task.title.lower() for task in TASKS.values() if "theory" in task.measured]
+    if "theory" not in TASKS[record.task].measured:
+        raise NotDefined(f"{directory}: the account is of {' and '.join(known)}; this is a run of {record.task}")
 
 
 def _trained(directory: Path, record: Record, data: Path, graph, split) -> Method:

@@ -28,28 +28,30 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     """
     mine = with_variants(frame[frame["task"] == task])
     one_base = mine.loc[mine["changes"] != "", "of"].nunique() == 1
-    coloured_by = "method" if one_base else "of"
     mine = _with_something_to_draw(mine, heads=not one_base)
-    named = mine[mine["changes"].ne("") == one_base].drop_duplicates("method")
-    looks = style.looks({row.method: row.title for row in named.itertuples()})
-    blocks = {name: [*rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
-    titles = {name: rows[0][1]["dataset_title"] for name, rows in blocks.items()}
-    height = 0.6 + 0.17 * max(map(len, blocks.values()), default=0)
+    looks = _looks(mine, one_base)
+    coloured_by = "method" if one_base else "of"
+    rows = {name: [lines for _, _, lines in rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
+    titles = {name: lines[0][0]["dataset_title"] for name, lines in rows.items()}
+    height = 0.6 + 0.17 * max(map(len, rows.values()), default=0)
     metrics = settings.figure_metrics or metrics_of(settings, task)
     drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
     beyond = False
     for (dataset, metric), ax in axes.items():
-        lines = [next(line for line in lines if line["metric"] == metric) for _, _, lines in blocks[dataset]]
+        lines = [line for row in rows[dataset] for line in row if line["metric"] == metric]
         beyond |= _panel(ax, lines, metric, [looks[line[coloured_by]] for line in lines])
-        style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
-        for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
-            tick.set_fontweight("normal" if line["changes"] else "bold")
     said = "; a triangle at an edge: it goes on beyond" if beyond else ""
     drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
     published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
     paper = style.sign("published (test)", marker="o", markerfacecolor="none")
     style.legend(drawn, looks.values(), [paper] if published else [])
     return drawn
+
+
+def _looks(frame: pd.DataFrame, one_base: bool) -> dict[str, style.Look]:
+    """A look for each variant; where these are of several methods, for each of the methods."""
+    named = frame[frame["changes"].ne("") == one_base].drop_duplicates("method")
+    return style.looks(dict(zip(named["method"], named["title"], strict=True)))
 
 
 def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:
@@ -62,6 +64,9 @@ def _panel(ax: Axes, lines: list[pd.Series], metric: str, looks: list[style.Look
     """Draw the rows of a data set and metric; True where something lies beyond the panel's edge."""
     style.zero(ax, upright=True)
     ax.set_xlabel(style.label(metric))
+    style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
+    for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
+        tick.set_fontweight("normal" if line["changes"] else "bold")
     values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(paper=[*map(published_gap, lines)])
     values = values.astype(float) * measures.find(metric).unit.factor
     sizes = values.abs().stack()

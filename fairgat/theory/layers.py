@@ -142,40 +142,24 @@ def attention_terms(
         NotDefined: there are fewer than two groups, or a node's attention does not sum to 1.
     """
     _check(sensitive)
-    for head in attention:
-        if (np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any():
-            raise NotDefined(
-                f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
-                "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
-            )
     gain_c, gain_z = gains(h, weight, attention, eta)
     c = h @ weight.T * gain_c
-    c_effective = c * gain_z
+    c_effective, effective = c * gain_z, weight * (gain_c * gain_z)[:, None]
     z = _aggregate(attention, c_effective)
-    effective = weight * (gain_c * gain_z)[:, None]
-
-    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(float)  # (N, K)
-    given = [head @ member for head in attention]  # per head (N, K), the attention of each node to each group
-    inter = np.stack([np.where(member, 0, shares).sum(1) for shares in given])  # (H, N)
-    edges = csr_matrix((np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr), attention[0].shape)
-    has_inter = np.where(member, 0, edges @ member).any(1)
-    shares = inter[:, has_inter]
-    alpha_chi, spread = (float(shares.mean()), float(shares.std())) if shares.size else (0.0, 0.0)
-    taus = [contraction(_means(shares, sensitive)) for shares in given]
-
+    between = _between_groups(layer, attention, sensitive)
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
     lipschitz, printed, factor_printed, r_chi = LIPSCHITZ["relu"], None, None, (None, None)
-    if member.shape[1] == 2:
-        r_chi = tuple(float(has_inter[sensitive == group].mean()) for group in (0, 1))
-        factor_printed = abs(sum(r_chi) * alpha_chi - 1)
+    if len(between.r_chi) == 2:
+        r_chi = between.r_chi
+        factor_printed = abs(sum(r_chi) * between.alpha_chi - 1)
         printed = theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h))
-        slope = sigma_effective * max(taus)
+        slope = sigma_effective * max(between.taus)
     else:  # heads differ in how the groups' means enter their rows, and not only in how much
-        of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(taus))]
-        slope = float(np.linalg.norm(np.multiply(of_heads, taus)))
-    from_neighbours = _aggregate(attention, np.abs(_deviations(c_effective, sensitive)))
-    inner, outer = (_pairs(each, sensitive) for each in (from_neighbours, np.abs(_deviations(z, sensitive))))
+        of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))]
+        slope = float(np.linalg.norm(np.multiply(of_heads, between.taus)))
+    inner = _pairs(_aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive)
+    outer = _pairs(np.abs(_deviations(z, sensitive)), sensitive)
     return LayerTerms(
         **_evaluated(
             disparity(h, sensitive),
@@ -194,10 +178,41 @@ def attention_terms(
         delta_z=delta_z,
         r_0=r_chi[0],
         r_1=r_chi[1],
-        alpha_chi=alpha_chi,
-        alpha_chi_std=spread,
+        alpha_chi=between.alpha_chi,
+        alpha_chi_std=between.alpha_chi_std,
         factor_printed=factor_printed,
-        tau=max(taus),
+        tau=max(between.taus),
+    )
+
+
+@dataclass(frozen=True)
+class _Between:
+    """What attention gives to other groups: the terms of LayerTerms, `tau` for each head and R^chi for each group."""
+
+    alpha_chi: float
+    alpha_chi_std: float
+    taus: list[float]
+    r_chi: tuple[float, ...]
+
+
+def _between_groups(layer: str, attention: Sequence[csr_matrix], sensitive: np.ndarray) -> _Between:
+    """Measure what nodes give to other groups; `layer` is what to call it in an error."""
+    if any((np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any() for head in attention):
+        raise NotDefined(
+            f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
+            "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
+        )
+    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(float)  # (N, K)
+    given = [head @ member for head in attention]  # per head (N, K), the attention of each node to each group
+    inter = np.stack([np.where(member, 0, shares).sum(1) for shares in given])  # (H, N)
+    edges = csr_matrix((np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr), attention[0].shape)
+    has_inter = np.where(member, 0, edges @ member).any(1)
+    shares = inter[:, has_inter] if has_inter.any() else np.zeros(1)
+    return _Between(
+        alpha_chi=float(shares.mean()),
+        alpha_chi_std=float(shares.std()),
+        taus=[contraction(_means(shares, sensitive)) for shares in given],
+        r_chi=tuple(float(has_inter[sensitive == group].mean()) for group in range(member.shape[1])),
     )
 
 

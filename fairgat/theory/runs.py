@@ -87,12 +87,13 @@ def measure_runs(
     measured, fields_of = MEASURED[what]
     columns = [*IDENTITY, *(field.name for field in fields(fields_of))]
     whole, protocol, rows = Graph.load(graph), NodeTraining(**training), []
-    winner = files.read_json(selection)["winner"] if selection else None
-    if selection and winner is None:
-        print(f"no cell of {method} was selected on {dataset}")
-    for (cell, split), model in zip(runs, models, strict=True):
-        if selection and cell != winner:
-            continue
+    asked = [(cell, split, model) for (cell, split), model in zip(runs, models, strict=True)]
+    if selection:
+        winner = files.read_json(selection)["winner"]
+        asked = [run for run in asked if run[0] == winner]
+        if winner is None:
+            print(f"no cell of {method} was selected on {dataset}")
+    for cell, split, model in asked:
         if not (arrays := load_npz(model)):
             continue
         chosen, parts = methods.settings(module, {**settings, **cells.from_path(cell)}), splits.load(split_files[split])
