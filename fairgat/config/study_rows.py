@@ -18,8 +18,6 @@ class ScoreSettings(Model):
     """How deviations are computed."""
     ratios: dict[Task, float]
     """Test examples for each one that is trained on."""
-    tested: dict[Task, float]
-    """The share of the examples that are tested."""
 
 
 class StudyRow(Model):
@@ -87,13 +85,7 @@ def study_settings(config: Config) -> StudySettings:
     study = config.study
     if study is None:
         raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
-    others = {row.method or row.dataset for row in study.rows}
-    blocks = []
-    for dataset in (name for name in config.datasets if name not in others and not config.not_run(name)):
-        entry = config.datasets[dataset]
-        rows = _study_rows(config, dataset, others)
-        if any(row.changes for row in rows):
-            blocks.append(StudyBlock(name=dataset, title=entry.title or dataset, task=entry.task, rows=rows))
+    blocks = _study_blocks(config, {row.method or row.dataset for row in study.rows})
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
     drawn, titles = {block.name for block in blocks}, {row.title for block in blocks for row in block.rows}
@@ -107,43 +99,51 @@ def study_settings(config: Config) -> StudySettings:
     )
 
 
+def _study_blocks(config: Config, others: set[str | None]) -> list[StudyBlock]:
+    """Make a block for each data set on which some variant is run; `others` are the variants."""
+    blocks = []
+    for dataset, entry in config.datasets.items():
+        rows = [] if dataset in others or config.not_run(dataset) else _study_rows(config, dataset, others)
+        if any(row.changes for row in rows):
+            blocks.append(StudyBlock(name=dataset, title=entry.title or dataset, task=entry.task, rows=rows))
+    return blocks
+
+
 def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[StudyRow]:
     """Make the rows of a data set; `others` are the variants, methods and data sets.
 
     A variant that has variants stands above them as a method does.
     """
-    study, methods = config.study, config.methods_on(dataset)
+    study, known = config.study, config.methods_on(dataset)
     assert study is not None
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
-    methods = [name for name in config.only if name in methods] or methods
-    bases = {row.of for row in study.rows if row.method in methods}
-    pairs: list[Rules] = (
-        study.epochs if TASKS[config.datasets[dataset].task].epoch_rules else [("accuracy", "accuracy")]
-    )
-
-    def varies(row: Row, method: str) -> bool:
-        if row.method:
-            return row.method in methods and row.of == method
-        return row.of == dataset and method in row.methods and not config.not_run(row.dataset or "")
-
+    known = [name for name in config.only if name in known] or known
+    bases = {row.of for row in study.rows if row.method in known}
+    has_rules = TASKS[config.datasets[dataset].task].epoch_rules
+    pairs: list[Rules] = study.epochs if has_rules else [("accuracy", "accuracy")]
+    alike: list[Rules] = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
     rows = []
-    for of in (name for name in methods if name in bases or name not in others):
-        as_it_is = StudyRow(
-            dataset=dataset,
-            method=of,
-            of=of,
-            title=config.methods[of].title or of,
-            note_of_more_groups=config.methods[of].note_of_more_groups,
-        )
-        rules: list[Rules] = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
-        rows += _by_rule(as_it_is, rules, len(pairs) > 1)
-        for row in (row for row in study.rows if varies(row, of)):
-            given = row.model_dump(include={"title", "changes", "as_good_as"})
-            where = {"dataset": row.dataset or dataset, "method": row.method or of}
-            note = config.methods[where["method"]].note_of_more_groups
-            variant = as_it_is.model_copy(update=given | where | {"note_of_more_groups": note})
-            rows += _by_rule(variant, pairs, len(pairs) > 1)
+    for of in (name for name in known if name in bases or name not in others):
+        rows += _by_rule(_study_row(config, dataset, of, of), alike, len(pairs) > 1)
+        for row in study.rows:
+            if _varies(config, row, dataset, of, known):
+                rows += _by_rule(_study_row(config, dataset, of, row.method or of, row), pairs, len(pairs) > 1)
     return rows
+
+
+def _varies(config: Config, row: Row, dataset: str, of: str, known: list[str]) -> bool:
+    """Whether a row is about this method on this data set, and is run."""
+    if row.method:
+        return row.method in known and row.of == of
+    return row.of == dataset and of in row.methods and not config.not_run(row.dataset or "")
+
+
+def _study_row(config: Config, dataset: str, of: str, method: str, row: Row | None = None) -> StudyRow:
+    """Make the row of a method as it is, or of a variant."""
+    known = {"dataset": dataset, "of": of, "method": method, "title": config.methods[method].title or method}
+    if row:
+        known |= row.model_dump(include={"title", "changes", "as_good_as"}) | {"dataset": row.dataset or dataset}
+    return StudyRow.model_validate(known | {"note_of_more_groups": config.methods[method].note_of_more_groups})
 
 
 def _by_rule(row: StudyRow, pairs: Iterable[Rules], named: bool) -> list[StudyRow]:
@@ -158,7 +158,4 @@ def _by_rule(row: StudyRow, pairs: Iterable[Rules], named: bool) -> list[StudyRo
 
 def _scores(config: Config) -> dict[str, Any]:
     ratios = {task: config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
-    tested = {task: config.splits.tested(training.divides) for task, training in TASKS.items()}
-    return {
-        "protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios, "tested": tested,
-    }  # fmt: skip
+    return {"protocols": config.training.protocols, "ddof": config.aggregation.ddof, "ratios": ratios}
