@@ -19,7 +19,7 @@ results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
     $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
 
-.PHONY: help env demo own paper evidence publish test test-cluster lint format analyses bench schema api lock clean
+.PHONY: help env demo own paper evidence publish test test-gpu test-cluster lint format analyses bench bench-gpu schema api lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -84,6 +84,16 @@ publish: env ## Finish the run, copy it to results/reference and render what REA
 test: env lint .crate-validator ## Check style, then run the unit and workflow tests: about seven minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(ARGS)
 
+# Triton's interpreter, where there is no GPU: its wheel unpacks to 1 GB, and stays out of .venv. With PyTorch for CUDA
+# comes a Triton that belongs to it.
+.gpu-test: | env
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-deps --target $@ triton==3.9.0
+
+test-gpu: env ## Test the kernels for a GPU: on it, or without one by Triton's interpreter
+	if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
+	    $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); else \
+	    $(MAKE) .gpu-test && TRITON_INTERPRET=1 PYTHONPATH=.gpu-test $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); fi
+
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
 	$(BIN)/pytest tests/cluster $(ARGS)
 
@@ -102,6 +112,10 @@ lint: env ## Check style, the direction of imports, types and the workflow's for
 
 bench: env .bench-peers ## Time the attention layers and write docs/performance.md (half an hour, with the machine to itself)
 	for graph in recidivism small growth; do $(BIN)/python benchmarks/turns.py $$graph $(ARGS) || exit 1; done
+	$(BIN)/python benchmarks/page.py
+
+bench-gpu: env ## Time the attention layers on a GPU and write docs/performance.md's part on it (five minutes)
+	$(BIN)/python benchmarks/gpu.py $(ARGS)
 	$(BIN)/python benchmarks/page.py
 
 format: env ## Put all code into form

@@ -1,14 +1,22 @@
 """Attention layers and the networks built of them.
 
 In come features (N, F) and edges (2, E), out come features. Begin with `attention.py`, which opens with the equations;
-`kernels.py` has them as loops, `conv.py` the layers, and `normalise.py` FairGAT's steps S2 and S3.
+`kernels.py` has them as loops, `conv.py` and `fair.py` the layers, and `normalise.py` FairGAT's steps S2 and S3.
 """
 
-from fairgat.nn.conv import FairGATConv, GATConv
+import importlib.util
+
+import torch
+
+from fairgat.nn.conv import GATConv
 from fairgat.nn.csr import CSRGraph, bandwidth_order
-from fairgat.nn.memory import keep_freed_memory
+from fairgat.nn.fair import FairGATConv
 from fairgat.nn.models import LinkEncoder, NodeClassifier
+from fairgat.nn.parallel import keep_freed_memory
 from fairgat.nn.shares import Shares, balanced_shares
+
+if torch.version.cuda and importlib.util.find_spec("triton"):  # it comes with PyTorch for CUDA
+    from fairgat.nn import gpu, gpu_normalise
 
 __all__ = [
     "CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "Shares", "balanced_shares",

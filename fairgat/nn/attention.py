@@ -1,10 +1,11 @@
 r"""Attention over a CSR graph whose rows are cut into segments, with a softmax in each.
 
 .. math::
-    e_{ij} = \operatorname{LeakyReLU}(s_j + t_i), \qquad
+    e_{ij} = \operatorname{LeakyReLU}(s_j + t_i + u_{ij}), \qquad
     \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
+with u = 0 where edges have no features.
 GAT has one segment of mass 1 in each row. FairGAT has two: a row with both kinds of edges gives its inter-edges the
 mass alpha_chi and its intra-edges the rest, and a row with one kind gives that kind all. With shares for K groups there
 are up to K segments, whose masses are computed once per graph (`fairgat.nn.shares`).
@@ -24,13 +25,20 @@ from fairgat.nn.parallel import available, launch
 
 
 def reference_softmax(
-    score_source: Tensor, score_target: Tensor, graph: CSRGraph, alpha_chi: float, slope: float, keep: Tensor | None
+    score_source: Tensor,
+    score_target: Tensor,
+    graph: CSRGraph,
+    alpha_chi: float,
+    slope: float,
+    keep: Tensor | None,
+    score_edge: Tensor | None = None,
 ) -> Tensor:
     """`segment_softmax` in plain PyTorch."""
     source, target, mass = graph.source.long(), graph.target, graph.masses(alpha_chi, score_source.dtype)
     segment = torch.arange(mass.numel(), device=target.device).repeat_interleave(graph.segptr.diff())
     index = segment.expand(len(score_source), -1)  # (H, E)
-    score = torch.nn.functional.leaky_relu(score_source[:, source] + score_target[:, target], slope)
+    score = score_source[:, source] + score_target[:, target]
+    score = torch.nn.functional.leaky_relu(score if score_edge is None else score + score_edge, slope)
     kept = torch.ones_like(segment, dtype=torch.bool) if keep is None else keep
     score = score.masked_fill(~kept, -torch.inf)
     top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(1, index, score.detach(), "amax")
@@ -51,9 +59,12 @@ def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(0, graph.target, message)
 
 
+DTYPES = {"cpu": (torch.float32,)}  # which the operators take, by device; `fairgat.nn.gpu` adds CUDA's
+
+
 def fused(*tensors: Tensor) -> bool:
     """Whether the operators take the reference's place: they have no rules for what torch.func makes of tensors."""
-    own = all(each.device.type == "cpu" and each.dtype == torch.float32 and has_storage(each) for each in tensors)
+    own = all(each.dtype in DTYPES.get(each.device.type, ()) and has_storage(each) for each in tensors)
     return own and available()
 
 
@@ -64,6 +75,7 @@ def segment_softmax(
     alpha_chi: float = 0.0,
     slope: float = 0.2,
     keep: Tensor | None = None,
+    score_edge: Tensor | None = None,
 ) -> Tensor:
     """Attention coefficients.
 
@@ -76,17 +88,20 @@ def segment_softmax(
         slope: of the LeakyReLU.
         keep: (E,) bool in the graph's order; edges that are False are not there, and a segment that loses all its edges
             leaves its mass to the others of its row, in proportion to theirs.
+        score_edge: u, (H, E) in the graph's order; None for 0.
 
     Returns:
         alpha (H, E) in the graph's order.
     """
-    if not fused(score_source, score_target):
-        return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep)
-    tptr, _, tedge, _ = _transposed(graph, score_source, score_target)
-    segments = graph.rowptr, graph.segptr, graph.masses(alpha_chi, score_source.dtype)
+    scores = [score_source, score_target, *([] if score_edge is None else [score_edge])]
+    if not fused(*scores):
+        return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep, score_edge)
+    tptr, _, tedge, _, tcuts = _transposed(graph, *scores)
+    mass = graph.masses(alpha_chi, torch.float32)
     return torch.ops.fairgat.segment_softmax(
-        score_source, score_target, *segments, graph.source, tptr, tedge, keep, slope
-    )
+        score_source, score_target, score_edge, graph.rowptr, graph.segptr, mass, graph.source, graph.cuts(), tptr,
+        tedge, tcuts, keep, slope,
+    )  # fmt: skip
 
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
@@ -94,26 +109,27 @@ def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     if not fused(alpha, x):
         return reference_sum(alpha, x, graph)
     width = x.size(-1)
-    padded = torch.nn.functional.pad(x, (0, -width % 16)) if width % 16 else x
+    padding = -width % 16 if x.device.type == "cpu" else 0  # whose kernels take blocks of 16 columns
+    padded = torch.nn.functional.pad(x, (0, padding)) if padding else x
     transposed = _transposed(graph, alpha, x)
-    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, *transposed)
-    return out[..., :width] if width % 16 else out  # a slice has a gradient, which copies
+    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, graph.cuts(), *transposed)
+    return out[..., :width] if padding else out  # a slice has a gradient, which copies
 
 
 def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
     """The transposed graph where there will be a backward pass."""
     needed = torch.is_grad_enabled() and any(each.requires_grad for each in tensors)
-    return graph.transposed() if needed else (None,) * 4
+    return graph.transposed() if needed else (None,) * 5
 
 
-# ---------------------------------------------------------------------------------- the operators, float32 on the CPU
+# ------------------------------------------------------------------------ the operators, and what they do on the CPU
 
 
 _library = torch.library.Library("fairgat", "DEF")
 
 
-def operator(schema: str, fake, backward=None, setup=None):
-    """Decorator: make a function the CPU's implementation of the operator `fairgat::schema`.
+def operator(schema: str, fake, backward=None, setup=None, device: str = "CPU"):
+    """Decorator: make a function the implementation of the operator `fairgat::schema` on a device.
 
     Args:
         schema: name, arguments and results, as `torch.library.define` takes them.
@@ -124,7 +140,7 @@ def operator(schema: str, fake, backward=None, setup=None):
 
     def register(function):
         _library.define(schema)
-        _library.impl(name, function, "CPU")
+        _library.impl(name, function, device)
         torch.library.register_fake(name, fake, lib=_library)
         if backward is not None:
             torch.library.register_autograd(name, _once(backward), setup_context=setup, lib=_library)
@@ -133,14 +149,19 @@ def operator(schema: str, fake, backward=None, setup=None):
     return register
 
 
+def implement(name: str, function, device: str) -> None:
+    """Make a function the implementation of the operator `fairgat::name` on another device."""
+    _library.impl("fairgat::" + name, function, device)
+
+
 def _once(backward):
     """Refuse to be differentiated again; `once_differentiable` lets paths that lead around it pass."""
 
     def first(ctx, *grads):
         if torch.is_grad_enabled():  # under create_graph=True
             raise RuntimeError(
-                "the layers have no second derivatives in float32 on the CPU: leave out create_graph=True, or convert "
-                "layer and input by .double()"
+                "the layers have no second derivatives in float32 (nor in half precision on a GPU): leave out "
+                "create_graph=True, or convert layer and input by .double()"
             )
         return backward(ctx, *grads)
 
@@ -148,46 +169,52 @@ def _once(backward):
 
 
 def _softmax_setup(ctx, inputs, output):
-    score_source, score_target, rowptr, segptr, _, source, tptr, tedge, _, ctx.slope = inputs
-    ctx.save_for_backward(output, score_source, score_target, rowptr, segptr, source, tptr, tedge)
+    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, _, ctx.slope = inputs
+    scores = score_source, score_target, score_edge
+    ctx.save_for_backward(output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts)
 
 
 def _softmax_backward(ctx, grad):
-    grads = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
-    return *grads, *(None,) * 8
+    *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
+    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 10
 
 
 @operator(
-    "segment_softmax(Tensor score_source, Tensor score_target, Tensor rowptr, Tensor segptr, Tensor mass,"
-    " Tensor source, Tensor? tptr, Tensor? tedge, Tensor? keep, float slope) -> Tensor",
-    lambda s, t, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
+    "segment_softmax(Tensor score_source, Tensor score_target, Tensor? score_edge, Tensor rowptr, Tensor segptr,"
+    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, Tensor? keep, float slope)"
+    " -> Tensor",
+    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
     _softmax_backward,
     _softmax_setup,
 )
-def _softmax(score_source, score_target, rowptr, segptr, mass, source, tptr, tedge, keep, slope):
+def _softmax(
+    score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
+):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     launch(
-        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source),
-        None if keep is None else _array(keep), _array(score_source), _array(score_target), np.float32(slope),
-        alpha.numpy(),
+        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(keep),
+        _array(score_source), _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
     )  # fmt: skip
     return alpha
 
 
 @operator(
-    "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor rowptr,"
-    " Tensor segptr, Tensor source, Tensor tptr, Tensor tedge, float slope) -> (Tensor, Tensor)",
-    lambda grad, alpha, s, t, *_: (s.new_empty(s.shape), t.new_empty(t.shape)),
+    "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor? score_edge,"
+    " Tensor rowptr, Tensor segptr, Tensor source, Tensor cuts, Tensor tptr, Tensor tedge, Tensor tcuts, float slope)"
+    " -> (Tensor, Tensor, Tensor)",
+    lambda grad, alpha, s, t, *_: (s.new_empty(s.shape), t.new_empty(t.shape), alpha.new_empty(alpha.shape)),
 )
-def _softmax_gradient(grad, alpha, score_source, score_target, rowptr, segptr, source, tptr, tedge, slope):
-    grad_source, grad_target = (each.new_empty(each.shape) for each in (score_source, score_target))
-    grad_score = alpha.new_empty(alpha.shape).numpy()
+def _softmax_gradient(
+    grad, alpha, score_source, score_target, score_edge, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope
+):
+    grad_source, grad_target, grad_edge = (each.new_empty(each.shape) for each in (score_source, score_target, alpha))
     launch(
         kernels.softmax_gradient, rowptr.numpy(), segptr.numpy(), _unsigned(source), _array(score_source),
-        _array(score_target), np.float32(slope), _array(alpha), _array(grad), grad_score, grad_target.numpy(),
+        _array(score_target), _array(score_edge), np.float32(slope), _array(alpha), _array(grad), grad_edge.numpy(),
+        grad_target.numpy(),
     )  # fmt: skip
-    launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_score, grad_source.numpy())
-    return grad_source, grad_target
+    launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_edge.numpy(), grad_source.numpy())
+    return grad_source, grad_target, grad_edge
 
 
 def _sum_setup(ctx, inputs, output):
@@ -195,17 +222,17 @@ def _sum_setup(ctx, inputs, output):
 
 
 def _sum_backward(ctx, grad):
-    alpha, x, rowptr, source, *transposed = ctx.saved_tensors
+    alpha, x, rowptr, source, cuts, *transposed = ctx.saved_tensors
     if ctx.needs_input_grad[1]:
         grads = torch.ops.fairgat.sum_of_neighbours_backward(grad, alpha, x, *transposed)
     else:  # no array of x's size, and no pass by source
-        grads = torch.ops.fairgat.dot_products(grad, x, rowptr, source), None
-    return *grads, *(None,) * 6
+        grads = torch.ops.fairgat.dot_products(grad, x, rowptr, source, cuts), None
+    return *grads, *(None,) * 8
 
 
 @operator(
-    "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor? tptr, Tensor? ttarget,"
-    " Tensor? tedge, Tensor? position) -> Tensor",
+    "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor cuts, Tensor? tptr,"
+    " Tensor? ttarget, Tensor? tedge, Tensor? position, Tensor? tcuts) -> Tensor",
     lambda alpha, x, rowptr, *_: x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1)),
     _sum_backward,
     _sum_setup,
@@ -222,10 +249,10 @@ def _sum(alpha, x, rowptr, source, *_):
 
 @operator(
     "sum_of_neighbours_backward(Tensor grad, Tensor alpha, Tensor x, Tensor tptr, Tensor ttarget, Tensor tedge,"
-    " Tensor position) -> (Tensor, Tensor)",
+    " Tensor position, Tensor tcuts) -> (Tensor, Tensor)",
     lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
 )
-def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position):
+def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
     grad_x, grad_weight = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
     weight = _take(alpha, tedge)
     for head, size, at, to in _blocks(alpha.size(0), x):
@@ -246,10 +273,10 @@ def _take(values: Tensor, index: Tensor) -> Tensor:
 
 
 @operator(
-    "dot_products(Tensor grad, Tensor x, Tensor rowptr, Tensor source) -> Tensor",
-    lambda grad, x, rowptr, source: grad.new_empty(grad.size(1), source.size(0)),
+    "dot_products(Tensor grad, Tensor x, Tensor rowptr, Tensor source, Tensor cuts) -> Tensor",
+    lambda grad, x, rowptr, source, cuts: grad.new_empty(grad.size(1), source.size(0)),
 )
-def _dot_products(grad, x, rowptr, source):
+def _dot_products(grad, x, rowptr, source, cuts):
     out = grad.new_empty(grad.size(1), source.size(0))
     x = x if x.dim() == 3 else x[:, None]
     launch(kernels.dot_products, rowptr.numpy(), _unsigned(source), _array(x), _array(grad), out.numpy())
@@ -266,8 +293,8 @@ def _blocks(heads: int, x: Tensor):
             yield head, np.uint64(size), np.uint64(start) if shared else to, to
 
 
-def _array(tensor: Tensor) -> np.ndarray:
-    return tensor.detach().contiguous().numpy()
+def _array(tensor: Tensor | None) -> np.ndarray | None:
+    return None if tensor is None else tensor.detach().contiguous().numpy()
 
 
 def _flat(tensor: Tensor) -> np.ndarray:

@@ -14,11 +14,11 @@ def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any
     if torch.compiler.is_compiling() or x.requires_grad or x.is_inference() or not has_storage(x):
         return find(x)
     now = _state(x)
-    then, result = cache.get(x, (None, None))
+    then, results = cache.get(x, (None, {}))
     if then != now:
-        result = plainly(lambda: find(x))
-        cache[x] = now, result
-    return result
+        results = {}
+        cache[x] = now, results
+    return once(results, "result", lambda: find(x))
 
 
 def _state(tensor: Tensor) -> tuple:
@@ -38,10 +38,17 @@ def has_storage(x: Tensor) -> bool:
     return True
 
 
-def plainly(make: Callable[[], Any]) -> Any:
-    """Make tensors that any later pass can use: outside of inference mode, and of transforms, which wrap them."""
-    if has_storage(torch.empty(0)):
-        with torch.inference_mode(False):
-            return make()
-    with ThreadPoolExecutor(1) as another:  # transforms belong to a thread
-        return another.submit(make).result()
+def once(results: dict, key: Any, make: Callable[[], Any]) -> Any:
+    """`results[key]`, made by the first call, as tensors that serve any later one.
+
+    Those that are made in inference mode serve no training, and those of torch.func's transforms, which belong to a
+    thread, are wrapped.
+    """
+    if key not in results:
+        if has_storage(torch.empty(0, device="cpu")):
+            with torch.inference_mode(False):
+                results[key] = make()
+        else:
+            with ThreadPoolExecutor(1) as another:
+                results[key] = another.submit(make).result()
+    return results[key]

@@ -11,13 +11,14 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat import groups as grouping
-from fairgat.nn.cache import kept, plainly
+from fairgat.nn.cache import kept, once
 
 if TYPE_CHECKING:
     from fairgat.nn.shares import Shares
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
+LONG = 512  # edges in a row; on a GPU longer ones would be stragglers
 KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
@@ -39,6 +40,8 @@ class CSRGraph:
         shares: what the segments' masses are from, or None.
         mass: (N, S) float64 mass of each segment, where there are shares.
         add_self_loops: whether they were added; None where that is unknown.
+        num_given: E of the `edge_index` that the graph was made from; None where that is unknown.
+        given: (E,) int64 which of these edges were taken, without self-loops; None for all of them.
     """
 
     num_nodes: int
@@ -50,7 +53,9 @@ class CSRGraph:
     shares: "Shares | None" = None
     mass: Tensor | None = None
     add_self_loops: bool | None = None
-    _transposed: list[tuple[Tensor, ...]] = field(default_factory=list, init=False, repr=False)
+    num_given: int | None = None
+    given: Tensor | None = None
+    _arrays: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _masses: dict[tuple, Tensor] = field(default_factory=dict, init=False, repr=False)
 
     @classmethod
@@ -81,7 +86,10 @@ class CSRGraph:
             raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
         if shares is not None and shares.add_self_loops not in (None, add_self_loops):
             raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
-        source, target = incoming(edge_index, num_nodes, add_self_loops)
+        edges = _checked(edge_index, num_nodes)
+        loops = edges[0] == edges[1]
+        given = np.flatnonzero(~loops) if add_self_loops and loops.any() else None
+        source, target = _with_loops(edges, num_nodes) if add_self_loops else edges
         segments, segment, mass = 1, target, None
         if sensitive is not None:
             groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
@@ -101,9 +109,9 @@ class CSRGraph:
             np.put_along_axis(present, turn, np.diff(segptr).reshape(num_nodes, segments) > 0, 1)
             mass = np.take_along_axis(shares.of(groups, present), turn, 1)
         device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
-        arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass
+        arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass, given
         tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
-        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops)
+        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops, edges.shape[1], tensors[5])
 
     @property
     def num_rows(self) -> int:
@@ -117,11 +125,9 @@ class CSRGraph:
     def masses(self, alpha_chi: float, dtype: torch.dtype) -> Tensor:
         """(N, S) mass of each segment: the shares', or `alpha_chi` for the inter-edges of a row with both kinds."""
         key = alpha_chi, dtype
-        if key not in self._masses:
-            if len(self._masses) == KEPT:
-                self._masses.clear()
-            self._masses[key] = plainly(lambda: self._mass_of(alpha_chi).to(dtype))
-        return self._masses[key]
+        if len(self._masses) == KEPT and key not in self._masses:
+            self._masses.clear()
+        return once(self._masses, key, lambda: self._mass_of(alpha_chi).to(dtype))
 
     def _mass_of(self, alpha_chi: float) -> Tensor:
         if self.mass is not None:
@@ -147,24 +153,37 @@ class CSRGraph:
         """(2, E) int64 the edges in the caller's order, with the self-loops that were added last."""
         return self.original_order(torch.stack([self.source.long(), self.target], dim=1)).t().contiguous()
 
-    def transposed(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def transposed(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """The edges by source, built at the first call.
 
         Returns:
             tptr (N + 1,) int64: the edges out of node j are tptr[j] .. tptr[j+1]; their targets (E,) int32; their
-            positions (E,) int32 in this graph's order; and the position (E,) int32 of each edge here among them.
+            positions (E,) int32 in this graph's order; the position (E,) int32 of each edge here among them; and
+            `cut_rows(tptr)`.
         """
-        if not self._transposed:
-            self._transposed.append(plainly(self._transpose))
-        return self._transposed[0]
+        return once(self._arrays, "transposed", self._transpose)
 
-    def _transpose(self) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def _transpose(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         tptr, order = map(torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes))
         edge = order.int()
         position = torch.empty_like(edge)
-        position[order] = torch.arange(edge.numel(), dtype=edge.dtype)
-        arrays = tptr, self.target.cpu()[order].int(), edge, position
+        position[order] = torch.arange(edge.numel(), dtype=edge.dtype, device=edge.device)
+        arrays = tptr, self.target.cpu()[order].int(), edge, position, cut_rows(tptr)
         return tuple(each.to(self.source.device) for each in arrays)
+
+    def cuts(self) -> Tensor:
+        """Its long rows (`cut_rows`), found at the first call."""
+        return once(self._arrays, "cuts", lambda: cut_rows(self.rowptr))
+
+    def edges_without_loops(self) -> "CSRGraph":
+        """A graph with the same rows, less the self-loops that were added, whose sources are the other edges."""
+        return once(self._arrays, "edges", self._edges)
+
+    def _edges(self) -> "CSRGraph":
+        rowptr = self.rowptr - torch.arange(self.num_rows + 1, device=self.rowptr.device)
+        edges = self.num_edges - self.num_rows
+        edge = self.permutation[self.permutation < edges].int()
+        return CSRGraph(edges, 1, rowptr, rowptr, edge, torch.arange(edges, device=edge.device))
 
     def reorder_edges(self, values: Tensor) -> Tensor:
         """Per-edge values (E, ...) in the order of `edge_index`, brought into the order of this graph.
@@ -191,13 +210,21 @@ def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bo
     Raises:
         ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
     """
+    edges = _checked(edge_index, num_nodes)
+    return _with_loops(edges, num_nodes) if add_self_loops else edges
+
+
+def _with_loops(edges: np.ndarray, num_nodes: int) -> np.ndarray:
+    return np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
+
+
+def _checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
+    """(2, E) int64 edges between nodes 0 .. N-1."""
     edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
         ends = f"{edges.min()} to {edges.max()}"
         raise ValueError(f"edge_index has nodes {ends}, outside 0 .. {num_nodes - 1}: features or groups end there")
-    if add_self_loops:
-        edges = np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
     return edges
 
 
@@ -236,7 +263,7 @@ def csr_of(
     if torch.compiler.is_compiling() and as_tensors:  # SciPy cannot be traced, only called
         arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
         graph = CSRGraph(num_nodes, 1 if sensitive is None else 2, *arrays[:4])
-        graph._transposed.append(tuple(arrays[4:]))
+        graph._arrays.update(cuts=arrays[4], transposed=tuple(arrays[5:]))
         return graph
 
     def build(_: Any = None) -> CSRGraph:
@@ -254,17 +281,22 @@ def csr_of(
 
 
 @torch.library.custom_op("fairgat::csr", mutates_args=())
-def _build(edge_index: Tensor, sensitive: Tensor | None, num_nodes: int, add_self_loops: bool) -> tuple[(Tensor,) * 8]:
+def _build(edge_index: Tensor, sensitive: Tensor | None, num_nodes: int, add_self_loops: bool) -> tuple[(Tensor,) * 10]:
     graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
-    return graph.rowptr, graph.segptr, graph.source, graph.permutation, *graph.transposed()
+    return graph.rowptr, graph.segptr, graph.source, graph.permutation, graph.cuts(), *graph.transposed()
 
 
 @_build.register_fake
 def _build_fake(edge_index, sensitive, num_nodes, add_self_loops):
-    edges = torch.library.get_ctx().new_dynamic_size() if add_self_loops else edge_index.size(1)
-    sizes = num_nodes + 1, (1 if sensitive is None else 2) * num_nodes + 1, edges, edges, num_nodes + 1, *(edges,) * 3
-    types = torch.int64, torch.int64, torch.int32, torch.int64, torch.int64, *(torch.int32,) * 3
-    return tuple(edge_index.new_empty(size, dtype=dtype) for size, dtype in zip(sizes, types, strict=True))
+    context = torch.library.get_ctx()
+    edges = context.new_dynamic_size() if add_self_loops else edge_index.size(1)
+    pointers, segments = num_nodes + 1, (1 if sensitive is None else 2) * num_nodes + 1
+    shapes = {"rowptr": pointers, "segptr": segments, "source": edges, "permutation": edges}
+    shapes |= {"cuts": (context.new_dynamic_size(), 4), "tptr": pointers, "ttarget": edges, "tedge": edges}
+    shapes |= {"position": edges, "tcuts": (context.new_dynamic_size(), 4)}
+    short = {"source", "ttarget", "tedge", "position"}
+    types = {name: torch.int32 if name in short else torch.int64 for name in shapes}
+    return tuple(edge_index.new_empty(shape, dtype=types[name]) for name, shape in shapes.items())
 
 
 # ----------------------------------------------------------------------------------- the order of the nodes
@@ -292,3 +324,22 @@ def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     positions = np.arange(keys.size)
     table = csr_array((np.empty(keys.size, np.int8), (keys, positions)), shape=(count, max(keys.size, 1)))
     return table.indptr.astype(np.int64), table.indices.astype(np.int64)
+
+
+def cut_rows(ptr: Tensor) -> Tensor:
+    """Cut rows of more than LONG edges into parts, each of which is a program's on a GPU.
+
+    Args:
+        ptr: (M + 1,) int64; row i has the edges ptr[i] .. ptr[i+1].
+
+    Returns:
+        (P, 4) int64: a part's row, its first edge, its end, and the number of the row's parts, at the first of them.
+    """
+    count = ptr.diff()
+    long = (count > LONG).nonzero().squeeze(1)
+    parts = (count[long] + LONG - 1) // LONG
+    row, leading = long.repeat_interleave(parts), parts.cumsum(0) - parts
+    place = torch.arange(len(row), device=ptr.device) - leading.repeat_interleave(parts)
+    first = ptr[row] + LONG * place
+    number = torch.zeros_like(row).index_copy(0, leading, parts)
+    return torch.stack([row, first, torch.minimum(first + LONG, ptr[row + 1]), number], 1)

@@ -62,9 +62,11 @@ def _segment(segptr, k):
 
 
 @_inlined
-def _score(e, source, score_source, score_target, slope):
+def _score(e, source, score_source, score_target, score_edge, slope):
     """The score of edge e before LeakyReLU, and after."""
     score = score_source[source[e]] + score_target
+    if score_edge is not None:
+        score += score_edge[e]
     return score, score if score > 0 else score * slope
 
 
@@ -72,6 +74,12 @@ def _score(e, source, score_source, score_target, slope):
 def _larger(a, b):
     """The larger one; with `nnan`, without which a maximum isn't vectorised; only here, as NaN must pass elsewhere."""
     return a if a > b else b
+
+
+@_inlined
+def _of_head(score_edge, h):
+    """Its scores of the edges, if there are any."""
+    return None if score_edge is None else score_edge[h]
 
 
 @_inlined
@@ -86,11 +94,11 @@ def _count(lo, hi, keep):
 
 
 @_inlined
-def _shifted_scores(lo, hi, source, keep, score_source, score_target, slope, alpha):
+def _shifted_scores(lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha):
     """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
     top = np.float32(-np.inf)
     for e in range(lo, hi):
-        score = _score(e, source, score_source, score_target, slope)[1]
+        score = _score(e, source, score_source, score_target, score_edge, slope)[1]
         if keep is not None:
             score = score if keep[e] else np.float32(-np.inf)
         alpha[e] = score
@@ -123,11 +131,11 @@ def _mass_left(first, segptr, mass, keep):
 
 
 @_parallel
-def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, slope, alpha):
+def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, score_edge, slope, alpha):
     """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
 
-    Scores are (H, N) and (H, M); `keep` is (E,) or None. Exponentials are taken of many rows' edges at once: a row is
-    too short for the vectorised loop.
+    Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials are taken of many rows'
+    edges at once: a row is too short for the vectorised loop.
     """
     segments = np.uint64(mass.shape[1])
     for part in prange(PARTS):
@@ -135,12 +143,12 @@ def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, slop
         for begin in range(first, last, np.uint64(BLOCK)):
             end = min(begin + np.uint64(BLOCK), last)
             for h in range(alpha.shape[0]):
-                s, a = score_source[h], alpha[h]
+                s, u, a = score_source[h], _of_head(score_edge, h), alpha[h]
                 for i in range(begin, end):
                     t = score_target[h, i]
                     for k in range(i * segments, (i + np.uint64(1)) * segments):
                         lo, hi = _segment(segptr, k)
-                        _shifted_scores(lo, hi, source, keep, s, t, slope, a)
+                        _shifted_scores(lo, hi, source, keep, s, t, u, slope, a)
                 for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
                     a[e] = _exp(a[e])
                 for i in range(begin, end):
@@ -155,7 +163,7 @@ def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, slop
 
 
 @_inlined
-def _segment_gradient(lo, hi, source, score_source, score_target, slope, alpha, grad_alpha, grad_score):
+def _segment_gradient(lo, hi, source, score_source, score_target, score_edge, slope, alpha, grad_alpha, grad_score):
     """grad_score[lo:hi] of the scores before LeakyReLU; returns their sum."""
     along, mass, total = np.float32(0), np.float32(0), np.float32(0)
     for e in range(lo, hi):
@@ -164,7 +172,7 @@ def _segment_gradient(lo, hi, source, score_source, score_target, slope, alpha, 
     mean = along / mass if mass > 0 else np.float32(0)
     for e in range(lo, hi):
         value = alpha[e] * (grad_alpha[e] - mean)
-        score = _score(e, source, score_source, score_target, slope)[0]
+        score = _score(e, source, score_source, score_target, score_edge, slope)[0]
         value = value if score > 0 else value * slope
         grad_score[e] = value
         total += value
@@ -173,18 +181,20 @@ def _segment_gradient(lo, hi, source, score_source, score_target, slope, alpha, 
 
 @_parallel
 def softmax_gradient(
-    rowptr, segptr, source, score_source, score_target, slope, alpha, grad_alpha, grad_score, grad_target
+    rowptr, segptr, source, score_source, score_target, score_edge, slope, alpha, grad_alpha, grad_score, grad_target
 ):
     """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row."""
     segments = np.uint64((segptr.size - 1) // max(rowptr.size - 1, 1))
     for part in prange(PARTS):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
             for h in range(alpha.shape[0]):
-                given = source, score_source[h], score_target[h, i], slope, alpha[h], grad_alpha[h], grad_score[h]
+                s, t, u = score_source[h], score_target[h, i], _of_head(score_edge, h)
                 total = np.float32(0)
                 for k in range(i * segments, (i + np.uint64(1)) * segments):
                     lo, hi = _segment(segptr, k)
-                    total += _segment_gradient(lo, hi, *given)
+                    total += _segment_gradient(
+                        lo, hi, source, s, t, u, slope, alpha[h], grad_alpha[h], grad_score[h]
+                    )  # fmt: skip
                 grad_target[h, i] = total
 
 

@@ -1,7 +1,7 @@
 """Products of features with weight matrices, sparse ones for bags of words."""
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
@@ -13,6 +13,28 @@ _DENSE = 0.2  # share of non-zeros from which the dense product is as fast
 _SAMPLE = 64  # rows that are checked first: an activation in evaluation is new at every call
 
 _bags = WeakTensorKeyDictionary()
+
+
+def is_plain(lin: nn.Module) -> bool:
+    """Whether `lin` does nothing but to multiply by a parameter, so that a layer may do it in another order.
+
+    It is called otherwise: where it is another module (LoRA, a quantised one), parametrised or sharded, which change
+    its class; where its weight is computed before each call (pruning, the older weight and spectral norm), or is not
+    its own (`torch.func.functional_call`); and where hooks see its input or output.
+    """
+    hooks = lin._forward_hooks, lin._forward_pre_hooks, lin._backward_hooks, lin._backward_pre_hooks
+    return (
+        type(lin) is nn.Linear
+        and "forward" not in vars(lin)
+        and type(lin._parameters.get("weight")) is nn.Parameter
+        and lin.bias is None
+        and not any(hooks)
+    )
+
+
+def matrix_of(lin: nn.Module, x: Tensor) -> Tensor:
+    """(C, F) the matrix that `lin` multiplies x (N, F) by, whatever it is made of."""
+    return lin(torch.eye(x.size(1), dtype=x.dtype, device=x.device)).t()
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:
@@ -34,6 +56,6 @@ def _nonzeros(x: Tensor) -> tuple[CSRGraph, Tensor] | None:
     if x.is_inference() or any(part.count_nonzero() > _DENSE * part.numel() for part in (sample, x)):
         return None
     text, word = x.nonzero().unbind(1)
-    rowptr = torch.searchsorted(text, torch.arange(len(x) + 1))
-    graph = CSRGraph(x.size(1), 1, rowptr, rowptr, word.int(), torch.arange(len(word)))
+    rowptr = torch.searchsorted(text, torch.arange(len(x) + 1, device=x.device))
+    graph = CSRGraph(x.size(1), 1, rowptr, rowptr, word.int(), torch.arange(len(word), device=x.device))
     return graph, x[text, word][None]

@@ -36,10 +36,14 @@ def spectrally_normalised(weight: Tensor) -> Tensor:
     finite gives NaN.
     """
     with torch.autocast(weight.device.type, enabled=False):
-        with torch.no_grad():
-            u, v = leading_vectors(weight)
-        sigma = u @ (weight @ v)
-        return weight / sigma.clamp_min(torch.finfo(weight.dtype).tiny)
+        return weight / largest_singular_value(weight)
+
+
+def largest_singular_value(weight: Tensor) -> Tensor:
+    """That of a matrix (C, F), above 0."""
+    with torch.no_grad():
+        u, v = leading_vectors(weight)
+    return (u @ (weight @ v)).clamp_min(torch.finfo(weight.dtype).tiny)
 
 
 def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
@@ -64,14 +68,34 @@ def moments(x: Tensor) -> tuple[Tensor, Tensor]:
     """Mean and population variance over the rows of x (N, ...). `torch.var_mean` takes ten times as long."""
     x = exact(x)
     mean = x.sum(0) / max(len(x), 1)
-    if fused(x) and x.dim() > 1:
-        return mean, torch.ops.fairgat.column_variance(x.flatten(1), mean.detach().flatten()).view(mean.shape)
     return mean, (x - _held(mean)).square().sum(0) / max(len(x), 1)
 
 
 def _held(mean: Tensor) -> Tensor:
     """The mean as a constant, which saves time where there are no second derivatives: the gradient by it is 0."""
     return mean.detach() if fused(mean) else mean
+
+
+def column_factor(x: Tensor, eta: float, otherwise: Tensor | None = None) -> Tensor:
+    """(...) eta / std of the columns of x (N, ...), and eta * `otherwise` (1 if None) of those that do not vary."""
+    if fused(x) and (x.dim() > 1 or x.is_cuda):  # on the CPU plain PyTorch is as fast for one column
+        flat = None if otherwise is None else exact(otherwise).flatten()
+        return torch.ops.fairgat.column_factor(x.flatten(1) if x.dim() > 1 else x[:, None], flat, eta)[0].view(
+            x.shape[1:]
+        )
+    mean, variance = moments(x)
+    return eta * inverse_deviation(variance, rounding(mean), 1.0 if otherwise is None else otherwise)
+
+
+def matrix_factor(weight: Tensor, mean: Tensor, cov: Tensor, eta: float, otherwise: Tensor | None = None) -> Tensor:
+    """(H, C) `column_factor` of x @ weight^T, from the mean (H, K) and the covariance (H, K, K) of x (N, H, K)."""
+    if weight.is_cuda and fused(weight, cov):
+        return torch.ops.fairgat.matrix_factor(weight, mean, cov, otherwise, eta)[0]
+    with torch.no_grad():  # the products that are added up have rounding errors, too
+        least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
+        least = (weight.square() @ least[:, :, None]).squeeze(-1)
+    variance = (weight @ cov * weight).sum(-1)
+    return eta * inverse_deviation(variance, least, 1.0 if otherwise is None else otherwise)
 
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -81,10 +105,16 @@ def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     return torch.addcmul(bias, x, scale)
 
 
+def scaled(x: Tensor, scale: Tensor) -> Tensor:
+    """Rows of x (F, K) times their scale (F,)."""
+    if x.is_cuda and fused(x, scale):
+        return torch.ops.fairgat.scaled(x, scale)
+    return x * scale[:, None]
+
+
 # The same as operators, without arrays of size N x F on the way, which saved a tenth of FairGAT's epoch.
 
 
-@operator("column_dots(Tensor a, Tensor b) -> Tensor", lambda a, b: a.new_empty(a.size(1)))
 def _column_dots(a: Tensor, b: Tensor, shift: Tensor | None = None) -> Tensor:
     """(F,) sums over the rows of (a - shift) (b - shift), for a and b (N, F)."""
     shift = a.new_zeros(a.size(1)) if shift is None else shift
@@ -94,35 +124,56 @@ def _column_dots(a: Tensor, b: Tensor, shift: Tensor | None = None) -> Tensor:
     return sums.sum(0)
 
 
-def _variance_backward(ctx, grad):
-    x, mean = ctx.saved_tensors
-    slope = grad * (2 / max(len(x), 1))
-    return torch.addcmul(-mean * slope, x, slope), None
+def _factor_setup(ctx, inputs, output):
+    x, _, ctx.eta = inputs
+    ctx.set_materialize_grads(False)
+    ctx.save_for_backward(x, *output[1:])
+
+
+def _factor_backward(ctx, grad, *_):
+    grads = torch.ops.fairgat.column_factor_backward(grad, *ctx.saved_tensors, ctx.eta)
+    return *(each if needed else None for each, needed in zip(grads, ctx.needs_input_grad, strict=False)), None
 
 
 @operator(
-    "column_variance(Tensor x, Tensor mean) -> Tensor",
-    lambda x, mean: torch.empty_like(mean),
-    _variance_backward,
-    lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
+    "column_factor(Tensor x, Tensor? otherwise, float eta) -> (Tensor factor, Tensor mean, Tensor inverse)",
+    lambda x, *_: tuple(x.new_empty(x.size(1), dtype=torch.float32) for _ in range(3)),
+    _factor_backward,
+    _factor_setup,
 )
-def _variance(x, mean):
-    return _column_dots(x, x, mean) / max(len(x), 1)
+def _column_factor(x, otherwise, eta):
+    mean = x.sum(0) / max(len(x), 1)
+    variance, least = _column_dots(x, x, mean) / max(len(x), 1), rounding(mean)
+    factor = eta * inverse_deviation(variance, least, 1.0 if otherwise is None else otherwise)
+    return factor, mean, inverse_deviation(variance, least, 0.0)
 
 
-def _shift_backward(ctx, grad):
-    x, scale = ctx.saved_tensors
-    return grad * scale, torch.ops.fairgat.column_dots(grad, x), grad.sum(0)
+@operator(
+    "column_factor_backward(Tensor grad, Tensor x, Tensor mean, Tensor inverse, float eta) -> (Tensor, Tensor)",
+    lambda grad, x, *_: (torch.empty_like(x), torch.empty_like(grad)),
+)
+def _column_factor_gradient(grad, x, mean, inverse, eta):
+    grad = grad * eta
+    slope = -0.5 * grad * inverse.pow(3) * (2 / max(len(x), 1))
+    return torch.addcmul(-mean * slope, x, slope), grad.masked_fill(inverse > 0, 0)
 
 
 @operator(
     "scale_and_shift(Tensor x, Tensor scale, Tensor bias) -> Tensor",
     lambda x, scale, bias: torch.empty_like(x),
-    _shift_backward,
+    lambda ctx, grad: torch.ops.fairgat.scale_and_shift_backward(grad, *ctx.saved_tensors),
     lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]),
 )
 def _scale_and_shift(x, scale, bias):
     return torch.addcmul(bias, x, scale)
+
+
+@operator(
+    "scale_and_shift_backward(Tensor grad, Tensor x, Tensor scale) -> (Tensor, Tensor, Tensor)",
+    lambda grad, x, scale: (torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)),
+)
+def _scale_and_shift_gradient(grad, x, scale):
+    return grad * scale, _column_dots(grad, x), grad.sum(0)
 
 
 def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
@@ -135,9 +186,11 @@ def covariance(x: Tensor) -> tuple[Tensor, Tensor]:
 
 def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
-    mean, variance = moments(x)
-    factor = inverse_deviation(variance, rounding(mean), 0.0 if center else 1.0)  # centred constants: 0
-    return ((x - mean if center else x) * (eta * factor)).to(x.dtype)
+    if center:
+        mean = exact(x).sum(0) / max(len(x), 1)
+        factor = column_factor(x, eta, torch.zeros_like(mean))  # centred constants are 0
+        return ((x - mean) * factor).to(x.dtype)
+    return (x * column_factor(x, eta)).to(x.dtype)
 
 
 def rounding(mean: Tensor) -> Tensor:
@@ -175,7 +228,7 @@ class Features:
     def dot(self, vectors: Tensor) -> Tensor:
         """(k, H, N) products of every node's features with vectors (k, H, C)."""
         if self.scale is not None:
-            vectors = vectors * self.scale
+            vectors = scaled(vectors.flatten(1).t(), self.scale.flatten()).t().view_as(vectors)
         if self.weight is not None:
             vectors = torch.einsum("khc,hcf->khf", vectors, self.weight)
         if self.values.dim() == 2:
@@ -184,23 +237,14 @@ class Features:
             return (self.values.flatten(1) @ vectors.flatten(1).t()).t()[:, None]
         return torch.einsum("khf,nhf->khn", vectors, self.values)
 
-    def variance(self) -> tuple[Tensor, Tensor]:
-        """(H, C) population variance of the columns without `scale`, and the part of it that may be rounding."""
-        if self.weight is None:
-            mean, variance = moments(self.values)
-            return variance, rounding(mean)
-        mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
-        weight = exact(self.weight)
-        with torch.no_grad():  # the products that are added up have rounding errors, too
-            least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
-            least = (weight.square() @ least[:, :, None]).squeeze(-1)
-        return (weight @ cov * weight).sum(-1), least
-
     def standardised(self, eta: float) -> "Features":
         """S3, the mean kept. A scale that there was cancels where the column varies."""
-        scale = 1.0 if self.scale is None else self.scale
-        own = self.values if self.weight is None else self.weight
-        return replace(self, scale=(eta * inverse_deviation(*self.variance(), scale)).to(own.dtype))
+        if self.weight is None:
+            scale = column_factor(self.values, eta, self.scale)
+            return replace(self, scale=scale.to(self.values.dtype))
+        mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
+        scale = matrix_factor(exact(self.weight), mean, cov, eta, self.scale)
+        return replace(self, scale=scale.to(self.weight.dtype))
 
     def centred(self, eta: float) -> "Features":
         """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""
@@ -209,13 +253,19 @@ class Features:
             values = linear(values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])
         return Features(standardise(values, eta, center=True))
 
+    def scaled_weight(self) -> Tensor:
+        """(H, C, K) the weight times the scale, if any."""
+        if self.scale is None:
+            return self.weight
+        return scaled(self.weight.flatten(0, 1), self.scale.flatten()).view_as(self.weight)
+
     def averaged(self) -> "Features":
         """(N, 1, C) the mean over the heads, where each head has its own values."""
         heads = self.values.size(1)
         if self.weight is None:
             values = self.values if self.scale is None else self.values * self.scale
             return Features(values.mean(1, keepdim=True))
-        weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
+        weight = self.scaled_weight()
         return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
 
     def dense(self, bias: Tensor | None = None) -> Tensor:
@@ -226,7 +276,7 @@ class Features:
                 return values if bias is None else values + bias
             scale = self.scale.flatten()
             return values * scale if bias is None else scale_and_shift(values, scale, bias)
-        weight = self.weight if self.scale is None else self.weight * self.scale[..., None]
+        weight = self.scaled_weight()
         if len(weight) == 1:  # without a select, whose gradient is an array of zeros and a copy
             return linear(self.values.flatten(1), weight.flatten(0, 1), bias)
         parts = [None] * len(weight) if bias is None else bias.view(len(weight), -1)

@@ -1,10 +1,14 @@
-"""How Numba's kernels are compiled and run: cached where a folder can be written, on the threads of PyTorch's pool.
+"""What the kernels and the layers do to their process: compiling, threads, memory.
 
-Threads are OpenMP's, of the pool that PyTorch has loaded: two pools would spin against each other (57 against 35 ms for
-an epoch on Recidivism with two threads).
+Kernels are cached where a folder can be written. Threads are OpenMP's, of the pool that PyTorch has loaded: two pools
+would spin against each other (57 against 35 ms for an epoch on Recidivism with two threads).
 """
 
+import ctypes
 import os
+import sys
+import threading
+from contextlib import nullcontext
 
 import numba
 import torch
@@ -32,11 +36,19 @@ _forked = False  # from a process whose OpenMP threads this one does not have
 
 
 def _after_fork() -> None:
+    """Leave the kernels to the reference, on one thread: PyTorch, too, would wait for ever for more of them."""
     global _forked
+    _forked = _threading_layer() == "omp"
+    if _forked:
+        torch.set_num_threads(1)
+
+
+def _threading_layer() -> str | None:
+    """Numba's; None where no kernel has run yet."""
     try:
-        _forked = numba.threading_layer() == "omp"
-    except ValueError:  # no kernel has run yet
-        _forked = False
+        return numba.threading_layer()
+    except ValueError:
+        return None
 
 
 if hasattr(os, "register_at_fork"):
@@ -44,24 +56,42 @@ if hasattr(os, "register_at_fork"):
 
 
 def available() -> bool:
-    """Whether kernels can run in this process: not in one that was forked from one that has run them.
-
-    Raises:
-        RuntimeError: it was, and has more than one thread, for which PyTorch itself could wait for ever.
-    """
-    if _forked and torch.get_num_threads() > 1:
-        raise RuntimeError(
-            "this process was forked from one that has computed attention, and cannot use OpenMP on its own: call "
-            'torch.set_num_threads(1) in it, start it with multiprocessing\'s "spawn" method, or set '
-            "NUMBA_THREADING_LAYER=workqueue"
-        )
+    """Whether kernels can run in this process: not in one that was forked from one that has run them."""
     return not _forked
 
 
+_one_at_a_time = threading.RLock()
+
+
 def launch(kernel, *arguments) -> None:
-    """Call a parallel kernel on as many threads as PyTorch has."""
-    threads = torch.get_num_threads()
-    numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-    if torch.get_num_threads() != threads:  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
-        torch.set_num_threads(threads)
-    return kernel(*arguments)
+    """Call a parallel kernel on as many threads as PyTorch has; one at a time where Numba's threads need that."""
+    with _one_at_a_time if _threading_layer() in (None, "workqueue") else nullcontext():
+        threads = torch.get_num_threads()
+        numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
+        if (
+            torch.get_num_threads() != threads
+        ):  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
+            torch.set_num_threads(threads)
+        return kernel(*arguments)
+
+
+# ---------------------------------------------------------------------------------------------------------- memory
+
+_TRIM_THRESHOLD, _TOP_PAD, _MMAP_MAX = -1, -2, -4  # malloc.h
+_MIB = 2**20
+
+
+def keep_freed_memory() -> None:
+    """Keep freed memory in the process: take arrays of every size from the heap, of which up to 1 GiB stays.
+
+    glibc returns large arrays to the system when they are freed. Every epoch then waits for the same pages to be
+    mapped and cleared again: up to a tenth of its time on the Recidivism graph, a third in link prediction on Pubmed,
+    nearly half with 500,000 nodes. There the price is a peak a third to a half higher, for the gaps in the heap; with a
+    million nodes it is more (docs/performance.md).
+
+    It holds for the whole process, all its libraries included, and does nothing without glibc.
+    """
+    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    if mallopt is not None and mallopt(_MMAP_MAX, 0):  # musl has none
+        mallopt(_TRIM_THRESHOLD, 1024 * _MIB)
+        mallopt(_TOP_PAD, 64 * _MIB)

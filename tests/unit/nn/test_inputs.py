@@ -94,11 +94,11 @@ def annealed(**changes):
     ("make", "message"),
     [
         (lambda: GATConv((3, 4), 2), "bipartite"),
-        (lambda: GATConv(3, 2, edge_dim=4), "edge features"),
+        (lambda: GATConv(3, 2, edge_dim=4, fill_value="median"), "mean, add, sum, min, max, mul"),
         (lambda: GATConv(-1, 2), "lazy"),
         (lambda: GATConv(3, 2, heads=0), "positive"),
         (lambda: GATConv(5, 2)((features(), features()), random_graph()[0]), "bipartite"),
-        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.ones(1)), "edge features"),
+        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.ones(1)), "without edge_dim"),
         (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)), "bipartite"),
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),

@@ -11,7 +11,7 @@ import torch
 from graphs import random_graph
 
 import fairgat.nn
-from fairgat.nn import FairGATConv, NodeClassifier, parallel
+from fairgat.nn import FairGATConv, NodeClassifier
 
 STEP = """
 import sys, torch
@@ -137,7 +137,6 @@ from torch.utils.data import DataLoader
 class Data(torch.utils.data.Dataset):
     def __len__(self): return 2
     def __getitem__(self, i):
-        torch.set_num_threads(int(sys.argv[1]))
         return layer(x, edges, groups).detach()
 torch.set_num_threads(int(sys.argv[1]))
 torch.manual_seed(0)
@@ -151,16 +150,31 @@ for found in DataLoader(Data(), num_workers=1, multiprocessing_context="fork"):
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
-def test_a_forked_worker_computes_on_one_thread():
-    run = subprocess.run([sys.executable, "-c", FORK, "1"], capture_output=True, text=True, timeout=300)
+@pytest.mark.parametrize("count", ["1", "2"])
+def test_a_forked_worker_computes_on_one_thread(count):
+    run = subprocess.run([sys.executable, "-c", FORK, count], capture_output=True, text=True, timeout=300)
     assert run.stdout == "True\nTrue\n", run.stderr
 
 
-def test_a_forked_process_refuses_more_threads(monkeypatch, threads, edge_index, sensitive):
-    monkeypatch.setattr(parallel, "_forked", True)
-    threads(2)
-    with pytest.raises(RuntimeError, match=r"torch\.set_num_threads\(1\)"):
-        FairGATConv(5, 8)(torch.randn(30, 5), edge_index, sensitive)
+THREADS = """
+import threading, torch
+from fairgat.nn import FairGATConv
+torch.manual_seed(0)
+layer, x = FairGATConv(5, 16), torch.randn(2000, 5)
+edges, groups = torch.randint(2000, (2, 40_000)), torch.randint(2, (2000,))
+def run():
+    for _ in range(20):
+        layer(x, edges, groups).sum().backward()
+started = [threading.Thread(target=run) for _ in range(2)]
+for each in started: each.start()
+for each in started: each.join()
+print("ended")
+"""
+
+
+def test_threads_may_call_the_layer_whatever_numbas_threading_layer():
+    out, error = start(THREADS, NUMBA_THREADING_LAYER="workqueue").communicate()
+    assert out == "ended\n", error
 
 
 FAULTS = """
