@@ -1,9 +1,12 @@
 """A user's own two tables: every column has a role, and what is not declared is refused in one sentence."""
 
 import gzip
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
+import yaml
 from obtain import graph_of, pairs
 
 from fairgat.errors import ConfigError, DataError
@@ -64,6 +67,16 @@ def test_what_each_column_was_taken_for_is_kept(make):
     }
     assert facts["edge_columns"] == "'from' and 'to' are the ends" and facts["first_edge"] == "a – b"
     assert make(features=["age"], categories=[]).facts["columns"]["job"] == "not used: x, y, z"
+
+
+def test_the_full_example_of_the_docs(tmp_path):
+    page = (Path(__file__).parents[3] / "docs/data.md").read_text()
+    example = yaml.safe_load(re.search(r"```yaml\n(.*?)```", page, re.DOTALL)[1])["datasets"]["my-network"]["options"]
+    people = "person;name;age;job;gender;employed\n007;A;30,5;x;F;yes\n7;B;;y;M;no\n8;C;20;y;female;?\n9;D;50;y;X;yes\n"
+    ties = "from,to,close,since\n007,7,1,2001\n7,8,0,2002\n8,9,2,2003\n9,nobody,1,2004\n"
+    graph = graph_of(tmp_path, people, ties, **example)
+    assert graph.labels.tolist() == [1, 0, -1, 1] and graph.group_names == ["gender=f", "gender=others"]
+    assert graph.facts["feature_names"] == ["age", "job=x", "job=y"] and pairs(graph) == [[0, 1], [2, 3]]
 
 
 # ------------------------------------------------------------------------------------------------- how files are read
