@@ -29,13 +29,15 @@ env: $(VENV)/.complete ## Make .venv with the pinned requirements and this packa
 $(VENV)/.complete: requirements.lock pyproject.toml
 	@sh tools/env.sh $(PYTHON)
 
+# The columns of the comparison that fit a screen.
+table = grep -s '^|' "$$results/tables/comparison.md" | cut -d'|' -f-$(1)
+
 # The comparison first, which is there after a minute, then all the rest.
 demo: env ## Run the whole workflow on small generated data sets, in three minutes
 	@echo "Every method on two small generated graphs: first the comparison, in about a minute on two cores."
-	$(if $(DRY),,@results=$$($(BIN)/python -m tools.results_dir --configfile configs/demo.yaml $(ARGS)) && \
-	    $(SNAKEMAKE) --configfile configs/demo.yaml $(ARGS) -- "$$results/tables/comparison.md" && \
-	    grep '^|' "$$results/tables/comparison.md" | cut -d'|' -f-5 && echo "Now every other table and figure: two minutes.")
-	@$(call RUN,--configfile configs/demo.yaml)$(if $(DRY),, && grep '^|' "$$results/tables/comparison.md" | cut -d'|' -f-5 && \
+	$(if $(ARGS),,@results=results/demo; $(SNAKEMAKE) --configfile configs/demo.yaml -- $$results/tables/comparison.md && \
+	    $(call table,5) && echo "Now every other table and figure: two minutes.")
+	@$(call RUN,--configfile configs/demo.yaml)$(if $(DRY),, && $(call table,5) && \
 	    echo "These numbers mean nothing: generated graphs, few people, two splits. They show that everything runs." && \
 	    echo "One page with everything: $$results/report.html. The published run: results/reference/explore.html")
 
@@ -43,8 +45,7 @@ demo: env ## Run the whole workflow on small generated data sets, in three minut
 OWN ?= my.yaml
 own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yaml says (docs/own.md)
 	@test -e $(OWN) || { echo "There is no $(OWN). Copy it: cp configs/own.yaml $(OWN), and change four lines." >&2; exit 1; }
-	@$(call RUN,--configfile configs/more-methods.yaml $(OWN)) -- all study$(if $(DRY),, && \
-	    grep '^|' "$$results/tables/comparison.md" | cut -d'|' -f-8 && \
+	@$(call RUN,--configfile configs/more-methods.yaml $(OWN)) -- all study$(if $(DRY),, && $(call table,8) && \
 	    echo "In bold, better (+) or worse (-) than GAT on the same splits: the 95 % interval of the difference leaves out 0." && \
 	    echo "Every difference:" "$$results"/studies/*/table.md && \
 	    echo "One page with everything: $$results/report.html")
