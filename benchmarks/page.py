@@ -1,4 +1,4 @@
-"""Write the measured part of docs/performance.md from benchmarks/measured/*.json."""
+"""Write the measured parts of docs/performance.md from benchmarks/measured/*.json."""
 
 import statistics
 from pathlib import Path
@@ -11,6 +11,7 @@ from fairgat import files
 
 PAGE = HERE.parent / "docs" / "performance.md"
 MARKS = "<!-- measured: begin -->", "<!-- measured: end -->"
+GPU_MARKS = "<!-- gpu: begin -->", "<!-- gpu: end -->"
 REFERENCE = "GAT" + KEPT
 Rows = dict[str, dict[str, Any]]
 
@@ -105,11 +106,90 @@ def in_words(row: dict[str, Any]) -> str:
     return f"{size}, {turns} turns"
 
 
+# ------------------------------------------------------------------------------------------------------ on a GPU
+
+
+def on_a_gpu(folder: Path) -> str:
+    """The part on a GPU, as Markdown."""
+    run = files.read_json(folder / "gpu.json")
+    graphs = {GRAPHS[name]: result for name, result in run["graphs"].items()}
+    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
+    lines = [f"{run['card']}; {versions}.", *(f"{name}: {size_of(result)}." for name, result in graphs.items()), ""]
+    lines += table("fastest setting", list(graphs), fastest_settings(graphs))
+    for name, result in graphs.items():
+        ways = list(dict.fromkeys(each["way"] for each in result["measured"]))
+        lines += ["", f"{name}, milliseconds a step (GB at its peak):", ""]
+        lines += table("float32, bfloat16", ways, settings_of(result["measured"], ways))
+    return "\n".join(lines)
+
+
+GRAPHS = {"recidivism": "Recidivism's size", "million": "a million nodes", "hub": "with a hub"}
+
+
+def size_of(result: dict[str, Any]) -> str:
+    size = result["size"]
+    hub = f", a node with {size['hub']:,} of them" if size["hub"] else ""
+    return f"{size['nodes']:,} nodes, {size['edges']:,} directed edges{hub}, {size['features']} features"
+
+
+def table(first: str, columns: list[str], rows: dict[str, list[str]]) -> list[str]:
+    body = [line(name, cells) for name, cells in rows.items()]
+    return [line(first, columns), line(":--", ["--:"] * len(columns)), *body]
+
+
+def fastest_settings(graphs: dict[str, dict]) -> dict[str, list[str]]:
+    """Each library's best arm on each graph, by type, and how many times as long PyTorch Geometric's takes."""
+    rows: dict[str, list[str]] = {}
+    for dtype in ("float32", "bfloat16"):
+        for result in graphs.values():
+            timed = [each for each in result["measured"] if each["type"] == dtype and "ms" in each]
+            own = min((each for each in timed if each["row"] == "GAT"), key=milliseconds)
+            fair = min((each for each in timed if each["row"] == "FairGAT"), key=milliseconds)
+            rows.setdefault(f"GAT, {dtype}", []).append(best(own))
+            rows.setdefault(f"FairGAT, {dtype}", []).append(best(fair))
+            rows.setdefault(f"PyTorch Geometric, {dtype}", []).append(peer_beside(own, timed))
+    return rows
+
+
+def peer_beside(own: dict[str, Any], timed: list[dict[str, Any]]) -> str:
+    """PyTorch Geometric's best arm and how many times as long it takes, where it was run in all ways."""
+    theirs = [each for each in timed if each["row"].startswith("PyG")]
+    if {each["way"] for each in timed} - {each["way"] for each in theirs}:
+        return "not run in all ways"
+    best_of_theirs = min(theirs, key=milliseconds)
+    return f"{best_of_theirs['ms'] / own['ms']:.1f} times GAT: {best(best_of_theirs)}"
+
+
+def milliseconds(measured: dict[str, Any]) -> float:
+    return measured["ms"]
+
+
+def best(measured: dict[str, Any]) -> str:
+    return f"{measured['ms']:.2f} ms, {measured['peak_gb']:.1f} GB ({measured['way']})"
+
+
+def settings_of(measured: list[dict[str, Any]], ways: list[str]) -> dict[str, list[str]]:
+    rows: dict[str, list[str]] = {}
+    for row in dict.fromkeys(each["row"] for each in measured):
+        rows[row] = [
+            both_types([each for each in measured if (each["row"], each["way"]) == (row, way)]) for way in ways
+        ]
+    return rows
+
+
+def both_types(arms: list[dict[str, Any]]) -> str:
+    if not arms:
+        return "not run"
+    return ", ".join(f"{each['ms']:.2f} ({each['peak_gb']:.1f})" if "ms" in each else "fails" for each in arms)
+
+
 def write(page: Path = PAGE, folder: Path = HERE / "measured") -> None:
-    """Put the measured part between the page's two marks."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(MARKS[0])
-    after = rest.partition(MARKS[1])[2]
-    files.write_text(page, "\n".join([before + MARKS[0], measured(folder), MARKS[1] + after]))
+    """Put the measured parts between the page's marks."""
+    text = page.read_text(encoding="utf-8")
+    for (begin, end), make in ((MARKS, measured), (GPU_MARKS, on_a_gpu)):
+        before, _, rest = text.partition(begin)
+        text = "\n".join([before + begin, make(folder), end + rest.partition(end)[2]])
+    files.write_text(page, text)
 
 
 if __name__ == "__main__":

@@ -121,6 +121,7 @@ def test_where_nothing_can_be_written_kernels_are_compiled_anew(tmp_path):
     """A user without a home, and a package whose folders take no file: `__pycache__` is a file here."""
     package = Path(fairgat.nn.__file__).parent
     shutil.copytree(package, tmp_path / "fairgat/nn", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(package.parent / "groups.py", tmp_path / "fairgat")
     for folder in (tmp_path / "fairgat", tmp_path / "fairgat/nn"):
         (folder / "__init__.py").touch()
         (folder / "__pycache__").touch()
