@@ -2,7 +2,7 @@
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -119,11 +119,15 @@ def markdown_grid(panel: Panel, block: Block | None = None) -> str:
         for number, line in enumerate(item.rows):
             title = [markdown(item.title) if number == 0 else ""] if block is None else []
             lines.append([*title, *map(_markdown_cell, line.cells)])
-    widths = [max(3, *map(len, column)) for column in zip(*lines, strict=True)]
-    rules = [_RULES[side].format("-" * (width - 2)) for side, width in zip(panel.columns, widths, strict=True)]
-    places = [f"{'<' if side == 'l' else '>'}{width}" for side, width in zip(panel.columns, widths, strict=True)]
-    padded = [[format(entry, place) for entry, place in zip(line, places, strict=True)] for line in lines]
-    return "\n".join(f"| {' | '.join(line)} |" for line in [padded[0], rules, *padded[1:]])
+    columns = [_column(side, entries) for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in zip(*columns, strict=True))
+
+
+def _column(side: str, entries: Sequence[str]) -> list[str]:
+    """Pad the entries of a column, of which the first is its header, and put the rule below that."""
+    width = max(3, *map(len, entries))
+    first, *others = (format(entry, f"{'<' if side == 'l' else '>'}{width}") for entry in entries)
+    return [first, _RULES[side].format("-" * (width - 2)), *others]
 
 
 def to_csv(table: Table) -> str:

@@ -60,13 +60,17 @@ def draw(settings: Settings, files: Files) -> Figure:
         "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",
         fontsize=8.5,
     )
+    _legend(figure)
+    return figure
+
+
+def _legend(figure: Figure) -> None:
     patches = [
         Patch(facecolor=COLOURS[part], hatch=_HATCHES[part], label=words, edgecolor="black", linewidth=0.4)
         for part, words in WORDS.items()
     ]
     gap = style.sign("gap: their sum", color="black", marker="D", markerfacecolor="white")
     figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)
-    return figure
 
 
 def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:

@@ -1,5 +1,6 @@
 """Validation scores along the epochs, of one task: a panel for each method."""
 
+from collections.abc import Iterable
 from itertools import product
 
 import pandas as pd
@@ -34,13 +35,9 @@ def draw(settings: Settings, files: Files) -> Figure:
         reference = drawn.get(REFERENCE, pd.DataFrame())
         for ax, (method, look) in zip(row, looks.items(), strict=True):
             _panel(ax, drawn[method], reference, look)
-            if metric == known[0]:
-                lines = look.title.replace(" (", "\n(")
-                ax.set_title(lines if "\n" in lines else f"\n{lines}", fontsize=7)
         row[0].set_ylabel(style.label(metric))
-        if metric == known[0]:  # above the methods' titles, and wider than the first panel
-            text = row[0].annotate(style.plain(title), (0, 1), (0, 15), "axes fraction", "offset points")
-            text.set(fontsize=9, fontweight="bold", in_layout=False)
+        if metric == known[0]:
+            _title(row, title, looks.values())
     for ax in axes[-1]:
         ax.set_xlabel("epoch")
     signs = [style.sign("mean over the splits, and their range", linestyle="-", color="black")]
@@ -48,6 +45,15 @@ def draw(settings: Settings, files: Files) -> Figure:
         signs.append(style.sign(f"{looks[REFERENCE].title}, in every panel", linestyle="-", color=_GREY))
     style.legend(figure, signs=signs, title="Scores on validation while each method's selected cell is trained")
     return figure
+
+
+def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:
+    """Name the methods above their panels, and the data set above them all, wider than the first panel."""
+    for ax, look in zip(row, looks, strict=True):
+        lines = look.title.replace(" (", "\n(")
+        ax.set_title(lines if "\n" in lines else f"\n{lines}", fontsize=7)
+    text = row[0].annotate(style.plain(dataset), (0, 1), (0, 15), "axes fraction", "offset points")
+    text.set(fontsize=9, fontweight="bold", in_layout=False)
 
 
 def _histories(settings: Settings, files: Files) -> dict[tuple[str, str], list[pd.DataFrame]]:

@@ -37,10 +37,8 @@ def draw(settings: Settings, files: Files) -> Figure:
     for ax, (title, rows) in zip(flat, panels.items(), strict=False):
         for line in rows.itertuples():
             _point(ax, line, looks.get(line.method) or style.Look(line.method, style.GREY, "o"))
-        low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
-        ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
-        ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")
         ax.set_title(title, loc="left")
+        _square(ax)
     for ax in flat[len(panels) :]:
         ax.set_axis_off()
     if not panels:
@@ -49,6 +47,13 @@ def draw(settings: Settings, files: Files) -> Figure:
     title = "Each published mean against ours, with their standard deviations: on the line they are equal"
     style.legend(figure, shown, [style.sign(what, **sign) for what, sign in _SIGNS.items()], title)
     return figure
+
+
+def _square(ax: Axes) -> None:
+    """Give both axes the same ends, and draw the line on which paper and ours are equal."""
+    low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+    ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
+    ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")
 
 
 def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
