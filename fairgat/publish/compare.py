@@ -153,9 +153,10 @@ def _flat(provenance: Path) -> pd.DataFrame:
     content = read_json(provenance)
     try:
         trained = ", ".join(f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"])
-        flat = pd.json_normalize(content | {"trained_at": trained, "rules": None, "files": None})  # rules have times
+        said = {name: value for name, value in content.items() if name not in ("rules", "files")}  # rules have times
     except (KeyError, TypeError) as error:
         raise DataError(f"{provenance} is damaged, or of another version: {error}") from None
+    flat = pd.json_normalize(said | {"trained_at": trained})
     return pd.DataFrame({"setting": flat.columns, "value": flat.iloc[0].map(str).tolist()})
 
 
