@@ -1,6 +1,5 @@
-"""One module a figure, found by its name.
+"""One module a figure, found by its name, by its name before that of a task, or, for a table of scores, `scores`.
 
 Each declares READS and TASK as a table does, and has `draw(settings, files)`, which gives a Matplotlib figure.
-`settings` are those of `fairgat.config.shown.FigureSettings`. config.yaml lists those that are drawn under
-`figures:`. Names with an underscore are shared by several figures.
+`settings` are `fairgat.config.shown.Shown`. config.yaml lists those that are drawn under `figures:`.
 """
