@@ -22,7 +22,6 @@ from fairgat.data.table import Table, to_numbers
 _FILE = Path(__file__).parent / "public.yaml"
 ENTRIES: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
 NAMES = tuple(name for name in ENTRIES if name != "recidivism")
-_BLOCK = 250  # rows of the distance matrix at a time
 
 
 class Options(tables.Options):
@@ -85,14 +84,17 @@ def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:
     Returns:
         (m, 2) pairs of rows, in both directions where both find each other.
     """
+    from scipy.spatial import KDTree
     from scipy.spatial.distance import cdist
 
-    blocks = []
-    for start in range(0, len(records), _BLOCK):
-        distance = cdist(records[start : start + _BLOCK], records)
-        rows = np.arange(len(distance))
-        distance[rows, start + rows] = np.inf
-        similarity = 1 / (1 + distance)
-        row, other = np.nonzero(similarity > share * similarity.max(axis=1, keepdims=True))
-        blocks.append(np.stack([start + row, other], axis=1))
-    return np.concatenate(blocks)
+    tree = KDTree(records)
+    nearest = tree.query(records, k=2)[0][:, 1]  # the first is the row itself, or one like it
+    reach = (1 + nearest) / share - 1
+    near = tree.query_ball_point(records, reach * (1 + 1e-9) + 1e-9)  # rather too many: similarities decide
+    pairs = []
+    for row, others in enumerate(near):
+        others = np.setdiff1d(others, row)
+        similarity = 1 / (1 + cdist(records[row : row + 1], records[others])[0])
+        chosen = others[similarity > share * similarity.max()]
+        pairs.append(np.stack([np.full_like(chosen, row), chosen], axis=1))
+    return np.concatenate(pairs)
