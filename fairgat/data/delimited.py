@@ -29,13 +29,13 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     Raises:
         DataError: it is no delimited text file, pandas refuses it, or columns have no name or the same one.
     """
-    where, told = written.where, _DEFAULTS | written.read
+    where, read_as = written.where, _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
     keys = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
-    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(keys, object)} | told)
+    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(keys, object)} | read_as)
     if written.read.get("header", 0) is not None and "names" not in written.read:
-        _check_header(_parsed(path, where, told | {"header": None, "nrows": _header_row(written) + 1}), written)
+        _check_header(_parsed(path, where, read_as | {"header": None, "nrows": _header_row(written) + 1}), written)
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
@@ -43,15 +43,15 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     return Table(frame, where)
 
 
-def _parsed(path: Path, where: str, told: dict[str, Any]) -> "pd.DataFrame":
+def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
-    if told.get("engine", "c") != "c":
-        told = {key: value for key, value in told.items() if key != "low_memory"}  # which other engines lack
+    if read_as.get("engine", "c") != "c":
+        read_as = {key: value for key, value in read_as.items() if key != "low_memory"}  # which other engines lack
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
-            frame = pd.read_csv(path, **told)
+            frame = pd.read_csv(path, **read_as)
         except ImportError:
             raise DataError(f"{where} is not a delimited text file: unpack it") from None
         except Exception as error:  # pandas passes on what decoders and decompressors raise

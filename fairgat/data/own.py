@@ -36,9 +36,9 @@ def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = No
     kept = _kept(roles, groups, labels, edge_index)
     numbers, sensitive = np.unique(groups[kept], return_inverse=True)
     if not 2 <= len(numbers) <= MOST_GROUPS:
-        some = "; ".join(_title(named[number]) for number in numbers[:MOST_GROUPS])
+        titles = "; ".join(_title(named[number]) for number in numbers[:MOST_GROUPS])
         raise DataError(
-            f"{nodes.where}: {len(numbers)} groups are left ({some}), and there should be 2 to {MOST_GROUPS}: merge "
+            f"{nodes.where}: {len(numbers)} groups are left ({titles}), and there should be 2 to {MOST_GROUPS}: merge "
             "values by `groups`, or cut numbers by `bins`"
         )
     facts = {
@@ -213,9 +213,9 @@ def _check_not_again(
     nodes: Table, roles: Roles, names: list[str], made: np.ndarray, sensitive: np.ndarray, labels: np.ndarray
 ) -> None:
     """Refuse a feature that is the label or a group again, or a flag of one: it is the same for all of each value."""
-    told = {"the groups": sensitive, f"{roles.label!r}": labels if roles.label else sensitive}
-    told |= {repr(name): coded(nodes.column(name)).codes for name in roles.sensitive}
-    for what, values in told.items():
+    targets = {"the groups": sensitive, f"{roles.label!r}": labels if roles.label else sensitive}
+    targets |= {repr(name): coded(nodes.column(name)).codes for name in roles.sensitive}
+    for what, values in targets.items():
         known = np.flatnonzero(values != UNLABELLED) if what == repr(roles.label) else np.arange(len(values))
         order = known[np.argsort(values[known], kind="stable")]
         starts = np.flatnonzero(np.diff(values[order], prepend=-2))

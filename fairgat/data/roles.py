@@ -201,6 +201,6 @@ class Roles(Declared):
 
 
 def _check_once(key: str, lists: Iterable[tuple[str, ...]]) -> None:
-    values = [value for some in lists for value in some]
+    values = [value for values in lists for value in values]
     if twice := sorted({value for value in values if values.count(value) > 1}):
         raise ValueError(f"{twice[0]!r} is listed twice among the values of {key}")

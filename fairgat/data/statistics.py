@@ -103,13 +103,13 @@ def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
         least: the AUC, of the feature or its opposite, from which it almost says which nodes are of a group.
     """
     names = graph.facts.get("feature_names", range(graph.num_features))
-    told = {f"group {name}": graph.sensitive == group for group, name in enumerate(graph.group_names)}
+    targets = {f"group {name}": graph.sensitive == group for group, name in enumerate(graph.group_names)}
     if not (graph.labels == graph.sensitive).all():
-        told["the label"] = graph.labels == 1
+        targets["the label"] = graph.labels == 1
     known = {"the label": graph.labels != UNLABELLED}
     result = []
     for column, name in enumerate(names):
-        for what, inside in told.items():
+        for what, inside in targets.items():
             auc = _auc(graph.features[:, column], inside, known.get(what))
             if max(auc, 1 - auc) >= least:
                 result.append((str(name), what, max(auc, 1 - auc)))

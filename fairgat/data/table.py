@@ -65,11 +65,11 @@ def coded(values: "pd.Series") -> Coded:
     """Read a column as texts, whatever pandas took it for."""
     import pandas as pd
 
-    codes, found = pd.factorize(values.astype(object))
+    codes, different = pd.factorize(values.astype(object))
     if (codes < 0).any():
-        codes, found = np.where(codes < 0, len(found), codes), [*found, ""]
+        codes, different = np.where(codes < 0, len(different), codes), [*different, ""]
     names: dict[str, int] = {}
-    of = [names.setdefault(str(value) if str(value).strip() else "", len(names)) for value in found]
+    of = [names.setdefault(str(value) if str(value).strip() else "", len(names)) for value in different]
     return Coded(np.array(of, dtype=np.int64)[codes], list(names))
 
 
@@ -100,14 +100,14 @@ def folded(text: str) -> str:
 def describe(values: "pd.Series") -> str:
     """Say the range of numbers, or the values, of a column."""
     missing = empty(values)
-    some = f"; {count} empty" if (count := int(missing.sum())) else ""
+    also = f"; {count} empty" if (count := int(missing.sum())) else ""
     if values.dtype.kind in "iuf":
         different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
-        return f"{values.min():g} to {values.max():g}{different}{some}"
+        return f"{values.min():g} to {values.max():g}{different}{also}"
     texts = [value for value in coded(values).values if value]
     if len(texts) > MOST_GROUPS:
-        return f"{', '.join(texts[:_SHOWN])}, ... ({len(texts)} values){some}"
-    return ", ".join(ordered(texts)) + some
+        return f"{', '.join(texts[:_SHOWN])}, ... ({len(texts)} values){also}"
+    return ", ".join(ordered(texts)) + also
 
 
 def empty(values: "pd.Series") -> np.ndarray:

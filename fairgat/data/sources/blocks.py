@@ -96,7 +96,7 @@ def _draw(random: np.random.RandomState, kinds: np.ndarray, chances: np.ndarray,
     later = [  # node by node, in memory for one row: the same numbers as all pairs at once
         u + 1 + np.flatnonzero(random.rand(nodes - u - 1) < chances[kinds[u], kinds[u + 1 :]]) for u in range(nodes)
     ]
-    source = np.repeat(np.arange(nodes), [len(found) for found in later])
+    source = np.repeat(np.arange(nodes), [len(targets) for targets in later])
     edges = symmetrise(np.stack([source, np.concatenate(later)]), nodes)
     groups = ({"group": "0"}, {"group": "1"})
     return Graph(scaled(features, options.scaling), labels.astype(np.int64), sensitive.astype(np.int64), edges, groups)

@@ -339,6 +339,7 @@ def test_what_is_left_out_leaves_no_category(make):
     [
         (NODES, {"categories": []}, r"column 'job' is 'x', which is no number: list .*`categories`, .* \(row 1"),
         (cell(2, "age", "3O"), {}, r"column 'age' is '3O', which is no number.*\(row 2 of the data\)"),
+        (cell(2, "age", "\u22121"), {}, "column 'age' is '\u22121', which is no number"),
         (cell(2, "age", "30,5").replace("30,5", '"30,5"'), {}, "column 'age' is '30,5', which is no number"),
         (cell(2, "age", ""), {}, r"column 'age' is empty, and is a feature: `fill: mean`.*\(row 2"),
         (cell(2, "job", ""), {}, r"column 'job' is empty, and is a feature: with `fill: zero`"),

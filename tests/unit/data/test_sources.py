@@ -1,10 +1,12 @@
 """Which module reads which data set, and what is said when a configuration asks for something else."""
 
+import hashlib
 import re
 import sys
 from pathlib import Path
 
 import pytest
+from obtain import obtain
 
 from fairgat import config
 from fairgat.config import Dataset
@@ -43,6 +45,25 @@ def tables(**changed):
 def test_a_wrong_entry_is_named_by_its_path(entry, expected):
     with pytest.raises(ConfigError, match=expected):
         check(cora={"task": "link_prediction", **entry})
+
+
+def test_a_published_data_set_is_an_entry(tmp_path):
+    """Files with an address and a checksum, here in a mirror: by the name of the data set, or as `file` says."""
+    nodes, edges = b"id,age,sex,won\na,1,f,0\nb,2,m,1\nc,4,m,0\n", b"from,to\na,b\nb,c\n"
+    for path, content in (("mine/n.csv", nodes), ("lists/e.csv", edges)):
+        (tmp_path / "mirror" / path).parent.mkdir(parents=True)
+        (tmp_path / "mirror" / path).write_bytes(content)
+    published = [
+        {"url": f"https://localhost:9/{name}", "sha256": hashlib.sha256(content).hexdigest()}
+        for name, content in (("n.csv", nodes), ("e.csv", edges))
+    ]
+    options = {"nodes": published[0], "edges": published[1] | {"file": "lists/e.csv"}}
+    options |= {"id": "id", "label": "won", "sensitive": "sex"}
+    settings = Dataset(task="node_classification", source="tables", options=options)
+    assert obtain("mine", settings, tmp_path / "raw", tmp_path / "mirror").num_nodes == 3
+    (tmp_path / "mirror/mine/n.csv").write_bytes(nodes.replace(b"4", b"5"))
+    with pytest.raises(DataError, match=r"(?s)mine/n\.csv.*it gave \d+ bytes with SHA-256"):
+        obtain("mine", settings, tmp_path / "raw2", tmp_path / "mirror")
 
 
 def test_all_problems_are_reported_at_once():
