@@ -31,9 +31,18 @@ VARIANTS = {
 }
 
 
+def links_of(published: Path) -> pd.DataFrame:
+    """Read the study with controls where it has the placebo on every citation graph; otherwise that without."""
+    if (published / CONTROL).exists():
+        frame = frames.read(published / CONTROL)
+        if set(ARTICLES) <= set(frame.loc[frame["method"] == "fairgat-placebo", "dataset"]):
+            return frame
+    return frames.read(published / LINKS)
+
+
 def differences(published: Path) -> pd.DataFrame:
-    """Read the differences to GAT, in points; those of links from the study with controls, if that is there."""
-    links = frames.read(published / (CONTROL if (published / CONTROL).exists() else LINKS))
+    """Read the differences to GAT of node classification and of link prediction, in points."""
+    links = links_of(published)
     nodes = frames.read(published / NODES)
     frame = pd.concat([nodes[nodes["dataset"].isin(PEOPLE)], links[links["dataset"].isin(ARTICLES)]])
     frame = frame[(frame["of"] == "gat") & frame["method"].isin(VARIANTS) & (frame["run_on"] == frame["dataset"])]

@@ -28,23 +28,29 @@ def published(tmp_path):
     return tmp_path
 
 
-def test_links_are_from_the_study_at_validations_cells_and_from_the_one_with_controls_where_it_is_there(published):
+def _control(folder, datasets):
+    for method, difference in {"fairgat": -0.06, "fairgat-placebo": -0.07}.items():
+        _study(folder, "links-control", method, datasets, ["dp_mixed"], difference)
+
+
+def _cora(folder):
+    frame = verdict.differences(folder)
+    return frame[frame["dataset"] == "cora"].groupby("method")["difference"].unique().map(list).to_dict()
+
+
+def test_links_are_from_the_study_at_validations_cells_until_all_controls_are_there(published):
     """Points, not fractions; a data set of links has nothing of the study of node classification."""
-
-    def cora():
-        frame = verdict.differences(published)
-        return frame[frame["dataset"] == "cora"].groupby("method")["difference"].unique().map(list).to_dict()
-
-    assert cora() == {"fairgat": [-5.0]}
-    _study(published, "links-control", "fairgat", ["cora"], ["dp_mixed"], -0.06)
-    _study(published, "links-control", "fairgat-placebo", ["cora"], ["dp_mixed"], -0.07)
-    assert cora() == {"fairgat": [-6.0], "fairgat-placebo": [pytest.approx(-7.0)]}
+    assert _cora(published) == {"fairgat": [-5.0]}
+    _control(published, ["cora", "citeseer"])
+    assert _cora(published) == {"fairgat": [-5.0]}
+    _control(published, ["pubmed"])
+    assert _cora(published) == {"fairgat": [-6.0], "fairgat-placebo": [pytest.approx(-7.0)]}
 
 
 def test_the_picture_names_each_data_set_and_the_control_where_it_is_there(published, tmp_path):
     picture = tmp_path / "verdict.svg"
     verdict.main(published, picture)
     assert "<!-- Recidivism -->" in picture.read_text() and "groups shuffled" not in picture.read_text()
-    _study(published, "links-control", "fairgat-placebo", ["cora"], ["dp_mixed"], -0.07)
+    _control(published, ["cora", "citeseer", "pubmed"])
     verdict.main(published, picture)
     assert "<!-- the same, groups shuffled -->" in picture.read_text()
