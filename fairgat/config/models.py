@@ -1,14 +1,12 @@
 """The experiment of config.yaml: its data sets, methods, tables, figures and study, and what each run is made of."""
 
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
-from pathlib import Path
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-import yaml
 from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
 
 from fairgat import cells
+from fairgat.config import names
 from fairgat.config.pages import PUBLISHED, SCORES, TableEntry, titled
 from fairgat.config.protocol import (
     TASKS,
@@ -28,7 +26,6 @@ from fairgat.config.protocol import (
     normal_path,
 )
 from fairgat.config.study import Study, check_rows
-from fairgat.errors import nearest
 
 
 class Entry(Model):
@@ -169,62 +166,10 @@ class Config(Model):
         return self
 
     @model_validator(mode="after")
-    def _names_exist(self) -> "Config":
-        datasets, methods = self.datasets, self.methods
-        study = self.study
-        rows, others = (study.rows, study.measured_by) if study else ([], {})
-        named: list[tuple[str, Iterable[str | None], Mapping[str, Any]]] = [
-            ("only_datasets", self.only_datasets, datasets),
-            ("skip", self.skip, datasets),
-            ("only_methods", self.only_methods, methods),
-            *((f"tables.{table}", entry.methods, methods) for table, entry in self.tables.items()),
-            *((f"datasets.{name}.splits_of", [entry.splits_of], datasets) for name, entry in datasets.items()),
-            ("study.rows.of", [row.of for row in rows if row.method], methods),
-            ("study.rows.of", [row.of for row in rows if row.dataset], datasets),
-            ("study.rows.method", [row.method for row in rows], methods),
-            ("study.rows.dataset", [row.dataset for row in rows], datasets),
-            ("study.rows.methods", [name for row in rows for name in row.methods], methods),
-            ("study.rows.as_good_as", [row.as_good_as for row in rows], methods),
-            *(("study.measured_by", pair, datasets) for pair in others.items()),
-        ]
-        for name, entry in methods.items():
-            named += [
-                (f"methods.{name}.{key}", getattr(entry, key), datasets) for key in ("grids", "without", "published")
-            ]
-            named.append((f"methods.{name}.same_as", [entry.same_as], methods))
-        problems = [
-            f"{path}: {name!r} is not a {'data set' if known is datasets else 'method'}; "
-            f"{_declared_elsewhere(name, 'datasets' if known is datasets else 'methods') or nearest(name, known)}"
-            for path, names, known in named
-            for name in names
-            if name is not None and name not in known
-        ]
-        problems += [
-            f"methods.{name}.same_as: {entry.same_as} is another method itself, or this one"
-            for name, entry in methods.items()
-            if entry.same_as in methods and methods[entry.same_as].same_as
-        ]
-        problems += [
-            f"datasets.{name}.splits_of: {entry.splits_of} has the splits of another one; name that"
-            for name, entry in datasets.items()
-            if entry.splits_of in datasets and datasets[entry.splits_of].splits_of
-        ]
-        problems += self._alike() + check_rows(self)
-        if problems:
+    def _names_fit(self) -> "Config":
+        if problems := [*names.problems(self), *check_rows(self)]:
             raise ValueError("\n".join(problems))
         return self
-
-    def _alike(self) -> list[str]:
-        """Name data sets, and methods of one task, that have the same title: tables tell rows by it."""
-        run = {"datasets": self.datasets_run, "methods": self.only}
-        problems = []
-        for kind, names in run.items():
-            entries, seen = getattr(self, kind), dict[str, str]()
-            for name in (each for each in names or entries if each in entries):
-                other = seen.setdefault(title := entries[name].title or name, name)
-                if other != name and (kind == "datasets" or set(entries[name].tasks) & set(entries[other].tasks)):
-                    problems.append(f"{kind}.{name}.title: {title!r} is that of {other}, too; give it another one")
-        return problems
 
     def table(self, name: str) -> TableEntry:
         """Give the entry of a table, with what it leaves out; without rows where there is no such table."""
@@ -331,16 +276,3 @@ class Config(Model):
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)
         return [name for name in known if dataset not in self.methods[name].without]
-
-
-_NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file
-
-
-def _declared_elsewhere(name: str, section: str) -> str:
-    """Say which of the checkout's overlays declares an entry of `datasets` or `methods`; empty where none does."""
-    found = []
-    for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
-        with suppress(*_NO_OVERLAY):
-            if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[section][name].keys():
-                found.append(f"configs/{path.name}")
-    return f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it" if found else ""

@@ -75,10 +75,9 @@ class Model(BaseModel):
         """Read `grid: null` as no grid: an empty mapping would change nothing of what it is laid over."""
         if not isinstance(content, dict):
             return content
-        for key, value in content.items():
-            field = cls.model_fields.get(key)
-            if isinstance(value, bool) and field and _is_number(field.annotation):
-                raise ValueError(f"{key} is a number, and YAML reads yes, on, no and off as true and false")
+        numbers = {name for name, field in cls.model_fields.items() if _is_number(field.annotation)}
+        if flags := [key for key, value in content.items() if isinstance(value, bool) and key in numbers]:
+            raise ValueError(f"{flags[0]} is a number, and YAML reads yes, on, no and off as true and false")
         several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list | tuple)}
         return {key: value for key, value in content.items() if value is not None or key not in several}
 

@@ -149,44 +149,55 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
 def _problems(node: yaml.Node, path: str = "") -> Iterator[str]:
     """Say where a mapping has a key twice, of which YAML takes the last, and where YAML 1.1 reads another number than
     stands there: 8 for 010, and 750 for 12:30."""
-    line = node.start_mark.line + 1
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _problems(item, path)
     elif isinstance(node, yaml.MappingNode):
-        lines: dict[tuple[str, Any], int] = {}
         for key, value in node.value:
-            name, line = f"{path}{key.value}", key.start_mark.line + 1
-            if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-                if first := lines.get((key.tag, key.value)):
-                    yield f"{name} stands on line {first} and again on line {line}; keep one of them"
-                lines[key.tag, key.value] = line
             yield from _problems(key)
-            yield from _problems(value, f"{name}.")
+            yield from _problems(value, f"{path}{key.value}.")
+        yield from _repeated(node, path)
     elif node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
         number = yaml.safe_load(node.value)
         if isinstance(number, int | float) and (":" in node.value or number != float(node.value)):
-            yield f"line {line}: YAML reads {node.value} as {number}; write '{node.value}', or the number that is meant"
+            line, advice = node.start_mark.line + 1, f"write '{node.value}', or the number that is meant"
+            yield f"line {line}: YAML reads {node.value} as {number}; {advice}"
+
+
+def _repeated(node: yaml.MappingNode, path: str) -> Iterator[str]:
+    lines: dict[tuple[str, Any], int] = {}
+    for key, _ in node.value:
+        line = key.start_mark.line + 1
+        if isinstance(key, yaml.ScalarNode) and key.value != "<<":
+            if first := lines.get((key.tag, key.value)):
+                yield f"{path}{key.value} stands on line {first} and again on line {line}; keep one of them"
+            lines[key.tag, key.value] = line
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
+    """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
     path = ".".join([prefix] * bool(prefix) + [str(part) for part in location]) or "(top level)"
-    if item["type"] == "extra_forbidden":
-        return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
-    if item["type"] == "missing":
-        return f"{path}: this key is missing"
-    if item["type"] == "value_error":
-        text = str(item["ctx"]["error"])
-        return text.replace("\n", "\n  ") if not (location or prefix) else f"{path}: {text}"
-    if item["type"] == "string_pattern_mismatch" and item["ctx"]["pattern"] == NAME:
-        return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
+    match item["type"]:
+        case "extra_forbidden":
+            return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
+        case "missing":
+            return f"{path}: this key is missing"
+        case "value_error":
+            text = str(item["ctx"]["error"])
+            return f"{path}: {text}" if location or prefix else text.replace("\n", "\n  ")
+        case "string_pattern_mismatch" if item["ctx"]["pattern"] == NAME:
+            return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
-    text = f"{path}: expected {message}, got {item['input']!r}"
-    if item["type"] == "literal_error":
-        known = [part.strip().strip("'") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
-        text += f"; {nearest(str(item['input']), known)}"
-    return text
+    return f"{path}: expected {message}, got {item['input']!r}{_nearest_value(item)}"
+
+
+def _nearest_value(item: Mapping[str, Any]) -> str:
+    """Suggest one of the values that are allowed, where these are listed."""
+    if item["type"] != "literal_error":
+        return ""
+    known = [part.strip().strip("'") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
+    return f"; {nearest(str(item['input']), known)}"
 
 
 def _fields(model: type[BaseModel], location: list) -> list[str]:

@@ -73,6 +73,13 @@ class Measure:
     by: Literal["group", "attribute"] | None = None
     which: str = ""
 
+    def which_of(self, name: str) -> str:
+        """The group or the attribute in a name such as `{name}_0`; empty where it is not one of this measure's."""
+        which = name.removeprefix(f"{self.name}_")
+        if which == name or not self.by or (self.by == "group" and not which.isdecimal()):
+            return ""
+        return which
+
     def of_one(self, which: str) -> "Measure":
         """The measure of one group or attribute."""
         return replace(self, name=f"{self.name}_{which}", which=which, by=None)
@@ -180,12 +187,11 @@ def utility(task: str) -> str:
 def find(name: str) -> Measure:
     """Find a measure by its name. An undeclared one is a plain number, of which neither direction is better."""
     known = [measure for measures in MEASURES.values() for measure in measures]
+    whole = {measure.name: measure for measure in reversed(known) if not measure.by}
+    if name in whole:
+        return whole[name]
     for measure in known:
-        if measure.name == name and not measure.by:
-            return measure
-    for measure in known:
-        which = name.removeprefix(f"{measure.name}_")
-        if which != name and (measure.by == "attribute" or (measure.by == "group" and which.isdecimal())):
+        if which := measure.which_of(name):
             return measure.of_one(which)
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 

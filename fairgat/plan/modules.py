@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
@@ -48,15 +49,21 @@ def declared(folder: str, name: str) -> Declared:
     if name not in known:
         close = nearest(name, [*known, *SCORES])
         raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}")
-    tree = _parsed(place / f"{name}.py")
-    values = {ast.unparse(node.targets[0]): node.value for node in tree.body if isinstance(node, ast.Assign)}
-    reads, task = (ast.literal_eval(values[key]) if key in values else None for key in ("READS", "TASK"))
-    where = f"fairgat/report/{folder}/{name}.py"
-    if not isinstance(reads, tuple) or not all(kind in KINDS for kind in reads):
+    tree, where = _parsed(place / f"{name}.py"), f"fairgat/report/{folder}/{name}.py"
+    reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
+    if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
         raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
-    if task is not None and task not in TASKS:
+    if task not in (None, *TASKS):
         raise ConfigError(f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}")
     return Declared(name, reads, task, ast.get_docstring(tree) or "")
+
+
+def _constant(tree: ast.Module, name: str) -> Any:
+    """Give what a module assigns to a name; None where it does not."""
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name:
+            return ast.literal_eval(node.value)
+    return None
 
 
 def method_path(module: str) -> str:
@@ -115,12 +122,10 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     todo = [script, *(path for name in more for path in _located(name))]
     while todo:
         path = todo.pop()
-        module = _name_of(path)
-        if path in seen or module == "fairgat" or f"{module}.".startswith(pruned):
-            continue
-        seen.add(path)
-        todo += _followed(path)
-    return sorted(str(path.relative_to(ROOT)) for path in seen if path.is_relative_to(PACKAGE) and not _is_bare(path))
+        if path not in seen and _name_of(path) != "fairgat" and not f"{_name_of(path)}.".startswith(pruned):
+            seen.add(path)
+            todo += _followed(path)
+    return sorted(str(path.relative_to(ROOT)) for path in seen if _is_code(path))
 
 
 def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
@@ -164,10 +169,12 @@ def _parsed(path: Path) -> ast.Module:
         raise ConfigError(f"{path} cannot be read: {error}") from None
 
 
-def _is_bare(path: Path) -> bool:
-    """Say whether a module holds a docstring at most."""
-    return path.suffix == ".py" and all(
-        isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant) for node in _parsed(path).body
+def _is_code(path: Path) -> bool:
+    """Say whether a file is the package's, and no module with a docstring at most."""
+    if path.suffix != ".py" or not path.is_relative_to(PACKAGE):
+        return path.is_relative_to(PACKAGE)
+    return any(
+        not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant) for node in _parsed(path).body
     )
 
 
@@ -189,20 +196,23 @@ def _followed(path: Path) -> tuple[Path, ...]:
 
 def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
     """Find the files of the package that an import statement runs, each folder's __init__.py included."""
-    if isinstance(node, ast.Import):
-        names = [alias.name for alias in node.names]
-    else:
-        package = _name_of(path) if path.name == "__init__.py" else _name_of(path).rpartition(".")[0]
-        origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-        names = [f"{origin}.{alias.name}" for alias in node.names]
-    for name in names:
+    for name in _imported_names(node, path):
         parts = name.split(".")
         if parts[0] != "fairgat":
             continue
         bases = [ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
         # The last part of `from` may be a name in the module before it.
-        needed = bases if isinstance(node, ast.Import) else bases[:-1]
-        if missing := [base for base in needed if not (base.is_dir() or base.with_suffix(".py").is_file())]:
-            raise ConfigError(f"{path}, line {node.lineno}: there is no {missing[0].relative_to(ROOT)}.py")
-        for base in bases:
-            yield from (file for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file())
+        for base in bases if isinstance(node, ast.Import) else bases[:-1]:
+            if not (base.is_dir() or base.with_suffix(".py").is_file()):
+                raise ConfigError(f"{path}, line {node.lineno}: there is no {base.relative_to(ROOT)}.py")
+        files = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
+        yield from filter(Path.is_file, files)
+
+
+def _imported_names(node: ast.Import | ast.ImportFrom, path: Path) -> list[str]:
+    """List the dotted names of an import statement; after `from` each with the module it is in."""
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    package = _name_of(path) if path.name == "__init__.py" else _name_of(path).rpartition(".")[0]
+    origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
+    return [f"{origin}.{alias.name}" for alias in node.names]

@@ -18,7 +18,7 @@ import numpy as np
 import pandas as pd
 
 from fairgat import frames, measures
-from fairgat.config import TASKS
+from fairgat.config import TASKS, Task
 from fairgat.data.graph import Graph, load_npz
 from fairgat.data.splits import HELD_OUT
 from fairgat.errors import DataError
@@ -67,25 +67,31 @@ def table(runs: Iterable[Judged]) -> pd.DataFrame:
 
 
 def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
-    run, task = judged.run, TASKS[judged.run.task]
-    identity = {"dataset": run.dataset, "method": run.method, "cell": run.cell, "split": run.split}
+    run = judged.run
+
+    def row(part: str, protocol: str, metric: str, value: float = math.nan, reason: str = "") -> dict[str, Any]:
+        return {
+            "dataset": run.dataset, "method": run.method, "cell": run.cell, "split": run.split,
+            "part": part, "protocol": protocol, "metric": metric, "value": value, "reason": reason,
+        }  # fmt: skip
+
     if failure := run.failure or _unusable(judged.scores, measures.utility(run.task)):
-        yield identity | {"part": "training", "protocol": "", "metric": FAILURE, "reason": failure}
+        yield row("training", "", FAILURE, reason=failure)
         return
-    shown = measures.names(run.task, "shown")
-    for protocol, scores in judged.scores.items():
+    for protocol, parts in judged.scores.items():
         for part in HELD_OUT:
-            for metric, value in scores[part].items():
-                if metric in shown or protocol not in task.epoch_rules:
-                    yield identity | {
-                        "part": part, "protocol": protocol, "metric": metric, "value": value, "reason": "",
-                    }  # fmt: skip
-    training = {(protocol, "epoch"): epoch for protocol, epoch in run.epochs.items()}
-    training["", "epochs"] = run.training.get("epochs")
-    training |= {("", name): run.runtime.get(name) for name in CLOCK}
-    for (protocol, metric), value in training.items():
-        if value is not None:
-            yield identity | {"part": "training", "protocol": protocol, "metric": metric, "value": value, "reason": ""}
+            shown = _shown(run.task, protocol, parts[part])
+            yield from (row(part, protocol, metric, value) for metric, value in shown.items())
+    yield from (row("training", protocol, "epoch", epoch) for protocol, epoch in run.epochs.items())
+    yield row("training", "", "epochs", run.training["epochs"])
+    yield from (row("training", "", name, run.runtime[name]) for name in CLOCK)
+
+
+def _shown(task: Task, protocol: str, scores: Mapping[str, float]) -> Mapping[str, float]:
+    """Choose the scores that are kept: of further rules for the epoch what the tables show."""
+    if protocol not in TASKS[task].epoch_rules:
+        return scores
+    return {metric: value for metric, value in scores.items() if metric in measures.names(task, "shown")}
 
 
 def _unusable(scores: Mapping[str, Scores], utility: str) -> str | None:

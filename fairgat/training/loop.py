@@ -10,7 +10,7 @@ import torch
 
 from fairgat.errors import FairGATError
 from fairgat.methods.base import Method
-from fairgat.tasks.base import Score
+from fairgat.tasks.base import Score, Task
 
 Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
 Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
@@ -62,18 +62,11 @@ def fit(
         started = time.perf_counter()
         output = method.forward()
         if epoch:
-            judged = output.detach()
-            if not torch.isfinite(judged).all():
-                raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {epochs}")
-            score = task.validate(judged)
-            if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
-                raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {epochs}")
-            row = {"epoch": epoch, **losses, **{f"validation_{name}": v for name, v in score.metrics.items()}}
-            if observe is not None:
-                row |= observe(epoch, method)
+            scores.append(_validated(task, output.detach(), epoch))
+            measured = {f"validation_{name}": value for name, value in scores[-1].metrics.items()}
+            row = {"epoch": epoch, **losses, **measured, **(observe(epoch, method) if observe else {})}
             result.history.append(row)
-            scores.append(score)
-            outputs[epoch - 1] = judged.clone()
+            outputs[epoch - 1] = output.detach().clone()
             if not task.returns:
                 outputs = {k: outputs[k] for k in {rule(scores) for rule in task.rules.values()}}
             if task.rules[task.training.reported](scores) == epoch - 1:
@@ -87,3 +80,13 @@ def fit(
         chosen = rule(scores)
         result.kept[protocol] = Kept(chosen + 1, method.postprocess(outputs[chosen]))
     return result
+
+
+def _validated(task: Task, output: torch.Tensor, epoch: int) -> Score:
+    """Score the output of an epoch on validation, unless training has diverged."""
+    if not torch.isfinite(output).all():
+        raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {task.training.epochs}")
+    score = task.validate(output)
+    if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
+        raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {task.training.epochs}")
+    return score

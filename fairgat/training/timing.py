@@ -12,6 +12,7 @@ from fairgat.config import Device, NodeTraining, Runtime
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.errors import CellCalledOff, NotDefined
+from fairgat.methods.base import Method
 from fairgat.nn import keep_freed_memory
 from fairgat.tasks.device import use, wait
 from fairgat.training.job import build, seed_of
@@ -49,17 +50,33 @@ def measure(
     computed_on = use(device)
     whole, parts = Graph.load(graph), splits.load(split)
     protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
-    running, timed, failures = {}, {}, {}
+    failures: dict[str, str] = {}
+    running, timed = {}, {}
     for name, entry in entries.items():
+        module, edited = entry["module"], (debiased or {}).get(name)
         for cell, chosen in entry["cells"].items():
             try:
-                checked, edited = methods.settings(entry["module"], dict(chosen)), (debiased or {}).get(name)
-                running[name] = build(entry["module"], checked, whole, parts, protocol, job_seed, edited)
-            except (CellCalledOff, NotDefined) as error:
-                failures.setdefault(name, str(error))
-            else:
+                settings_of = methods.settings(module, dict(chosen))
+                running[name] = build(module, settings_of, whole, parts, protocol, job_seed, edited)
                 timed[name] = cell
                 break
+            except (CellCalledOff, NotDefined) as error:
+                failures.setdefault(name, str(error))
+    return {
+        "dataset": dataset,
+        "threads": settings.threads,
+        "warmup": settings.warmup,
+        "epochs": settings.epochs,
+        "machine": environment.machine(),
+        "device": computed_on,
+        "epoch_seconds": _clocked(running, settings),
+        "cells": timed,
+        "failures": failures,
+    }
+
+
+def _clocked(running: Mapping[str, Method], settings: Runtime) -> dict[str, list[float]]:
+    """Train the methods in turns, and give the seconds of each epoch after the warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in running}
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
@@ -68,14 +85,4 @@ def measure(
             wait()
             if epoch >= settings.warmup:
                 seconds[name].append(time.perf_counter() - started)
-    return {
-        "dataset": dataset,
-        "threads": settings.threads,
-        "warmup": settings.warmup,
-        "epochs": settings.epochs,
-        "machine": environment.machine(),
-        "device": computed_on,
-        "epoch_seconds": seconds,
-        "cells": timed,
-        "failures": failures,
-    }
+    return seconds

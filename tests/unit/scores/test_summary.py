@@ -103,6 +103,13 @@ def test_published_numbers_stand_beside(found):
     assert pd.isna(value(table, "paper_mean", rule="fair", metric="statistical_parity"))
 
 
+def test_a_method_that_is_another_one_has_its_rows(found):
+    table = winners(found)
+    both = summary.with_same(pd.concat([table, table.assign(method="n", mean=0.0)]), {"n": "m"})
+    assert both["method"].tolist() == ["m"] * len(table) + ["n"] * len(table)
+    assert both["mean"].tolist() == 2 * table["mean"].tolist()
+
+
 def test_protocols_share_the_cells_and_differ_in_the_scores():
     contents = []
     for cell, validation in (("x~1", 0.9), ("x~2", 0.8)):
