@@ -16,7 +16,6 @@ from fairgat.report.failures import in_words
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.render import plain
 from fairgat.report.tables.scores import BETTER, WORSE, compared, verdict
-from fairgat.scores.paired import REFERENCE
 from fairgat.scores.runs import read, under
 
 READS = ("cells", "winners", "runs", "audit")
@@ -69,11 +68,9 @@ def _of_fairgat(dataset: Dataset, lines: pd.DataFrame) -> str:
     better, worse = (
         ", ".join(label for label, sign in signs.items() if sign == which) or "nothing" for which in (BETTER, WORSE)
     )
-    return (
-        f"{dataset.title}: of {len(signs)} measures, FairGAT is better in {better} and worse in {worse} than "
-        f"{REFERENCE.upper()}, by 95 % intervals of the paired difference on the same {lines['n_splits'].max()} splits "
-        "that leave out 0."
-    )
+    splits = lines["n_splits"].max()
+    shares = f"of {len(signs)} measures on {splits} splits"
+    return f"{dataset.title}: FairGAT is better in {better}, worse in {worse}, {shares}."
 
 
 def points(settings: Settings, task: Task, files: Files) -> pd.DataFrame:
