@@ -87,7 +87,8 @@ def study_stats():
 def study_regrouped():
     """What it takes to measure the runs on a data set by the groups of another: `fairgat.scores.regrouped`."""
     asked = []
-    for block in (block for block in STUDY.blocks if block.name in STUDY.measured_by):
+    names = {block.name for block in STUDY.blocks}
+    for block in (block for block in STUDY.blocks if STUDY.measured_by.get(block.name) in names):
         methods, by = dict.fromkeys(row.method for row in block.rows), STUDY.measured_by[block.name]
         runs = [run for method in methods for run in PLAN.runs(block.task, block.name, method)]
         asked.append(

@@ -1,6 +1,5 @@
 """What a study compares: its rule's params, the rows that are run."""
 
-from collections.abc import Iterable
 from typing import Any, Literal
 
 from fairgat.config.models import Config
@@ -67,13 +66,19 @@ class StudySettings(ScoreSettings):
     figure_metrics: list[str] | None
     accounts: bool
     measured_by: dict[str, str]
-    left_out: list[str]
-    """Titles of variants that are not run."""
+    asked: list[str]
+    """The titles of all variants."""
     blocks: list[StudyBlock]
 
     @property
     def rows(self) -> list[StudyRow]:
         return [row for block in self.blocks for row in block.rows]
+
+    @property
+    def left_out(self) -> list[str]:
+        """Titles of variants that are not run."""
+        run = {row.title for row in self.rows}
+        return [title for title in self.asked if title not in run]
 
 
 def study_settings(config: Config) -> StudySettings:
@@ -88,15 +93,8 @@ def study_settings(config: Config) -> StudySettings:
     blocks = _study_blocks(config, {row.method or row.dataset for row in study.rows})
     if not blocks:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
-    drawn, titles = {block.name for block in blocks}, {row.title for block in blocks for row in block.rows}
-    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "accounts"})
-    return StudySettings(
-        **asked,
-        measured_by={name: by for name, by in study.measured_by.items() if {name, by} <= drawn},
-        **_scores(config),
-        left_out=[row.title for row in study.rows if row.title not in titles],
-        blocks=blocks,
-    )
+    asked = study.model_dump(include={"name", "title", "part", "metrics", "figure_metrics", "accounts", "measured_by"})
+    return StudySettings(**asked, **_scores(config), asked=[row.title for row in study.rows], blocks=blocks)
 
 
 def _study_blocks(config: Config, others: set[str | None]) -> list[StudyBlock]:
@@ -114,20 +112,16 @@ def _study_rows(config: Config, dataset: str, others: set[str | None]) -> list[S
 
     A variant that has variants stands above them as a method does.
     """
-    study, known = config.study, config.methods_on(dataset)
-    assert study is not None
+    known, variants = config.methods_on(dataset), config.study.rows if config.study else []
     # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
     known = [name for name in config.only if name in known] or known
-    bases = {row.of for row in study.rows if row.method in known}
-    has_rules = TASKS[config.datasets[dataset].task].epoch_rules
-    pairs: list[Rules] = study.epochs if has_rules else [("accuracy", "accuracy")]
-    alike: list[Rules] = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
     rows = []
-    for of in (name for name in known if name in bases or name not in others):
-        rows += _by_rule(_study_row(config, dataset, of, of), alike, len(pairs) > 1)
-        for row in study.rows:
-            if _varies(config, row, dataset, of, known):
-                rows += _by_rule(_study_row(config, dataset, of, row.method or of, row), pairs, len(pairs) > 1)
+    for of in known:
+        varied = [row for row in variants if _varies(config, row, dataset, of, known)]
+        if of not in others or any(row.method for row in varied):
+            rows += _by_rule(_study_row(config, dataset, of, of), config, as_it_is=True)
+            for row in varied:
+                rows += _by_rule(_study_row(config, dataset, of, row.method or of, row), config)
     return rows
 
 
@@ -146,12 +140,17 @@ def _study_row(config: Config, dataset: str, of: str, method: str, row: Row | No
     return StudyRow.model_validate(known | {"note_of_more_groups": config.methods[method].note_of_more_groups})
 
 
-def _by_rule(row: StudyRow, pairs: Iterable[Rules], named: bool) -> list[StudyRow]:
-    """Repeat a row for each pair of rules that choose epochs, with both in words if `named`."""
+def _by_rule(row: StudyRow, config: Config, as_it_is: bool = False) -> list[StudyRow]:
+    """Repeat a row for each pair of rules that choose epochs; that of a method as it is for each rule of its own."""
+    study, task = config.study, TASKS[config.datasets[row.dataset].task]
+    pairs: list[Rules] = study.epochs if study and task.epoch_rules else [(row.epochs, row.of_epochs)]
+    several = len(pairs) > 1
+    if as_it_is:
+        pairs = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
     rows = []
     for epochs, of_epochs in pairs:
         rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
-        given = {"epochs": epochs, "of_epochs": of_epochs, "rules": f" ({rules})" if named else ""}
+        given = {"epochs": epochs, "of_epochs": of_epochs, "rules": f" ({rules})" if several else ""}
         rows.append(row.model_copy(update=given))
     return rows
 

@@ -36,11 +36,10 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     height = 0.6 + 0.17 * max(map(len, rows.values()), default=0)
     metrics = settings.figure_metrics or metrics_of(settings, task)
     drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
-    beyond = False
-    for (dataset, metric), ax in axes.items():
-        lines = [line for row in rows[dataset] for line in row if line["metric"] == metric]
-        beyond |= _panel(ax, lines, metric, [looks[line[coloured_by]] for line in lines])
-    said = "; a triangle at an edge: it goes on beyond" if beyond else ""
+    beyond = [
+        _panel(ax, _of_metric(rows[dataset], metric), looks, coloured_by) for (dataset, metric), ax in axes.items()
+    ]
+    said = "; a triangle at an edge: it goes on beyond" if any(beyond) else ""
     drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
     published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
     paper = style.sign("published (test)", marker="o", markerfacecolor="none")
@@ -60,8 +59,14 @@ def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:
     return frame.groupby(ROW, sort=False).filter(lambda row: kept[row.index].any())
 
 
-def _panel(ax: Axes, lines: list[pd.Series], metric: str, looks: list[style.Look]) -> bool:
+def _of_metric(rows: list[list[pd.Series]], metric: str) -> list[pd.Series]:
+    """Each row's line of a metric."""
+    return [line for row in rows for line in row if line["metric"] == metric]
+
+
+def _panel(ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], coloured_by: str) -> bool:
     """Draw the rows of a data set and metric; True where something lies beyond the panel's edge."""
+    metric = lines[0]["metric"]
     style.zero(ax, upright=True)
     ax.set_xlabel(style.label(metric))
     style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
@@ -72,10 +77,11 @@ def _panel(ax: Axes, lines: list[pd.Series], metric: str, looks: list[style.Look
     sizes = values.abs().stack()
     beyond = bool(sizes.max() > FAR * sizes.median() > 0)
     edge = Edge(ax, FAR / 2 * sizes.median() if beyond else np.inf)
-    for place, (row, look) in enumerate(zip(values.itertuples(), looks, strict=True)):
+    for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
         if pd.notna(row.paper):
             edge.mark(row.paper, place, "o", color=style.GREY, markerfacecolor="none")
         if pd.notna(row.difference):
+            look = looks[line[coloured_by]]
             edge.interval(row, place, look)
             edge.mark(row.difference, place, look.marker, color=look.colour, markersize=3.5)
     return beyond

@@ -87,14 +87,12 @@ def measure_runs(
     measured, fields_of = MEASURED[what]
     columns = [*IDENTITY, *(field.name for field in fields(fields_of))]
     whole, protocol, rows = Graph.load(graph), NodeTraining(**training), []
-    asked = [(cell, split, model) for (cell, split), model in zip(runs, models, strict=True)]
-    if selection:
-        winner = files.read_json(selection)["winner"]
-        asked = [run for run in asked if run[0] == winner]
-        if winner is None:
-            print(f"no cell of {method} was selected on {dataset}")
-    for cell, split, model in asked:
-        if not (arrays := load_npz(model)):
+    winner = files.read_json(selection)["winner"] if selection else None
+    if selection and winner is None:
+        print(f"no cell of {method} was selected on {dataset}")
+    for (cell, split), model in zip(runs, models, strict=True):
+        arrays = {} if selection and cell != winner else load_npz(model)
+        if not arrays:
             continue
         chosen, parts = methods.settings(module, {**settings, **cells.from_path(cell)}), splits.load(split_files[split])
         job_seed, edited = splits.seed_of(seed, dataset, split), debiased[split] if debiased else None
