@@ -49,6 +49,15 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(run):
     assert "3 agree" in text and "| GAT | 0.5 |" in text and "# Comparative" not in text
 
 
+def test_a_run_that_is_not_about_the_paper_has_no_audit(run):
+    paths, folder, publish = run
+    paths[-1].write_text(json.dumps(PROVENANCE | {"files": ["tables/comparison.md"]}))
+    publish()
+    page = (folder / "README.md").read_text()
+    assert "| GAT | 0.5 |" in page and "117" not in page and "audit/" not in page and "costs/" not in page
+    assert "More: [all tables](./tables), [versions and seed](./provenance.json).\n" in page
+
+
 def test_a_run_that_is_not_whole_is_not_published(run):
     paths, folder, publish = run
     paths[0].unlink()
