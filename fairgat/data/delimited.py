@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; rows of other lengths are refused. A text is one object wherever it is.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
+# What cells are, whatever they hold and are called.
+_FORM = {"sep", "delimiter", "engine", "encoding", "encoding_errors", "compression", "comment", "skiprows", "quotechar"}
+_FORM |= {"quoting", "doublequote", "escapechar", "lineterminator", "skipinitialspace", "skip_blank_lines", "index_col"}
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
@@ -34,8 +37,10 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         _check_text(path, where)
     keys = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
     frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(keys, object)} | read_as)
-    if written.read.get("header", 0) is not None and "names" not in written.read:
-        _check_header(_parsed(path, where, read_as | {"header": None, "nrows": _header_row(written) + 1}), written)
+    if written.read.get("header", 0) is not None and not {"names", "usecols", "index_col"} & written.read.keys():
+        form = {key: value for key, value in read_as.items() if key in _FORM}
+        rows = {"header": None, "nrows": _header_row(written) + 1, "dtype": str, "na_filter": False}
+        _check_header(_parsed(path, where, form | rows), written)
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
@@ -79,11 +84,11 @@ def _header_row(written: Delimited) -> int:
 
 def _check_header(rows: "pd.DataFrame", written: Delimited) -> None:
     """Refuse columns without a name or with another's, which pandas names for itself."""
-    names = rows.iloc[_header_row(written)].map(str, na_action="ignore")
+    names = list(rows.iloc[_header_row(written)])
     for place, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():
+        if not isinstance(name, str) or not name.strip():  # a shorter row ends in NaN
             raise DataError(
                 f"{written.where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`"
             )
-        if (names == name).sum() > 1:
+        if names.count(name) > 1:
             raise DataError(f"{written.where}: two columns are called {name!r}: give each a name of its own")

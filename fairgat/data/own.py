@@ -239,7 +239,8 @@ def _described(nodes: Table, roles: Roles, beside_x: bool) -> dict[str, str]:
     named, features = roles.roles(), feature_columns(nodes, roles, beside_x)
     taken = {name: named.get(name, "not used") for name in nodes.frame}
     taken |= dict.fromkeys(features, "feature") | dict.fromkeys(roles.categories, "categories")
-    return {name: f"{role}: {describe(nodes.frame[name])}" for name, role in taken.items()}
+    described = {name: f"{role}: {describe(nodes.frame[name])}" for name, role in taken.items()}
+    return {"x": "features"} | described if beside_x else described
 
 
 def _title(values: Mapping[str, str]) -> str:

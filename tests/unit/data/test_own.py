@@ -93,6 +93,7 @@ def test_the_full_example_of_the_docs(tmp_path):
         (NODES.encode("utf-16"), {"encoding": "utf-16"}),
         ("sep=,\n" + NODES, {"skiprows": 1}),
         (NODES.replace(",", ", "), {}),
+        (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
         (NODES.replace("30", "-9"), {"na_values": [-9]}),
     ],
 )  # fmt: skip
@@ -141,6 +142,16 @@ def test_what_is_no_table_is_refused_once(make, content, said):
 
 def test_columns_of_similar_names_are_two(make):
     assert make(NODES.replace("age", "job.1")).num_features == 4
+
+
+def test_columns_may_be_left_out_while_reading(make):
+    nodes = "".join(f"{row or ''},{line},{row or ''}\n" for row, line in enumerate(NODES.splitlines()))
+    with pytest.raises(DataError, match="column 1 has no name"):
+        make(nodes)
+    assert make(nodes, nodes={"file": "n.csv", "read": {"usecols": ["person", "age", "job", "paid", "sex"]}}).num_nodes
+    assert make(NODES.replace("age", "NA")).facts["feature_names"][0] == "NA"
+    numbered = "".join(f"{row or ''},{line}\n" for row, line in enumerate(NODES.splitlines()))
+    assert make(numbered, nodes={"file": "n.csv", "read": {"index_col": 0}}).num_features == 4
 
 
 def test_pandas_says_what_it_does_not_know(make):

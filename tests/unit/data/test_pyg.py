@@ -75,6 +75,8 @@ def test_options_of_columns_are_those_of_tables(prepare):
     assert graph.group_names == ["group=below 30", "group=30 and above"] and graph.num_nodes == 3
     graph = prepare(data(inc=torch.tensor([1, 2, 3, 5])), features=["inc"])
     assert graph.facts["feature_names"] == ["x[0]", "x[1]", "inc"] and graph.features[:, 2].tolist() == [1, 2, 3, 5]
+    columns = {"x": "features", "inc": "feature: 1 to 5", "y": "label: 0 to 1", "group": "sensitive: 0 to 1"}
+    assert graph.facts["columns"] == columns
 
 
 def test_edge_features_have_a_role(prepare):

@@ -85,6 +85,13 @@ def test_non_edges_are_drawn_evenly():
     assert len(counts) == 6 and (np.abs(counts - 200) < 60).all()
 
 
+def test_every_pair_that_is_no_edge_may_be_drawn():
+    pairs = np.array([[u, v] for u in range(6) for v in range(u)])
+    parts = splits.edge_split(bare(6, pairs[4:].T), Splits(edge_validation=0.2, edge_test=0.2), 0, "x", 0)
+    drawn = codes(np.hstack([parts["validation_non_edges"], parts["test_non_edges"]]))
+    assert drawn == codes(pairs[:4].T)
+
+
 def test_too_little_to_divide_is_said():
     with pytest.raises(DataError, match="x: 2 nodes are too few"):
         splits.node_split(2, SHARES, 0, "x", 0)
