@@ -35,7 +35,8 @@ def logged(snakemake: Any) -> Iterator[None]:
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[IO[str]]:
     """Open a log to write to, line by line; it gets the traceback of an error of ours."""
-    log = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115, whose end may fail: the disk is full
+    # Without `with`: closing it fails where the disk is full, and would take the place of the error that is passed on.
+    log = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
     try:
         yield log
     except Exception as error:

@@ -1,5 +1,6 @@
 """The code that a rule runs through, and what tables and figures say of themselves."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from fairgat.errors import ConfigError
-from fairgat.plan import closure, declared, modules
+from fairgat.plan import check_targets, closure, declared, digest, modules
 
 ROOT = Path(__file__).resolve().parents[3]
 JOB = Path("workflow_scripts/job.py")
@@ -19,10 +20,11 @@ def package(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(modules, "ROOT", tmp_path)
     monkeypatch.setattr(modules, "PACKAGE", tmp_path / "fairgat")
-    for cached in (declared, modules._parsed, modules._followed):
-        cached.cache_clear()
+    caches = (declared, modules._parsed, modules._followed, modules._sha256)
 
     def write(**files):
+        for cached in caches:  # they last for a run of Snakemake
+            cached.cache_clear()
         for name, text in files.items():
             path = tmp_path / (name.replace("__", "/").replace("/init/", "__init__") + ".py")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -61,6 +63,22 @@ def test_a_folders_code_and_the_files_that_a_module_names_are_part_of_it(package
     (tmp_path / "fairgat/b/__init__.py").write_text("X = 1")
     modules._parsed.cache_clear()
     assert closure(JOB, "b/three", without=("a",)) == ["fairgat/b/__init__.py"]
+
+
+def test_a_digest_is_of_what_is_run_through_and_not_of_its_times(package, tmp_path):
+    package(workflow_scripts__job="from fairgat.a.one import f", fairgat__a__one="f = 1", fairgat__a__two="")
+    digests = [digest(JOB)]
+    os.utime(tmp_path / "fairgat/a/one.py", (0, 0))
+    for module, text in (("a__two", "x = 0"), ("a__two", "x = 1"), ("a__one", "f = 2"), ("a__one", "f = 3")):
+        package(**{f"fairgat__{module}": text})
+        digests.append(digest(JOB))
+    assert [digests.index(each) for each in digests] == [0, 0, 0, 3, 4]
+
+
+def test_a_file_of_an_earlier_version_is_not_asked_for():
+    check_targets(["--cores", "1", "--", "results/runs/a/run.json"])
+    with pytest.raises(ConfigError, match=r"a/metrics\.json: .*Ask for run\.json"):
+        check_targets(["--", "results/runs/a/metrics.json"])
 
 
 def test_what_is_not_there_is_said(package):
