@@ -46,7 +46,7 @@ OWN ?= my.yaml
 own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yaml says (docs/own.md)
 	@test -e $(OWN) || { echo "There is no $(OWN). Copy it: cp configs/own.yaml $(OWN), and change four lines." >&2; exit 1; }
 	@$(call RUN,--configfile configs/more-methods.yaml $(OWN)) -- all study$(if $(DRY),, && $(call table,8) && \
-	    echo "In bold, better (+) or worse (-) than GAT on the same splits: the 95 % interval of the difference leaves out 0." && \
+	    echo "⁺ better, ⁻ worse than GAT on the same splits: the 95 % interval of the difference leaves out 0." && \
 	    echo "Every difference:" "$$results"/studies/*/table.md && \
 	    echo "One page with everything: $$results/report.html")
 
