@@ -149,9 +149,10 @@ def operator(schema: str, fake, backward=None, setup=None, device: str = "CPU"):
     return register
 
 
-def implement(name: str, function, device: str) -> None:
-    """Make a function the implementation of the operator `fairgat::name` on another device."""
-    _library.impl("fairgat::" + name, function, device)
+def implement(functions: dict, device: str, **options) -> None:
+    """Make functions the implementations of the operators `fairgat::name` on another device."""
+    for name, function in functions.items():
+        _library.impl("fairgat::" + name, function, device, **options)
 
 
 def _once(backward):

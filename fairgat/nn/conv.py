@@ -197,8 +197,26 @@ class GATConv(nn.Module):
             scores = (self.lin_edge(values).view(-1, self.heads, self.out_channels) * self.att_edge).sum(2)
         return scores.index_select(0, graph.permutation).t()
 
+    # ------------------------------------------------------------- what doesn't fit is refused: kernels check no bounds
+
     def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None) -> CSRGraph:
-        """The graph in CSR form. What doesn't fit is refused here: the kernels check no bounds."""
+        """The graph in CSR form, when everything fits it."""
+        self._check_features(x, size)
+        if isinstance(edge_index, CSRGraph):
+            graph = edge_index
+            self._check_csr(graph, x.size(0), fair, shares)
+        else:
+            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops, shares)
+        if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
+            expected = f"bool of shape ({graph.num_edges},), one for each edge"
+            raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
+        if self.edge_dim is not None:
+            self._check_edges(edge_attr, edge_index, graph)
+        elif edge_attr is not None:
+            raise ValueError("this layer was made without edge_dim, and takes no edge features")
+        return graph
+
+    def _check_features(self, x, size) -> None:
         if isinstance(x, tuple | list) or (size is not None and tuple(size) != (len(x), len(x))):
             raise ValueError("x must be one matrix, and size None or (N, N): bipartite graphs are not supported")
         if not isinstance(x, Tensor):
@@ -207,47 +225,40 @@ class GATConv(nn.Module):
             raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
         if x.layout != torch.strided:
             raise ValueError(f"x must be dense, got {x.layout}: pass x.to_dense()")
-        if x.dtype != self.att_src.dtype and not torch.is_autocast_enabled(x.device.type):
-            own = self.att_src.dtype
-            raise ValueError(f"x is {x.dtype} and the layer {own}: convert one of them, as x.to({own}) does")
-        if not isinstance(edge_index, CSRGraph):
-            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops, shares)
-        elif edge_index.num_nodes != x.size(0):
-            raise ValueError(f"the CSRGraph has {edge_index.num_nodes} nodes, and x {x.size(0)} rows")
-        elif edge_index.segmented != fair:
-            raise ValueError(f"this layer needs a CSRGraph made {'with' if fair else 'without'} `sensitive`")
-        elif edge_index.shares != shares:
-            raise ValueError(f"this layer needs a CSRGraph made with shares={shares}, got {edge_index.shares}")
-        elif edge_index.add_self_loops not in (None, self.add_self_loops):
-            raise ValueError(f"this layer needs a CSRGraph made with add_self_loops={self.add_self_loops}")
-        else:
-            graph = edge_index
-        if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
-            expected = f"bool of shape ({graph.num_edges},), one for each edge"
-            raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
-        self._check_edges(edge_attr, edge_index, graph)
-        return graph
+        self._check_type("x", x)
 
-    def _check_edges(self, edge_attr, edge_index, graph) -> None:
-        if self.edge_dim is None:
-            if edge_attr is not None:
-                raise ValueError("this layer was made without edge_dim, and takes no edge features")
-            return
+    def _check_type(self, name: str, values: Tensor) -> None:
+        own = self.att_src.dtype
+        if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
+            raise ValueError(f"{name} is {values.dtype} and the layer {own}: convert one of them, as .to({own}) does")
+
+    def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
+        if graph.num_nodes != nodes:
+            raise ValueError(f"the CSRGraph has {graph.num_nodes} nodes, and x {nodes} rows")
+        if graph.segmented != fair:
+            raise ValueError(f"this layer needs a CSRGraph made {'with' if fair else 'without'} `sensitive`")
+        if graph.shares != shares:
+            raise ValueError(f"this layer needs a CSRGraph made with shares={shares}, got {graph.shares}")
+        if graph.add_self_loops not in (None, self.add_self_loops):
+            raise ValueError(f"this layer needs a CSRGraph made with add_self_loops={self.add_self_loops}")
+
+    def _check_edges(self, edge_attr, edge_index, graph: CSRGraph) -> None:
         if edge_attr is None:
             raise ValueError(f"this layer was made with edge_dim={self.edge_dim}, and needs edge_attr")
         if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
             raise ValueError("edge features need edge_index of shape (2, E): a sparse matrix gives them no order")
-        shapes = [(graph.num_given, self.edge_dim), *([(graph.num_given,)] if self.edge_dim == 1 else [])]
-        if edge_attr.shape not in shapes or edge_attr.dtype != self.att_edge.dtype:
-            expected, got = (
-                f"{self.att_edge.dtype} of shape {shapes[0]}",
-                f"{edge_attr.dtype} of {tuple(edge_attr.shape)}",
-            )
-            raise ValueError(f"edge_attr must be {expected}, one row for each edge that was given, got {got}")
+        if graph.num_given is None:
+            raise ValueError("under torch.compile, edge features need a CSRGraph in the place of edge_index")
+        expected = (graph.num_given, self.edge_dim)
+        if edge_attr.shape != expected and (self.edge_dim > 1 or edge_attr.shape != expected[:1]):
+            got = tuple(edge_attr.shape)
+            raise ValueError(f"edge_attr must have shape {expected}, one row for each edge that was given, got {got}")
+        self._check_type("edge_attr", edge_attr)
 
     def _forward(self, x, graph, keep, edge_attr, return_attention_weights):
         if torch.is_autocast_enabled(x.device.type):
             x = x.to(self.att_src.dtype)
+            edge_attr = None if edge_attr is None else edge_attr.to(self.att_src.dtype)
         with torch.autocast(x.device.type, enabled=False):
             out, alpha = self.aggregate(x, graph, keep, edge_attr=edge_attr)
             if self.res is not None:

@@ -104,10 +104,7 @@ class CSRGraph:
             raise ValueError("shares need `sensitive`, the (N,) group of each node")
         segptr, order = grouped(segment, segments * num_nodes)
         if shares is not None:
-            turn = (groups[:, None] + np.arange(segments)) % segments  # the group of each segment
-            present = np.zeros((num_nodes, segments), bool)
-            np.put_along_axis(present, turn, np.diff(segptr).reshape(num_nodes, segments) > 0, 1)
-            mass = np.take_along_axis(shares.of(groups, present), turn, 1)
+            mass = _masses_of(shares, groups, np.diff(segptr).reshape(num_nodes, segments) > 0)
         device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
         arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass, given
         tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
@@ -202,6 +199,14 @@ class CSRGraph:
     def original_order(self, values: Tensor) -> Tensor:
         """Per-edge values (E, ...) in the order of this graph, brought into the order of `edge_index`."""
         return torch.empty_like(values).index_copy(0, self.permutation, values)
+
+
+def _masses_of(shares: "Shares", groups: np.ndarray, held: np.ndarray) -> np.ndarray:
+    """(N, K) mass of each segment of each row, from the rows' groups (N,) and whether a segment has edges (N, K)."""
+    turn = (groups[:, None] + np.arange(held.shape[1])) % held.shape[1]  # the group of each segment
+    present = np.zeros_like(held)
+    np.put_along_axis(present, turn, held, 1)
+    return np.take_along_axis(shares.of(groups, present), turn, 1)
 
 
 def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bool) -> np.ndarray:

@@ -88,13 +88,8 @@ class FairGATConv(GATConv):
         fair = self.alpha_chi is not None
         if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
             raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        if not fair and sensitive is not None:  # GATConv's third argument is edge_attr
-            shape = tuple(sensitive.shape) if hasattr(sensitive, "shape") else (len(sensitive),)
-            if shape != (len(x),) or (isinstance(sensitive, Tensor) and sensitive.is_floating_point()):
-                raise ValueError(
-                    f"the third argument is `sensitive`, a group for each of the {len(x)} nodes, got {shape}: "
-                    "features of edges are `edge_attr`"
-                )
+        if not fair and sensitive is not None:
+            _check_place(sensitive, len(x))
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         groups = sensitive if fair else None
         graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)
@@ -133,6 +128,16 @@ class FairGATConv(GATConv):
     def extra_repr(self) -> str:
         steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
         return steps + ", center=True" * self.center + super().extra_repr()
+
+
+def _check_place(sensitive: Any, nodes: int) -> None:
+    """Refuse features of edges, which are GATConv's third argument, where nothing else reads the groups."""
+    shape = tuple(sensitive.shape) if hasattr(sensitive, "shape") else (len(sensitive),)
+    if shape != (nodes,) or (isinstance(sensitive, Tensor) and sensitive.is_floating_point()):
+        raise ValueError(
+            f"the third argument is `sensitive`, a group for each of the {nodes} nodes, got {shape}: "
+            "features of edges are `edge_attr`"
+        )
 
 
 def _check_share(alpha_chi: Any) -> None:

@@ -52,16 +52,6 @@ def _scores(e, ok, source, s, t, u, stride_s, stride_u, EDGES: tl.constexpr):
 
 
 @triton.jit
-def _held(first, end, keep, B: tl.constexpr):
-    """The number of kept edges."""
-    count = 0
-    for at in range(first, end, B):
-        e = at + tl.arange(0, B)
-        count += tl.sum(tl.load(keep + e, e < end, 0).to(tl.int32), 0)
-    return count
-
-
-@triton.jit
 def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr):
     """A program's row, and whether it is its own: short ones are taken by one warp each, long ones by several."""
     item = tl.program_id(0).to(tl.int64)
@@ -89,7 +79,11 @@ def _softmax(
         left = 0.0
         count = 0.0
         for k in range(S):
-            held = _held(tl.load(segptr + row * S + k), tl.load(segptr + row * S + k + 1), keep, B)
+            held = 0  # edges
+            end = tl.load(segptr + row * S + k + 1)
+            for at in range(tl.load(segptr + row * S + k), end, B):
+                e = at + tl.arange(0, B)
+                held += tl.sum(tl.load(keep + e, e < end, 0).to(tl.int32), 0)
             left += tl.where(held > 0, tl.load(mass + row * S + k), 0.0)
             count += tl.where(held > 0, 1.0, 0.0)
         equal = left <= 0
@@ -181,28 +175,23 @@ def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
         kernel[(len(cuts), heads)](cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16)
 
 
-def _layout(score: Tensor | None) -> tuple[int, int]:
-    return (0, 0) if score is None else score.stride()
-
-
 def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope):
     alpha = s.new_empty(len(s), source.numel())
+    edge, kept = s if u is None else u, alpha if keep is None else keep.contiguous().view(torch.int8)
     _by_length(
-        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source,
-        alpha if keep is None else keep.contiguous().view(torch.int8), s, t, s if u is None else u, alpha,
-        slope, source.numel(), *_layout(s), *_layout(t), *_layout(u), mass.size(1),
-        keep is not None, u is not None,
+        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, kept, s, t, edge, alpha, slope,
+        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), keep is not None, u is not None,
     )  # fmt: skip
     return alpha
 
 
 def softmax_gradient(grad, alpha, s, t, u, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope):
-    rows, edges = rowptr.numel() - 1, source.numel()
+    rows, edges, edge = rowptr.numel() - 1, source.numel(), s if u is None else u
     segments = (segptr.numel() - 1) // max(rows, 1)
     grad_score, grad_s, grad_t = torch.empty_like(alpha), s.new_empty(s.shape), t.new_empty(t.shape)
     _by_length(
-        _softmax_gradient, cuts, rows, len(s), segptr, source, s, t, s if u is None else u, alpha, grad.contiguous(),
-        grad_score, grad_t, slope, rows, edges, *_layout(s), *_layout(t), *_layout(u), segments, u is not None,
+        _softmax_gradient, cuts, rows, len(s), segptr, source, s, t, edge, alpha, grad.contiguous(), grad_score, grad_t,
+        slope, rows, edges, *s.stride(), *t.stride(), *edge.stride(), segments, u is not None,
     )  # fmt: skip
     sources = s.size(1)
     _by_length(_sum_by_source, tcuts, sources, len(s), tptr, tedge, grad_score, grad_s, sources, edges)
@@ -359,5 +348,4 @@ IMPLEMENTATIONS = {
     "sum_of_neighbours_backward": aggregate_gradient,
     "dot_products": dot_products,
 }
-for _name, _function in IMPLEMENTATIONS.items():
-    attention.implement(_name, _function, "CUDA")
+attention.implement(IMPLEMENTATIONS, "CUDA")

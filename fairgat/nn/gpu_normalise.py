@@ -315,5 +315,4 @@ IMPLEMENTATIONS = {
     "scale_and_shift": lambda x, scale, bias: torch.addcmul(bias, x, scale),
     "scale_and_shift_backward": scale_and_shift_gradient,
 }
-for _name, _function in IMPLEMENTATIONS.items():
-    attention.implement(_name, _function, "CUDA")
+attention.implement(IMPLEMENTATIONS, "CUDA")

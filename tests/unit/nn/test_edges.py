@@ -128,3 +128,18 @@ def test_gat_conv_with_edge_attr(fill, width):
 def test_gat_conv_empty_edge_index():
     conv = GATConv(8, 32, heads=2)
     assert conv(torch.randn(0, 8), torch.empty(2, 0, dtype=torch.long)).size() == (0, 64)
+
+
+def test_autocast_takes_edge_features_of_its_type(edge_index):
+    layer, edge_attr = GATConv(5, 8, edge_dim=2), torch.randn(edge_index.size(1), 2)
+    with torch.autocast("cpu", dtype=torch.bfloat16):
+        found = layer(features(), edge_index, edge_attr.bfloat16())
+    torch.testing.assert_close(found, layer(features(), edge_index, edge_attr.bfloat16().float()))
+
+
+def test_a_compiled_layer_takes_them_with_a_csr_graph(edge_index):
+    layer, edge_attr = GATConv(5, 8, edge_dim=2), torch.randn(edge_index.size(1), 2)
+    graph = CSRGraph.from_edge_index(edge_index, N)
+    expected = layer(features(), graph, edge_attr)
+    compiled = torch.compile(layer, backend="aot_eager", fullgraph=True)
+    torch.testing.assert_close(compiled(features(), graph, edge_attr), expected)

@@ -25,9 +25,10 @@ def operators():
     if INTERPRETED:
         attention.DTYPES["cpu"] = attention.DTYPES["cuda"]
         own = {"matrix_factor": gpu_normalise.matrix_factor}
-        own["matrix_factor_backward"] = gpu_normalise.matrix_factor_gradient
-        for name, function in (gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS | own).items():
-            attention._library.impl("fairgat::" + name, function, "CPU", allow_override=True)
+        own |= {"matrix_factor_backward": gpu_normalise.matrix_factor_gradient}
+        own |= {"scaled": gpu_normalise.scaled, "scaled_backward": gpu_normalise.scaled_gradient}
+        attention.implement(own, "CPU")
+        attention.implement(gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS, "CPU", allow_override=True)
 
 
 @pytest.fixture(params=[7] if INTERPRETED else [7, csr.LONG], autouse=True)
@@ -98,14 +99,14 @@ def test_operators(case, share):
 
 @pytest.mark.parametrize("dtype", HALVES)
 def test_half_precision_has_the_rounding_of_its_inputs_and_no_more(dtype):
-    """Sums are in float32: a row of 300 ones would end at 256 in bfloat16."""
-    hub = torch.stack([torch.arange(300), torch.zeros(300, dtype=torch.long)])
-    graph = graph_of(hub, 300, torch.arange(300) % 2)
+    """Sums are in float32: a row of 272 ones would end at 256 in bfloat16."""
+    hub = torch.stack([1 + torch.arange(271) % 9, torch.zeros(271, dtype=torch.long)])
+    graph = graph_of(hub, 10, torch.arange(10) % 2)
     given = [None if each is None else each.to(dtype) for each in scores_and_features(graph, 2, 20)]
     for found, exact in zip(*passes(graph, given, [dtype, torch.float64]), strict=True):
         close(found, exact, 0.02)
     ones = torch.ones(1, graph.num_edges, device=DEVICE, dtype=dtype)
-    assert sum_of_neighbours(ones, torch.ones(300, 1, device=DEVICE, dtype=dtype), graph)[0].item() == 300
+    assert sum_of_neighbours(ones, torch.ones(10, 1, device=DEVICE, dtype=dtype), graph)[0].item() == 272
 
 
 def test_a_hub_one_node_and_none():
@@ -152,7 +153,7 @@ def test_not_a_number_is_not_lost():
 
 
 def test_two_runs_are_equal_bit_for_bit():
-    nodes, edges = (30, 200) if INTERPRETED else (2000, 40_000)
+    nodes, edges = (10, 60) if INTERPRETED else (2000, 40_000)
     edge_index, sensitive = random_graph(nodes, edges)
     graph = graph_of(edge_index, nodes, sensitive)
     given = scores_and_features(graph, 2, 20)
@@ -224,3 +225,19 @@ def test_columns_of_a_product(shared, otherwise):
         results.append([factor, own.grad, matrix.grad, *([others.grad] if otherwise else [])])
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)
+
+
+@pytest.mark.parametrize("along", [True, False])
+def test_scaled_rows(along):
+    """Of a matrix by rows and by columns, as attention vectors and weights are."""
+    torch.manual_seed(0)
+    x, scale, weights = torch.randn(40, 3).double(), torch.randn(40).double(), torch.randn(40, 3).double()
+    results = []
+    for dtype in (torch.float32, torch.float64):
+        own, factor = (each.to(DEVICE, dtype, copy=True).requires_grad_() for each in (x, scale))
+        given = own if along else own.t().contiguous().t()
+        out = given * factor[:, None] if dtype == torch.float64 else torch.ops.fairgat.scaled(given, factor)
+        (out * weights.to(DEVICE, dtype)).sum().backward()
+        results.append([out, own.grad, factor.grad])
+    for found, exact in zip(*results, strict=True):
+        close(found, exact)
