@@ -269,6 +269,19 @@ def test_epochs_of_several_rules_are_compared_at_the_selected_cell():
     assert line["corrected"] == pytest.approx(wider * (line["high"] - line["low"]) / 2, abs=1e-12)
 
 
+def test_a_method_as_it_is_has_its_published_score_in_the_figure():
+    given = small_studies.settings({"recidivism": NODE}, {"fairgat": {}}, part="test", metrics=["accuracy"])
+    made = [
+        metrics("recidivism", method, "default", k, scores(NODE, good + 0.01 * k, 0.1))
+        for method, good in (("gat", 0.9), ("fairgat", 0.92))
+        for k in range(3)
+    ]
+    (ax,) = forest.figure(given, compared(made, given), NODE).axes
+    assert [text.get_text() for text in ax.get_yticklabels()] == ["gat", "fairgat"]
+    hollow = [each.get_xdata()[0] for each in ax.lines if each.get_markerfacecolor() == "none"]
+    assert hollow == pytest.approx([95.63 - 91, 94.93 - 95.63])
+
+
 def cells_of(table, panel, title):
     return next(row.cells for row in table.panels[panel].blocks[0].rows if row.cells[0].text == title)
 
@@ -353,3 +366,19 @@ def test_the_figure_cuts_what_lies_far_beyond_and_says_its_number(frame):
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
     figure = forest.figure(SETTINGS.model_copy(update={"figure_metrics": ["equal_opportunity"]}), frame, NODE)
     assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [style.label("equal_opportunity")]
+
+
+def test_what_is_counted_in_the_graphs_is_published_row_by_row():
+    groups = {"race=0": {"nodes": 3, "r_chi": 0.5}, "race=1": {"nodes": 1, "r_chi": 1.0, "homophily": None}}
+    counts = {"nodes": 4, "label_gap": 0.25, "labels": {"0": 2, "1": 2}, "by_group": groups, "group_homophily": None}
+    rows = study.graphs([{"dataset": "d", "counts": counts}])
+    known = {(row.group, row.quantity): row.value for row in rows.fillna({"group": ""}).itertuples()}
+    of_groups = {(name, quantity): groups[name][quantity] for name in groups for quantity in ("nodes", "r_chi")}
+    assert known == {("", "nodes"): 4, ("", "label_gap"): 0.25} | of_groups
+    assert set(rows["dataset"]) == {"d"}
+
+
+def test_other_peoples_groups_have_every_measure():
+    scored = runs.table([metrics("cora", "gat", "default", 0, scores(LINK, 0.8, 0.1), task=LINK)])
+    rows = study.every_measure(SETTINGS, scored)
+    assert set(rows["metric"]) >= {"accuracy", "dp_mixed"} and set(rows["part"]) == {SETTINGS.part}
