@@ -27,7 +27,7 @@ _BOLD = (
     f"leaves out 0, which one in twenty does by chance; with {WORSE}: worse."
 )
 _MISSING = "it is missing, as a rate over nobody has no value"
-_MANY = 5  # measures: the data set's title then stands beside its rows, as in the paper's table of link prediction
+_MANY = 6  # measures: the data set's title then stands beside its rows, as in the paper's table of link prediction
 
 
 def build(settings: Settings, files: Files) -> Table:
@@ -115,10 +115,11 @@ def _cell(line: Any, measure: Measure, selection: Mapping[str, Any] | None, note
 
 def _directions(columns: list[Measure]) -> str:
     """Say which way is better: of the utilities, of which there are few, by name."""
-    higher = [str(each.label).lower() for each in columns if each.better == "higher"]
-    said = f"Higher {' and '.join(higher)} {'is' if len(higher) == 1 else 'are'} better. " if higher else ""
-    lower = any(each.better == "lower" for each in columns)
-    return said + ("Lower differences are better. " if lower else "")
+    labels_of = {way: [each.label for each in columns if each.better == way] for way in ("higher", "lower")}
+    *others, last = [label if label.isupper() else label.lower() for label in labels_of["higher"]] or [""]
+    names = f"{', '.join(others)} and {last} are" if others else f"{last} is"
+    said = [f"Higher {names} better. "] * bool(last) + ["Lower differences are better. "] * bool(labels_of["lower"])
+    return "".join(said)
 
 
 def why(dataset: Dataset, method: Method, selection: Mapping | None, notes: Notes, more_groups: bool = False) -> str:

@@ -80,6 +80,7 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
     made = Plan(configuration.load(plan.config.model_dump(exclude_unset=True) | {"tables": {"mine": mine}}))
     table = build(made, "mine")
     assert (made.tables(), table.name, table.caption) == (["mine"], "mine", "Mine.")
+    assert "Higher AUC is better. Lower differences are better." in table.explanation
     assert [str(text) for text in table.panels[0].header] == ["", "AUC (%)", "ΔSP (%)", "Cell"]
     assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == ["GAT", "FairGAT"]
     wrong = made.config.tables["mine"].model_copy(update={"measures": ["acuracy"]})
