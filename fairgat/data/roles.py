@@ -67,7 +67,8 @@ class OwnFile(Declared):
     """A file of the user's own, or one that is published."""
 
     file: PathText | None = None
-    """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a data mirror."""
+    """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a data mirror, by default the
+    data set's name and nodes.csv, say."""
     url: str | None = None
     """Where it is published, at an address whose content never changes."""
     sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None

@@ -54,8 +54,7 @@ def _listed(names: Any) -> list[Any]:
 
 
 def files(name: str, options: Options) -> list[File]:
-    given = {"nodes": options.nodes, "edges": options.edges}
-    return [tables.asked(str(options.table), kind, file) for kind, file in given.items() if file]
+    return tables.files(str(options.table), options)
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:

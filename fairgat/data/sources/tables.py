@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import model_validator
 
 from fairgat.data import own, roles
 from fairgat.data.delimited import read
@@ -35,18 +36,25 @@ class Options(Roles):
     id: Text | None
     """Column by which edges name nodes; null: edges give row numbers, from 0."""
 
+    @model_validator(mode="after")
+    def _two_names(self) -> "Options":
+        names = [file.basename for file in files("", self)]
+        if len(set(names)) < len(names):  # they come to lie in one folder
+            raise ValueError(f"both files are called {names[0]}: give one of them another `file`")
+        return self
+
 
 def files(name: str, options: Options) -> list[File]:
-    return [asked(name, kind, given) for kind, given in (("nodes", options.nodes), ("edges", options.edges))]
+    given = {"nodes": options.nodes, "edges": options.edges}
+    return [asked(name, kind, file) for kind, file in given.items() if file]
 
 
 def asked(name: str, kind: str, given: OwnFile) -> File:
     """Say which file to fetch: the user's own, or a published one."""
+    ours = f"{name}/{kind}{PurePosixPath(given.where).suffix}"
     if given.url is None:
-        path = Path(str(given.file))
-        return File(f"{name}/{kind}{path.suffix}", local=path)
-    mirrored = given.file or f"{name}/{PurePosixPath(given.url).name}"
-    return File(mirrored, urls=(given.url,), sha256=given.sha256, blob=given.git_blob)
+        return File(ours, local=Path(given.where))
+    return File(given.file or ours, urls=(given.url,), sha256=given.sha256, blob=given.git_blob)
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
