@@ -120,7 +120,9 @@ AUDIT = {
 }
 
 
+AUDITED = "Audit"
 if not CONFIG.compares_with_paper:  # what is left is about the run's own data
+    AUDITED = "Tables"
     AUDIT = {name: title for name, title in AUDIT.items() if name.startswith("paired.")}
 
 
@@ -132,7 +134,7 @@ rule audit:
         more_splits=more_splits(),
     output:
         [
-            reported(f"audit/{name}", "audit", "Audit", {"audit": title}) if title else results(f"audit/{name}")
+            reported(f"audit/{name}", "audit", AUDITED, {"audit": title}) if title else results(f"audit/{name}")
             for name, title in AUDIT.items()
         ],
     log:
