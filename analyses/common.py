@@ -54,6 +54,12 @@ def less(scores: pd.DataFrame, base: pd.DataFrame, *more: str) -> pd.DataFrame:
     return against(scores, base, ["dataset", "split", "metric", *more], [*RUN, "metric", *more])
 
 
+def ordered(rows: pd.DataFrame, like: pd.DataFrame, *columns: str) -> pd.DataFrame:
+    """Sort rows by columns whose values come in the order in which they appear in `like`."""
+    ranks = {name: {value: k for k, value in enumerate(like[name].unique())} for name in columns}
+    return rows.sort_values(list(columns), key=lambda values: values.map(ranks[values.name]), kind="stable")
+
+
 def published(folder: Path, name: str, figure: Figure) -> list[Path]:
     """Write a figure; the paths."""
     paths = {form: folder / f"{name}.{form}" for form in FORMATS}

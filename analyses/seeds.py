@@ -112,11 +112,6 @@ def table(rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str]) 
     )
 
 
-def _in_order(names: pd.Series) -> pd.Series:
-    """The numbers of names in the order in which they appear."""
-    return names.map([*names.unique()].index)
-
-
 def _row(title: str, line, place: int) -> Row:
     deviations = (f"{100 * value:.2f}" for value in (line.of_split, line.of_seed))
     share = f"{100 * line.share:.0f} % ({100 * line.low:.0f} to {100 * line.high:.0f})"
@@ -128,9 +123,8 @@ def main(folder: Path) -> list[Path]:
     compared = common.read(folder, "differences", columns=("metric",))["metric"].unique()
     scores = common.scores(folder)
     found = shares(by_seed(scores[scores["metric"].isin(compared)]))
-    found = found.sort_values(
-        ["dataset", "of"], key=lambda names: names.map([*dict.fromkeys(names)].index), kind="stable"
-    )
+    kinds = pd.DataFrame({"of": [BASE, OTHER, DIFFERENCE]})
+    found = common.ordered(common.ordered(common.ordered(found, scores, "metric"), kinds, "of"), scores, "dataset")
     datasets, titles = common.datasets(folder), common.titles(folder) | {DIFFERENCE: "their difference"}
     return [
         *common.tabled(folder, "seeds", found, table(found, datasets, titles)),

@@ -161,6 +161,8 @@ def main(folder: Path) -> list[Path]:
     """Analyse the study in a folder; the paths written."""
     test, titles, datasets = common.scores(folder), common.titles(folder), common.datasets(folder)
     found, spent = every_cell(test), budgets(common.scores(folder, "validation"), test)
+    found = common.ordered(found, test, "dataset", "method")
+    spent = common.ordered(spent, test, "dataset", "method")
     return [
         *common.tabled(folder, "trade-off", found),
         *common.tabled(folder, "budgets", spent, table(spent, titles, datasets)),
