@@ -12,7 +12,7 @@ from matplotlib.axes import Axes
 from fairgat import frames
 from fairgat.report import style
 
-NODES = "studies/power/differences.csv"
+HEADLINE, POWER = "studies/headline/differences.csv", "studies/power/differences.csv"
 CONTROL, LINKS = "studies/links-control/differences.csv", "studies/links/differences.csv"
 PEOPLE = {
     "recidivism": "Recidivism",
@@ -43,7 +43,7 @@ def links_of(published: Path) -> pd.DataFrame:
 def differences(published: Path) -> pd.DataFrame:
     """Read the differences to GAT of node classification and of link prediction, in points."""
     links = links_of(published)
-    nodes = frames.read(published / NODES)
+    nodes = frames.read(published / (HEADLINE if (published / HEADLINE).exists() else POWER))
     frame = pd.concat([nodes[nodes["dataset"].isin(PEOPLE)], links[links["dataset"].isin(ARTICLES)]])
     frame = frame[(frame["of"] == "gat") & frame["method"].isin(VARIANTS) & (frame["run_on"] == frame["dataset"])]
     columns = ["difference", "low", "high", "paper_difference"]
