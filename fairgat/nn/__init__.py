@@ -1,7 +1,8 @@
 """Attention layers and the networks built of them.
 
 In come features (N, F) and edges (2, E), out come features. Begin with `attention.py`, which opens with the equations;
-`kernels.py` has them as loops, `conv.py` and `fair.py` the layers, and `normalise.py` FairGAT's steps S2 and S3.
+`kernels.py` and, for a GPU, `gpu.py` have them as loops, `conv.py` and `fair.py` the layers, and `normalise.py` (on a
+GPU with `gpu_normalise.py`) FairGAT's steps S2 and S3.
 """
 
 import importlib.util

@@ -5,13 +5,14 @@ r"""Attention over a CSR graph whose rows are cut into segments, with a softmax 
     \alpha_{ij} = m_i^{seg(j)} \frac{\exp e_{ij}}{\sum_{k \in seg(j)} \exp e_{ik}}, \qquad
     z_i = \sum_j \alpha_{ij} c_j
 
-with u = 0 where edges have no features.
-GAT has one segment of mass 1 in each row. FairGAT has two: a row with both kinds of edges gives its inter-edges the
-mass alpha_chi and its intra-edges the rest, and a row with one kind gives that kind all. With shares for K groups there
-are up to K segments, whose masses are computed once per graph (`fairgat.nn.shares`).
+with u = 0 where edges have no features. GAT has one segment of mass 1 in each row. FairGAT has two: a row with both
+kinds of edges gives its inter-edges the mass alpha_chi and its intra-edges the rest, and a row with one kind gives that
+kind all. With shares for K groups there are up to K segments, whose masses are computed once per graph
+(`fairgat.nn.shares`).
 
-The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Where
-features are float32 on the CPU two operators take their place (`fairgat.nn.kernels`), which do not.
+The two functions of the reference are these equations, for any device and type, and make arrays of size E x C. Two
+operators, which do not, take their place for the types of DTYPES: on the CPU they run the kernels of
+`fairgat.nn.kernels`, on a GPU those of `fairgat.nn.gpu`. PyTorch's dispatcher chooses.
 """
 
 import numpy as np

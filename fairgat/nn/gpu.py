@@ -4,8 +4,7 @@ Sums are in float32, whatever the type. Nothing is added atomically, so that two
 has a row (or a source) of the graph and a head to itself. A row of more than LONG edges is cut into parts (`cut_rows`),
 each with a program that leaves its sums in `parts`, which a second kernel adds up in order. Offsets are int64.
 
-One warp that takes eight edges of 128 columns at a time is the fastest on an H200; more warps take up to five times as
-long.
+One warp that takes eight edges of 128 columns at a time is the fastest on an H200; more take up to five times as long.
 """
 
 import torch
