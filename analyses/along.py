@@ -54,7 +54,7 @@ def figure(rows: pd.DataFrame, titles: dict[str, str]):
             mine = rows[(rows["quantity"] == quantity) & (rows["metric"] == metric)]
             for method, lines in mine.groupby("method", sort=False):
                 gaps = common.points(lines[["difference", "low", "high"]])
-                style.curve(ax, lines["value"], gaps.to_numpy().T, looks[method])
+                common.curve(ax, lines["value"], gaps, looks[method])
             ax.set_xlabel(AXES[quantity])
     for metric, ax in zip(SHOWN, axes[0], strict=True):
         ax.set_title(style.label(metric))

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
+from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import frames
@@ -58,6 +59,13 @@ def ordered(rows: pd.DataFrame, like: pd.DataFrame, *columns: str) -> pd.DataFra
     """Sort rows by columns whose values come in the order in which they appear in `like`."""
     ranks = {name: {value: k for k, value in enumerate(like[name].unique())} for name in columns}
     return rows.sort_values(list(columns), key=lambda values: values.map(ranks[values.name]), kind="stable")
+
+
+def curve(ax: Axes, x: pd.Series, gaps: pd.DataFrame, look: style.Look) -> None:
+    """Draw differences (difference, low, high in points) as a line, and their intervals as a band."""
+    middle, low, high = gaps.to_numpy().T
+    ax.plot(x, middle, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
+    ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
 
 
 def published(folder: Path, name: str, figure: Figure) -> list[Path]:
