@@ -156,3 +156,10 @@ def test_pickled_objects_are_never_read(tmp_path):
 def test_r_chi_counts_the_edges_that_attention_reads():
     groups, directed = np.array(["f", "m", "m"]), np.array([[0, 0], [1, 2]])
     assert r_chi(groups, directed) == {"f": 0.0, "m": 1.0}
+
+
+def test_what_is_defined_for_two_groups_says_which_there_are():
+    graph(sensitive=np.array([0, 1, 0, 1, 0])).require_two_groups("This")
+    three = graph(sensitive=np.array([0, 1, 2, 1, 0]))
+    with pytest.raises(NotDefined, match="This is defined for two sensitive groups; this graph has 3: s=0; s=1; s=2"):
+        three.require_two_groups("This")
