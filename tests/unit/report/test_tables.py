@@ -219,6 +219,7 @@ def test_theory_has_means_over_the_splits(built):
         "0.110",
         "0.010",
     )
+    assert [str(cell.text) for cell in rows[0].cells[-3:]] == ["9.18", "8.27", "10.1"]  # the bounds over the disparity
     assert len(network.blocks) == len(layers.blocks) == 3
 
 
