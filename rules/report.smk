@@ -1,11 +1,6 @@
 # What people read: tables and figures, one job each, the audit and the costs.
 
 
-def table_settings(name, page):
-    """What a table shows: one that reads which cells were selected shows all methods, unless it lists some."""
-    return fairgat.config.shown.table_settings(CONFIG, name, page.task, trained="selection" in page.reads)
-
-
 rule table:
     input:
         unpack(lambda w: PLAN.sources(PLAN.table(w.table))),
