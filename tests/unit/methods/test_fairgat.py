@@ -113,7 +113,7 @@ def dense_pass(method, matrix, **options):
         ({"outliers": "clipped"}, {"scale": clipped}),
         ({"logit": "unscaled"}, {"logit": False}),
     ],
-    ids=str,
+    ids=lambda value: ", ".join(map(str, value)),  # of a dict: its keys
 )
 def test_the_pass_of_a_variant_and_its_gradient(double, features, protocol, settings, options):
     method = make("fairgat_variants", sparse_graph(features), protocol, **CELL, **settings)
