@@ -9,7 +9,9 @@ from fairgat import files, nn
 
 HEAD = """# API of `fairgat.nn`
 
-Generated from the docstrings by `make api`; [layer.md](layer.md) shows how to use the layers."""
+Generated from the docstrings by `make api`; `help(FairGATConv)` also has attributes and errors, and
+[layer.md](layer.md) shows how to use the layers."""
+LEFT_OUT = re.compile(r"^(Attributes|Raises):\n(?: {4}.*\n)+\n?", re.M)
 METHODS = {
     "CSRGraph": ["from_edge_index", "reorder_edges", "original_order"],
     "FairGATConv": ["forward"],
@@ -38,8 +40,9 @@ def _entry(name: str, thing: Callable) -> list[str]:
 
 
 def _markdown(doc: str) -> str:
-    """A docstring with Google's sections and reStructuredText's formulas."""
-    doc = re.sub(r"\.\. math::\n((?: {4}.*\n)+)", lambda m: f"```math\n{inspect.cleandoc(m[1])}\n```\n", doc + "\n")
+    """A docstring with Google's sections, but those LEFT_OUT, and reStructuredText's formulas."""
+    doc = LEFT_OUT.sub("", doc + "\n")
+    doc = re.sub(r"\.\. math::\n((?: {4}.*\n)+)", lambda m: f"```math\n{inspect.cleandoc(m[1])}\n```\n", doc)
     doc = re.sub(r":math:`([^`]+)`", r"$`\1`$", doc)
     doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
     doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
