@@ -9,9 +9,9 @@ from fairgat import files, nn
 
 HEAD = """# API of `fairgat.nn`
 
-Generated from the docstrings by `make api`; `help(FairGATConv)` also has attributes and errors, and
-[layer.md](layer.md) shows how to use the layers."""
-LEFT_OUT = re.compile(r"^(Attributes|Raises):\n(?: {4}.*\n)+\n?", re.M)
+Generated from the docstrings by `make api`; Python's `help(FairGATConv)` has the rest: formulas, attributes, errors.
+`FairGATConv` takes the arguments of `GATConv`, too. [layer.md](layer.md) shows how to use the layers."""
+SHOWN = "Args:", "Shapes:"
 METHODS = {
     "CSRGraph": ["from_edge_index", "reorder_edges", "original_order"],
     "FairGATConv": ["forward"],
@@ -40,10 +40,9 @@ def _entry(name: str, thing: Callable) -> list[str]:
 
 
 def _markdown(doc: str) -> str:
-    """A docstring with Google's sections, but those LEFT_OUT, and reStructuredText's formulas."""
-    doc = LEFT_OUT.sub("", doc + "\n")
-    doc = re.sub(r"\.\. math::\n((?: {4}.*\n)+)", lambda m: f"```math\n{inspect.cleandoc(m[1])}\n```\n", doc)
-    doc = re.sub(r":math:`([^`]+)`", r"$`\1`$", doc)
+    """The first paragraph of a docstring and the SHOWN ones of Google's sections, as Markdown."""
+    first, *others = doc.split("\n\n")
+    doc = "\n\n".join([first, *(each for each in others if each.startswith(SHOWN))]) + "\n"
     doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
     doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
     return re.sub(r"^ {4,}", "  ", doc, flags=re.M).strip()
