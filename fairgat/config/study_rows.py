@@ -57,7 +57,7 @@ class StudyBlock(Model):
 
 
 class StudySettings(ScoreSettings):
-    """The settings of a study: those of `fairgat.config.Study`, with the rows that are run."""
+    """The settings of a study: those of `fairgat.config.study.Study`, with the rows that are run."""
 
     name: Name
     title: str

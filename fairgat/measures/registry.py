@@ -8,7 +8,7 @@ Imports no more than NumPy, because the rules import it.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Literal
@@ -196,24 +196,30 @@ def find(name: str) -> Measure:
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
 
-def is_declared(name: str) -> bool:
-    """Check that some task has a measure of this name."""
-    return any(find(name).of is measure.of for measures in MEASURES.values() for measure in measures)
+def is_declared(name: str, task: Task | None = None) -> bool:
+    """Check that a task has a measure of this name; any task where None."""
+    return any(find(name).of is measure.of for each in TASKS if task in (None, each) for measure in MEASURES[each])
 
 
 def check(config: Config) -> None:
-    """Check that the metrics of a study, and the columns of tables of scores, are measures.
+    """Check that the metrics of a study, and the columns of tables of scores, are measures of the task shown.
 
     Raises:
         ConfigError: one is not.
     """
-    asked = {f"tables.{name}.measures": entry.measures or [] for name, entry in config.tables.items()}
+    for name in config.tables:
+        entry = config.table(name)
+        _check_names(f"tables.{name}.measures", entry.measures or (), entry.task)
     if config.study:
-        asked["study.metrics"] = config.study.metrics or []
-    for key, names_asked in asked.items():
-        if unknown := [name for name in names_asked if not is_declared(name)]:
-            known = [measure.name for task in TASKS for measure in of_task(task) if not measure.by]
-            raise ConfigError(f"{key}: {unknown[0]!r} is not a measure; {nearest(unknown[0], known)}")
+        _check_names("study.metrics", config.study.metrics or (), None)
+
+
+def _check_names(key: str, asked: Iterable[str], task: Task | None) -> None:
+    for name in asked:
+        if not is_declared(name, task):
+            tasks = [task] if task else [*TASKS]
+            known = {measure.name for each in tasks for measure in of_task(each) if not measure.by}
+            raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {nearest(name, known)}")
 
 
 def compute(task: str, decisions: Decisions) -> dict[str, float]:

@@ -56,6 +56,8 @@ def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray]) -> J
             protocol: measures.judge(run.trained_by, graph, split, unpack(predictions, epoch), protocol)
             for protocol, epoch in run.epochs.items()
         }
+    except DataError as error:
+        raise DataError(f"{Path(path).parent}: {error}") from None
     except (IndexError, KeyError, ValueError) as error:
         raise DataError(f"{Path(path).parent} does not fit the graph or the split of the results: {error}") from None
     return Judged(run, scores)

@@ -39,7 +39,7 @@ def select(
     """Choose a cell by each rule.
 
     Args:
-        runs: as `fairgat.scores.runs.collect` gives them: every cell of one method on one data set, in grid order.
+        runs: as `fairgat.scores.runs.table` gives them: every cell of one method on one data set, in grid order.
         task: the data set's.
         protocol: of the task, by whose validation scores cells are chosen.
         rule: the rule that the tables show.

@@ -62,5 +62,5 @@ def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
         study_rows.study_settings(load(only_methods=["fairgat"]))
     with pytest.raises(ConfigError, match="there is no study"):
         study_rows.study_settings(load().model_copy(update={"study": None}))
-    with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure; did you mean 'accuracy'"):
+    with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure of .*; did you mean 'accuracy'"):
         measures.check(load({"metrics": ["acuracy"]}))

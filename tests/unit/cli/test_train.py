@@ -85,7 +85,7 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     (copy / "run.json").write_text("[]")
     assert "is not a run.json" in said(copy)
     (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
-    assert "lacks the reported epoch 999" in said(copy)
+    assert f"{copy}: predictions.npz lacks the reported epoch 999" in said(copy)
     (copy / "run.json").unlink()
     (copy / "run.json").mkdir()
     assert "run.json cannot be read: Is a directory" in said(copy)

@@ -83,11 +83,11 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
     assert "Higher AUC is better. Lower differences are better." in table.explanation
     assert [str(text) for text in table.panels[0].header] == ["", "AUC (%)", "ΔSP (%)", "Cell"]
     assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == ["GAT", "FairGAT"]
-    wrong = made.config.tables["mine"].model_copy(update={"measures": ["acuracy"]})
-    with pytest.raises(
-        ConfigError, match=r"tables\.mine\.measures: 'acuracy' is not a measure; did you mean 'accuracy'"
-    ):
-        measures.check(made.config.model_copy(update={"tables": {"mine": wrong}}))
+    for wrong, advice in (("acuracy", "'accuracy'"), ("dp_mixed", "")):  # the latter is one of link prediction
+        entry = made.config.tables["mine"].model_copy(update={"measures": [wrong]})
+        refused = rf"tables\.mine\.measures: '{wrong}' is not a measure of {NODE}; .*{advice}"
+        with pytest.raises(ConfigError, match=refused):
+            measures.check(made.config.model_copy(update={"tables": {"mine": entry}}))
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
