@@ -13,11 +13,13 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
-# Blanks behind a separator are none of a text; rows of other lengths are refused. A text is one object wherever it is.
+# Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
+# cells. A text is one object wherever it is.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
 # What cells are, whatever they hold and are called.
 _FORM = {"sep", "delimiter", "engine", "encoding", "encoding_errors", "compression", "comment", "skiprows", "quotechar"}
 _FORM |= {"quoting", "doublequote", "escapechar", "lineterminator", "skipinitialspace", "skip_blank_lines", "index_col"}
+_LACKING = ". pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
@@ -45,7 +47,7 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
         raise DataError(f"{where}: there are no rows below the header; see `read`")
-    return Table(frame, where)
+    return Table(frame, where, lacking="" if "keep_default_na" in written.read else _LACKING)
 
 
 def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":

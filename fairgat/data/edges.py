@@ -1,7 +1,7 @@
 """Edges as pairs of rows of the nodes' table: what is an edge, whom it joins, and how a list names them."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -46,7 +46,7 @@ def joined(roles: Roles, listed: Table, ends: Sequence[str], weight: str | None,
     facts: dict[str, Any] = {"edge_columns": f"{ends[0]!r} and {ends[1]!r} are the ends"}
     if weight is not None:
         kept = _are_edges(listed, weight)
-        listed = Table(listed.frame[kept], listed.where, listed.row)
+        listed = replace(listed, frame=listed.frame[kept])
         facts["edge_columns"] += f"; {int((~kept).sum())} rows of weight 0, by {weight!r}, are no edges"
     if listed.frame.empty:
         raise DataError(f"{listed.where}: no row is an edge")

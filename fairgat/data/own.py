@@ -5,6 +5,7 @@ Each check is one sentence: the file, the column and its cell, what was expected
 
 import itertools
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
@@ -48,7 +49,7 @@ def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = No
         **listing(edges.pairs, np.where(kept, groups, -1), edge_index.shape[1] // 2),
     }
     if not kept.all():
-        nodes = Table(nodes.frame[kept], nodes.where, nodes.row)
+        nodes = replace(nodes, frame=nodes.frame[kept])
         edge_index = (np.cumsum(kept) - 1)[edge_index[:, kept[edge_index].all(axis=0)]]
         x = None if x is None else x[kept]
     if not edge_index.size:
@@ -73,8 +74,11 @@ def _groups(nodes: Table, roles: Roles) -> tuple[np.ndarray, dict[int, dict[str,
     for name in roles.sensitive:
         values, names = _cut(nodes, name, roles.bins) if roles.bins else _values(nodes, name, roles)
         if "unknown_groups" not in roles.drop:
-            what = "none of `groups`" if roles.groups else "and should name a group"
-            nodes.refuse(values < 0, f"{what}: correct it, or leave such nodes out by `drop: [unknown_groups]`", name)
+            what = "which is none of `groups`" if roles.groups else "and should name a group"
+            listed = "" if roles.bins else "list it in `groups`, "
+            nodes.refuse(
+                values < 0, f"{what}: correct it, {listed}or leave such nodes out by `drop: [unknown_groups]`", name
+            )
         number, known = number * len(names) + values, known & (values >= 0)
         titles.append(names)
     occurring = distinct(number[known].copy())

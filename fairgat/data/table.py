@@ -26,6 +26,8 @@ class Table:
     where: str
     """The file."""
     row: str = "row {} of the data"
+    lacking: str = ""
+    """What a message about a missing cell adds."""
 
     def column(self, name: str) -> "pd.Series":
         if name not in self.frame:
@@ -37,9 +39,11 @@ class Table:
         if not wrong.any():
             return
         first, others = int(wrong.argmax()), int(wrong.sum()) - 1
-        cell = "" if name is None else f"column {name!r} is {_said(self.frame[name].iloc[first])}, "
+        said = "" if name is None else _said(self.frame[name].iloc[first])
+        cell = f"column {name!r} is {said}, " if name is not None else ""
         more = f", and {others} more" if others else ""
-        raise DataError(f"{self.where}: {cell}{what} ({self.row.format(self.frame.index[first])}{more})")
+        lacking = self.lacking if said == "empty" else ""
+        raise DataError(f"{self.where}: {cell}{what} ({self.row.format(self.frame.index[first])}{more}){lacking}")
 
 
 @dataclass(frozen=True)
@@ -101,13 +105,13 @@ def describe(values: "pd.Series") -> str:
     """Say the range of numbers, or the values, of a column."""
     missing = empty(values)
     also = f"; {count} empty" if (count := int(missing.sum())) else ""
-    if values.dtype.kind in "iuf":
+    if values.dtype.kind in "iuf" and not missing.all():
         different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
         return f"{values.min():g} to {values.max():g}{different}{also}"
     texts = [value for value in coded(values).values if value]
     if len(texts) > MOST_GROUPS:
         return f"{', '.join(texts[:_SHOWN])}, ... ({len(texts)} values){also}"
-    return ", ".join(ordered(texts)) + also
+    return (", ".join(ordered(texts)) + also).removeprefix("; ")
 
 
 def empty(values: "pd.Series") -> np.ndarray:

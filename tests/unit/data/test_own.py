@@ -192,7 +192,7 @@ def test_without_ids_edges_give_row_numbers_from_0(make):
         (EDGES + "b,b\n", r"column 'from' is 'b', as is the other end.*`drop: \[self_loops\]` \(row 6"),
         ("a,b\nb,c\n", r"its first line names two nodes.*`read: \{header: null\}`"),
         ("from,to,since\na,b,1999\n", "which two of its 3 columns are the ends of an edge"),
-        ("from;to\na;b\n", "which two of its 1 columns"),
+        ("from;to\na;b\n", "it has one column, 'from;to': say what separates"),
     ],
 )
 def test_an_edge_joins_two_nodes(make, edges, said):
@@ -273,8 +273,8 @@ def test_several_attributes_are_combined_as_they_are(make):
     ("nodes", "options", "said"),
     [
         (cell(2, "sex", ""), {}, r"column 'sex' is empty, and should name a group.*unknown_groups.* \(row 2 of"),
-        (cell(2, "sex", "#N/A"), {}, "column 'sex' is empty, and should name a group"),
-        (cell(2, "sex", "d"), {"groups": ["f", "m"]}, r"column 'sex' is 'd', none of `groups`.*\(row 2"),
+        (cell(2, "sex", "#N/A"), {}, "column 'sex' is empty, and should name a group.*keep_default_na: false"),
+        (cell(2, "sex", "d"), {"groups": ["f", "m"]}, r"column 'sex' is 'd', which is none of `groups`.*\(row 2"),
         (cell(2, "sex", "M"), {}, r"column 'sex' is 'm', which is 'M' elsewhere: .*list both in `groups` \(row 4"),
         (cell(2, "sex", '"m "'), {}, "column 'sex' is 'm ', which is 'm' elsewhere"),
         (cell(2, "sex", "F"), {"groups": {"f": "f", "others": "*"}}, "column 'sex' is 'F', which is 'f' elsewhere"),
