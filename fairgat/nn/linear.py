@@ -33,8 +33,10 @@ def is_plain(lin: nn.Module) -> bool:
 
 
 def matrix_of(lin: nn.Module, x: Tensor) -> Tensor:
-    """(C, F) the matrix that `lin` multiplies x (N, F) by, whatever it is made of."""
-    return lin(torch.eye(x.size(1), dtype=x.dtype, device=x.device)).t()
+    """(C, F) the matrix that `lin` multiplies x (N, F) by, whatever it is made of, without what it adds."""
+    ones = torch.eye(x.size(1) + 1, x.size(1), dtype=x.dtype, device=x.device)  # the last row is 0
+    out = lin(ones)
+    return (out[:-1] - out[-1]).t()
 
 
 def features_linear(x: Tensor, weight: Tensor) -> Tensor:

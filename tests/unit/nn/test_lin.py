@@ -109,3 +109,11 @@ def test_another_default_device_is_that_of_new_tensors_only(edge_index, sensitiv
         expected = layer(x, edge_index, sensitive)
         with torch.device("meta"):
             torch.testing.assert_close(layer(x.clone(), edge_index.clone(), sensitive.clone()), expected)
+
+
+def test_step_two_leaves_out_what_another_lin_adds():
+    conv = FairGATConv(5, 3, alpha_chi=None, eta=None)
+    conv.lin = nn.Linear(5, 3)
+    x = features(5)
+    norm = torch.linalg.matrix_norm(conv.lin.weight, 2)
+    torch.testing.assert_close(conv.transform(x).values[:, 0], conv.lin(x) / norm)
