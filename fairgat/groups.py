@@ -61,7 +61,7 @@ def known(values: Any, what: str) -> np.ndarray:
 
 def _typed(sensitive: Any) -> np.ndarray:
     """Give an array; of Python's objects one of the type that all of them have, where there is one."""
-    if hasattr(sensitive, "detach"):
+    if hasattr(sensitive, "detach") and not isinstance(sensitive, np.ndarray):  # which torch.compile makes a tensor of
         sensitive = sensitive.detach().cpu()
         sensitive = (sensitive.float() if sensitive.is_floating_point() else sensitive).numpy()
     groups = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
