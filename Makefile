@@ -19,7 +19,7 @@ results=$$($(BIN)/python -m tools.results_dir $(1) $(ARGS)) && \
     $(SNAKEMAKE) $(1) $(if $(DRY),,--report "$$results/report.html" --report-after-run) $(ARGS)
 endef
 
-.PHONY: help env demo own paper evidence publish test test-gpu test-cluster lint format analyses bench bench-gpu schema api lock clean
+.PHONY: help env demo own paper evidence publish test test-gpu test-slow test-cluster lint format analyses bench bench-gpu schema api lock clean
 
 help: ## Say what can be made
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 16
@@ -82,8 +82,8 @@ publish: env ## Finish the run, copy it to results/reference and render what REA
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
 	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
 
-test: env lint .crate-validator ## Check style, then run the unit and workflow tests: about seven minutes on two cores
-	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal $(ARGS)
+test: env lint .crate-validator ## Check style, then run the unit and workflow tests: ten to thirteen minutes on two cores
+	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal -m 'not slow' $(ARGS)
 
 # Triton's interpreter, where there is no GPU: its wheel unpacks to 1 GB, and stays out of .venv. With PyTorch for CUDA
 # comes a Triton that belongs to it.
@@ -94,6 +94,9 @@ test-gpu: env ## Test the kernels for a GPU: on it, or without one by Triton's i
 	if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
 	    $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); else \
 	    $(MAKE) .gpu-test && TRITON_INTERPRET=1 PYTHONPATH=.gpu-test $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); fi
+
+test-slow: env ## Follow the longest pages of docs/ and time the layers once: a few minutes
+	$(BIN)/pytest -m slow $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it
 	$(BIN)/pytest tests/cluster $(ARGS)

@@ -53,6 +53,7 @@ def _by_data_set(said):
     return re.findall(r"^(\S+):\n((?:  .*\n)+)", said, re.M)
 
 
+@pytest.mark.slow
 def test_ones_own_data(fresh):
     """From two CSV files to the table, by the page's commands; `make` uses the environment that the tests have."""
     folder = fresh.folder
@@ -111,6 +112,7 @@ def test_the_layer_in_a_model_of_ones_own(fresh):
     assert re.search(r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+", said)
 
 
+@pytest.mark.slow
 def test_walking_through_the_workflow(finished):
     """What Snakemake is asked for on the page is planned, the rest done."""
     text = (finished.folder / "docs/workflow.md").read_text()

@@ -5,9 +5,11 @@ import subprocess
 
 import epoch
 import page
+import pytest
 import turns
 
 
+@pytest.mark.slow
 def test_a_measurement_and_one_that_cannot_run(tmp_path):
     tiny = "60,200,5", "--hidden", "16", "--seconds", "0", "--fewest", "1"
     (tmp_path / "dgl.py").write_text("raise ModuleNotFoundError('No module named dgl')\n")
