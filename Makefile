@@ -82,7 +82,7 @@ publish: env ## Finish the run, copy it to results/reference and render what REA
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
 	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
 
-test: env lint .crate-validator ## Check style, then run the unit and workflow tests: ten to thirteen minutes on two cores
+test: env lint .crate-validator ## Check style, then run the unit tests and the demo's: ten to thirteen minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal -m 'not slow' $(ARGS)
 
 # Triton's interpreter, where there is no GPU: its wheel unpacks to 1 GB, and stays out of .venv. With PyTorch for CUDA
@@ -95,7 +95,7 @@ test-gpu: env ## Test the kernels for a GPU: on it, or without one by Triton's i
 	    $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); else \
 	    $(MAKE) .gpu-test && TRITON_INTERPRET=1 PYTHONPATH=.gpu-test $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); fi
 
-test-slow: env ## Follow the longest pages of docs/ and time the layers once: a few minutes
+test-slow: env ## Disturb runs, follow the longest pages of docs/, time the layers once: ten minutes
 	$(BIN)/pytest -m slow $(ARGS)
 
 test-cluster: env ## Start a two-node Slurm on this machine (Debian 12, as root), run the workflow through it, and disturb it

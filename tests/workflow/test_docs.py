@@ -75,6 +75,7 @@ def test_adding_a_data_set(fresh):
     assert (counts["groups"], counts["edges"]) == ("3", "120")
 
 
+@pytest.mark.slow
 def test_comparing_a_method_with_gat(finished):
     """On the demo's two splits, where GAT and FairGAT are trained."""
     pytest.importorskip("torch_geometric")

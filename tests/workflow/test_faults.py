@@ -15,6 +15,8 @@ import pytest
 
 from tests.workflow.conftest import DEMO, Workflow, until
 
+pytestmark = pytest.mark.slow
+
 RESULTS = "results/faults"
 TABLE = f"{RESULTS}/tables/comparison.md"
 OVERLAY = Path(__file__).with_name("faults.yaml")

@@ -3,6 +3,8 @@
 import json
 import os
 
+import pytest
+
 from tests.workflow.conftest import DEMO, RESULTS
 
 TINY = """
@@ -20,6 +22,7 @@ OVERLAYS = (DEMO, "tiny.yaml")
 TABLES = [f"{RESULTS}/tables/{name}.md" for name in ("comparison", "dataset_statistics")]
 
 
+@pytest.mark.slow
 def test_what_cannot_be_had_costs_the_others_nothing(fresh, monkeypatch):
     for name in ("https_proxy", "http_proxy", "all_proxy"):
         for variable in (name, name.upper()):
