@@ -19,7 +19,7 @@ _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
 # What cells are, whatever they hold and are called.
 _FORM = {"sep", "delimiter", "engine", "encoding", "encoding_errors", "compression", "comment", "skiprows", "quotechar"}
 _FORM |= {"quoting", "doublequote", "escapechar", "lineterminator", "skipinitialspace", "skip_blank_lines", "index_col"}
-_LACKING = ". pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
+_LACKING = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 

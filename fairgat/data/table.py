@@ -43,7 +43,7 @@ class Table:
         cell = f"column {name!r} is {said}, " if name is not None else ""
         more = f", and {others} more" if others else ""
         lacking = self.lacking if said == "empty" else ""
-        raise DataError(f"{self.where}: {cell}{what} ({self.row.format(self.frame.index[first])}{more}){lacking}")
+        raise DataError(f"{self.where}: {cell}{what}{lacking} ({self.row.format(self.frame.index[first])}{more})")
 
 
 @dataclass(frozen=True)
