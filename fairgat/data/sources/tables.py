@@ -97,7 +97,7 @@ def _ends(table: Table, written: roles.Edges) -> list[str]:
     names = list(table.frame)
     if len(names) == 1:
         raise DataError(
-            f"{table.where}: it has one column, {names[0]!r}: say what separates two, as in "
+            f"{table.where}: there is no second column beside {names[0]!r}: say what separates two, as in "
             "`edges: {file: PATH, read: {sep: ' '}}`; `comment` or `skiprows` passes over lines above the header"
         )
     if written.ends is None:

@@ -192,7 +192,7 @@ def test_without_ids_edges_give_row_numbers_from_0(make):
         (EDGES + "b,b\n", r"column 'from' is 'b', as is the other end.*`drop: \[self_loops\]` \(row 6"),
         ("a,b\nb,c\n", r"its first line names two nodes.*`read: \{header: null\}`"),
         ("from,to,since\na,b,1999\n", "which two of its 3 columns are the ends of an edge"),
-        ("from;to\na;b\n", "it has one column, 'from;to': say what separates"),
+        ("from;to\na;b\n", "there is no second column beside 'from;to': say what separates"),
     ],
 )
 def test_an_edge_joins_two_nodes(make, edges, said):
