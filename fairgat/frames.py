@@ -32,7 +32,11 @@ def read(*paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str]
     Raises:
         DataError: naming the file that is missing, empty, cut off or damaged.
     """
-    frames = [_read(path, columns, numbers) for path in paths]
+    return join([_read(path, columns, numbers) for path in paths], columns)
+
+
+def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.DataFrame:
+    """Put frames one after the other; of none, make one with these columns."""
     # A header without rows would make every column one of objects.
     frames = [frame for frame in frames if len(frame)] or frames
     return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(columns))

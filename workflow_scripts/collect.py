@@ -8,10 +8,12 @@ with logged(snakemake):
     from fairgat.data.graph import Graph
     from fairgat.files import write_json
     from fairgat.scores import runs, selection
+    from fairgat.training.record import digests
 
     given, params = snakemake.input, snakemake.params
-    graph, parts = Graph.load(given.graph), [splits.load(path) for path in given.splits]
-    judged = [runs.judged(path, graph, parts[split]) for path, (_, split) in zip(given.runs, params.runs, strict=True)]
+    graph = Graph.load(given.graph)
+    parts = [(graph, splits.load(path), digests(given.graph, path)) for path in given.splits]
+    judged = [runs.judged(path, *parts[split]) for path, (_, split) in zip(given.runs, params.runs, strict=True)]
     frame = runs.table(judged)
     frames.write(snakemake.output.runs, frame)
     chosen = selection.select(

@@ -10,9 +10,8 @@ from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.data.splits import HELD_OUT
 from fairgat.errors import DataError, FairGATError
-from fairgat.files import sha256_of
 from fairgat.scores.runs import judged
-from fairgat.training.record import NAME, Record
+from fairgat.training.record import NAME, Record, digests
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +27,7 @@ def show(directory: Path) -> None:
     """Print a run's validation and test scores side by side; a dash for one that is missing."""
     record = finished(directory)
     _, graph, split = data_of(directory, record)
-    scores = judged(directory / NAME, graph, split).scores[record.protocol]
+    scores = judged(directory / NAME, graph, split, record.inputs).scores[record.protocol]
     print(f"epoch {record.reported} of {record.training['epochs']}")
     print(f"{'':22}{'validation':>12}{'test':>12}")
     for name in scores["test"]:
@@ -67,9 +66,7 @@ def data_of(directory: Path, record: Record) -> tuple[Path, Graph, dict[str, np.
         if (folder / "graphs" / name).exists():
             files = {"graph": folder / "graphs" / name, "split": folder / split}
             loaded = Graph.load(files["graph"]), splits.load(files["split"])
-            for what, path in files.items():
-                if sha256_of(path) != record.inputs.get(what):
-                    raise DataError(f"{directory} does not fit {path}: the {what} was made anew since this run")
+            record.check_inputs(directory, digests(**files))
             return folder, *loaded
     raise DataError(
         f"the graph of {record.dataset}, data/graphs/{name}, is in no folder above {directory.resolve()}. "

@@ -19,7 +19,6 @@ from fairgat.measures.registry import (
     check,
     compute,
     find,
-    is_declared,
     names,
     of_task,
     utility,

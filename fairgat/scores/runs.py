@@ -44,22 +44,25 @@ class Judged:
     scores: Mapping[str, Scores]
 
 
-def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray]) -> Judged:
+def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray], inputs: Mapping[str, str]) -> Judged:
     """Judge the run of a run.json by the predictions beside it, the graph and the split.
+
+    Args:
+        inputs: what `fairgat.training.record.digests` gives of the files of graph and split.
 
     Raises:
         DataError: a file is missing or damaged, or they are not of one run.
     """
-    run, predictions = Record.read(path), load_npz(Path(path).parent / "predictions.npz")
+    folder = Path(path).parent
+    run, predictions = Record.read(path), load_npz(folder / "predictions.npz")
+    run.check_inputs(folder, inputs)
     try:
         scores = {
             protocol: measures.judge(run.trained_by, graph, split, unpack(predictions, epoch), protocol)
             for protocol, epoch in run.epochs.items()
         }
-    except DataError as error:
-        raise DataError(f"{Path(path).parent}: {error}") from None
-    except (IndexError, KeyError, ValueError) as error:
-        raise DataError(f"{Path(path).parent} does not fit the graph or the split of the results: {error}") from None
+    except (DataError, IndexError, KeyError, ValueError) as error:
+        raise DataError(f"{folder}: predictions.npz is not of this run: {error}") from None
     return Judged(run, scores)
 
 
@@ -121,9 +124,9 @@ def read(*paths: str | Path) -> pd.DataFrame:
     Raises:
         DataError: a file is missing, cut off or damaged.
     """
-    needed = ("dataset", "method", "metric")
-    # There are no files where no data set of a task is run.
-    return frames.read(*paths, columns=needed, numbers=_NUMBERS) if paths else pd.DataFrame(columns=list(COLUMNS))
+    if not paths:  # no data set of a task is run
+        return pd.DataFrame(columns=list(COLUMNS))
+    return frames.read(*paths, columns=("dataset", "method", "metric"), numbers=_NUMBERS)
 
 
 def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.DataFrame:
@@ -136,16 +139,19 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
     Raises:
         DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
     """
-    for path, (dataset, method, cells, splits) in zip(paths, shards, strict=True):
-        rows = read(path)
-        ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
-        there = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
-        wanted = {(dataset, method, cell, split) for cell in cells for split in range(splits)}
-        for what, runs in (("lacks the end of", wanted - there), ("has, besides its own runs,", there - wanted)):
-            if runs:
-                dataset, method, cell, split = min(runs)
-                raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
-    return read(*paths)
+    return frames.join([_read_shard(path, *shard) for path, shard in zip(paths, shards, strict=True)], COLUMNS)
+
+
+def _read_shard(path: str | Path, dataset: str, method: str, cells: Sequence[str], splits: int) -> pd.DataFrame:
+    rows = read(path)
+    ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
+    there = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
+    wanted = {(dataset, method, cell, split) for cell in cells for split in range(splits)}
+    for what, runs in (("lacks the end of", wanted - there), ("has, besides its own runs,", there - wanted)):
+        if runs:
+            dataset, method, cell, split = min(runs)
+            raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
+    return rows
 
 
 def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:

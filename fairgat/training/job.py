@@ -25,7 +25,7 @@ from fairgat.plan import Run
 from fairgat.tasks.base import Task, task_class
 from fairgat.tasks.device import use
 from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
-from fairgat.training.record import Record, pack
+from fairgat.training.record import Record, digests, pack
 
 
 def build(
@@ -71,21 +71,11 @@ def run(
     task reports (`fairgat.training.record.pack`), model.npz the weights of the one that stands for the run.
 
     Args:
-        job: which run this is.
-        module: the method's module in fairgat/methods.
-        settings: the method's settings with the cell's hyperparameters.
+        settings: the method's, with the cell's hyperparameters.
         training: the task's protocol.
-        threads: CPU threads; the last digits of results may depend on them.
-        seed: the experiment's seed.
-        graph, split: the files of the graph and the split.
-        directory: where to write.
-        progress: called after every epoch.
+        seed: the experiment's.
         debiased: the file of the debiased graph, for a method that needs one.
-        observe: called after every epoch; what it returns joins that epoch's row of history.csv.
-        device: where to train.
-
-    Returns:
-        What run.json holds.
+        progress, observe: as `fairgat.training.loop.fit` calls them.
     """
     keep_freed_memory()
     torch.set_num_threads(threads)
@@ -114,7 +104,7 @@ def run(
         settings=settings,
         training=training,
         experiment={"seed": seed, "threads": threads, "device": device},
-        inputs={"graph": files.sha256_of(graph), "split": files.sha256_of(split)},
+        inputs=digests(graph, split),
         runtime={
             "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
             "seconds": time.perf_counter() - started,
@@ -144,10 +134,9 @@ def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
-    if not rows:
-        return "epoch\n"
+    """Write the history; what is missing is empty. Without pandas, whose import would take long in every run."""
     text = io.StringIO()
-    columns = dict.fromkeys(name for row in rows for name in row)  # an observer may skip epochs
+    columns = dict.fromkeys(["epoch", *(name for row in rows for name in row)])  # an observer may skip epochs
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
     writer.writerows({name: "" if math.isnan(value) else value for name, value in row.items()} for row in rows)

@@ -1,21 +1,20 @@
 """What a run leaves for those who judge it: run.json and predictions.npz."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import ValidationError, model_validator
 
-from fairgat.config import TASKS, Task, Training
+from fairgat.config import TASKS, Model, Task, Training, explain
 from fairgat.errors import DataError
-from fairgat.files import read_json, write_json
+from fairgat.files import read_json, sha256_of, write_json
 
 NAME = "run.json"
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(Model):
     """The content of run.json: what was trained, with what, and how it ended."""
 
     task: Task
@@ -27,22 +26,29 @@ class Record:
     """Of the run; every random number follows from it."""
     protocol: str = ""
     """The one that stands for the run."""
-    epochs: Mapping[str, int] = field(default_factory=dict)
+    epochs: dict[str, int] = {}
     """The epoch that each protocol of the task, or rule for the epoch, reports; none where the run failed."""
     failure: str | None = None
     """Why there are no predictions."""
     module: str = ""
-    settings: Mapping[str, Any] = field(default_factory=dict)
+    settings: dict[str, Any] = {}
     """Of the method, with the cell's hyperparameters."""
-    training: Mapping[str, Any] = field(default_factory=dict)
+    training: dict[str, Any] = {}
     """The task's protocol."""
-    experiment: Mapping[str, Any] = field(default_factory=dict)
+    experiment: dict[str, Any] = {}
     """The experiment's seed, the threads, and the device that was asked for."""
-    inputs: Mapping[str, str] = field(default_factory=dict)
-    """SHA-256 of the files of the graph and of the split."""
-    runtime: Mapping[str, Any] = field(default_factory=dict)
-    versions: Mapping[str, str] = field(default_factory=dict)
-    code: Mapping[str, Any] = field(default_factory=dict)
+    inputs: dict[str, str] = {}
+    """What `digests` gives of the files of the graph and of the split."""
+    runtime: dict[str, Any] = {}
+    versions: dict[str, str] = {}
+    code: dict[str, Any] = {}
+
+    @model_validator(mode="after")
+    def _of_this_version(self) -> "Record":
+        if self.failure is None and self.protocol not in self.epochs:
+            raise ValueError(f"it reports no epoch under the protocol {self.protocol!r}")
+        TASKS[self.task].model_validate(self.training)
+        return self
 
     @property
     def reported(self) -> int:
@@ -52,10 +58,10 @@ class Record:
     @property
     def trained_by(self) -> Training:
         """The task's protocol, validated."""
-        return TASKS[self.task](**self.training)
+        return TASKS[self.task].model_validate(self.training)
 
     def write(self, folder: Path) -> None:
-        write_json(folder / NAME, {key: value for key, value in vars(self).items() if value is not None})
+        write_json(folder / NAME, {key: value for key, value in self if value is not None})
 
     @classmethod
     def read(cls, path: str | Path) -> "Record":
@@ -64,14 +70,26 @@ class Record:
         Raises:
             DataError: it is missing, damaged or of another version.
         """
-        content = read_json(path)
         try:
-            record = cls(**content)
-        except TypeError as error:
-            raise DataError(f"{path} is not a {NAME} of this version: {error}") from None
-        if record.task not in TASKS or (record.failure is None and record.protocol not in record.epochs):
-            raise DataError(f"{path} is not a {NAME} of this version: the task or the reported epoch is unknown")
-        return record
+            return cls.model_validate(read_json(path))
+        except ValidationError as error:
+            problem = explain(error, "", cls)[0]
+            raise DataError(f"{path} is not a {NAME} of this version: {problem}; train this run again") from None
+
+    def check_inputs(self, folder: Path, inputs: Mapping[str, str]) -> None:
+        """Check that this run, of a folder, was trained on files with these `digests`.
+
+        Raises:
+            DataError: one was made anew since.
+        """
+        for what, digest in inputs.items():
+            if self.inputs.get(what) != digest:
+                raise DataError(f"{folder} does not fit its {what}, which was made anew since: train this run again")
+
+
+def digests(graph: str | Path, split: str | Path) -> dict[str, str]:
+    """Compute the SHA-256 of the files that a run is trained on."""
+    return {"graph": sha256_of(graph), "split": sha256_of(split)}
 
 
 def pack(predictions: Mapping[int, Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

@@ -41,7 +41,7 @@ def metrics(dataset, method, cell, split, validation, test=None, task=NODE, fail
     judged = {"validation": validation, "test": test or validation}
     protocols = dict.fromkeys(["validation", "fairdrop"] if task == LINK else [""], judged) | (protocols or {})
     record = Record(
-        task, dataset, method, cell, split,
+        task=task, dataset=dataset, method=method, cell=cell, split=split,
         protocol=next(iter(protocols)),
         epochs={} if failure else dict.fromkeys(protocols, 3),
         failure=failure,

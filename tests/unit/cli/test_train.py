@@ -85,14 +85,14 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     (copy / "run.json").write_text("[]")
     assert "is not a run.json" in said(copy)
     (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
-    assert f"{copy}: predictions.npz lacks the reported epoch 999" in said(copy)
+    assert "predictions.npz lacks the reported epoch 999" in said(copy)
     (copy / "run.json").unlink()
     (copy / "run.json").mkdir()
     assert "run.json cannot be read: Is a directory" in said(copy)
     (split,) = data.glob("splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
     shutil.copytree(path.parent, project / "another")
-    assert "split-0.npz: the split was made anew since this run" in said(project / "another")
+    assert "another does not fit its split, which was made anew since" in said(project / "another")
 
 
 def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):

@@ -11,6 +11,7 @@ from fairgat.data.graph import Graph
 from fairgat.errors import DataError
 from fairgat.scores import runs
 from fairgat.scores.regrouped import regrouped
+from fairgat.training.record import digests
 
 
 @pytest.fixture
@@ -20,7 +21,11 @@ def trained(tmp_path):
     names = tuple({"race": str(race)} for race in (0, 1))
     race = Graph(graph.features, graph.labels, graph.sensitive, graph.edge_index, names)
     run_job(tmp_path, "gat", graph=race, protocol=NodeTraining(epochs=60, hidden=6))
-    shard = runs.table([runs.judged(tmp_path / "gat/run.json", race, splits.load(tmp_path / "split-0.npz"))])
+    files = tmp_path / "graph.npz", tmp_path / "split-0.npz"
+    run = (tmp_path / "gat/run.json", race, splits.load(files[1]))
+    shard = runs.table([runs.judged(*run, digests(*files))])
+    with pytest.raises(DataError, match="gat does not fit its split, which was made anew since"):
+        runs.judged(*run, digests(files[0], files[0]))
 
     def measure(other):
         (tmp_path / "other").mkdir()

@@ -1,5 +1,6 @@
 """Scores of runs: collected into a shard, which is counted against the configuration, and averaged over the splits."""
 
+import json
 import statistics
 
 import pandas as pd
@@ -126,13 +127,23 @@ def test_protocols_share_the_cells_and_differ_in_the_scores():
     assert value(table, protocol="fairdrop", metric="accuracy") == pytest.approx(0.905)
 
 
-@pytest.mark.parametrize(("text", "message"), [("{", "not JSON"), ("{}", "not a run.json"), ("[]", "not a run.json")])
-def test_a_damaged_file_is_named(tmp_path, text, message):
+RUN = {"task": NODE, "dataset": "d", "method": "m", "cell": "default", "split": 0, "epochs": {"": 3}}
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("{", "is not JSON"),
+        ([], "is not a run.json of this version: .*train this run again"),
+        (RUN | {"epochs": {"qian": 3}}, "is not a run.json of this version: it reports no epoch under the protocol ''"),
+        (RUN | {"training": {"patience": 5}}, "is not a run.json of this version: patience: unknown key"),
+    ],
+)
+def test_a_run_that_is_damaged_or_of_another_version_is_named(tmp_path, content, message):
     path = tmp_path / "run.json"
-    path.write_text(text)
-    with pytest.raises(DataError, match=message) as error:
+    path.write_text(content if isinstance(content, str) else json.dumps(content))
+    with pytest.raises(DataError, match=rf"run\.json {message}"):
         Record.read(path)
-    assert str(path) in str(error.value)
 
 
 CELLS = ["x~1", "x~2"]
