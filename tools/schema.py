@@ -5,14 +5,15 @@ from typing import Any
 
 from fairgat import files, methods
 from fairgat.config import Config
+from fairgat.plan import method_modules
 
 
 def generate() -> dict[str, Any]:
     """The schema of `Config`, with each method's settings spelled out where its module is known."""
     schema = Config.model_json_schema()
     entry = schema["$defs"]["Method"]
-    entry["properties"]["module"]["enum"] = [None, *methods.names()]
-    settings = {name: methods.module(name).Settings.model_json_schema() for name in methods.names()}
+    entry["properties"]["module"]["enum"] = [None, *method_modules()]
+    settings = {name: methods.module(name).Settings.model_json_schema() for name in method_modules()}
     for model in settings.values():
         schema["$defs"] |= model.get("$defs", {})
     then = {name: {"properties": {"settings": {"properties": s.get("properties", {})}}} for name, s in settings.items()}

@@ -6,7 +6,6 @@ wrong with a module or with its settings is a ConfigError that names every probl
 """
 
 import importlib
-import pkgutil
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
@@ -17,28 +16,18 @@ from fairgat import cells
 from fairgat.config import Config, Model, Task, explain
 from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
-
-_HELPERS = ("base", "groups")
-
-
-def names() -> dict[str, str]:
-    """List every method, and the module that implements it: a file here, or `method` in a folder."""
-    modules = (item for item in pkgutil.iter_modules(__path__) if item.name not in _HELPERS)
-    return {item.name: f"{__name__}.{item.name}" + ".method" * item.ispkg for item in modules}
+from fairgat.plan import method_path
 
 
 def module(name: str) -> ModuleType:
     """Import the module of a method."""
-    if name not in names():
-        raise ConfigError(f"there is no method module fairgat/methods/{name}.py; {nearest(name, names())}")
+    path = method_path(name)
     try:
-        imported = importlib.import_module(names()[name])
-    except SyntaxError as error:
-        raise ConfigError(f"{error.filename}, line {error.lineno}: {error.msg}") from None
-    except ImportError as error:
-        raise ConfigError(f"fairgat/methods/{name}.py cannot be imported: {error}") from None
+        imported = importlib.import_module(f"fairgat.{path.replace('/', '.')}")
+    except (ImportError, SyntaxError) as error:
+        raise ConfigError(f"fairgat/{path}.py cannot be imported: {error}") from None
     if not hasattr(imported, "Settings"):
-        raise ConfigError(f"fairgat/methods/{name}.py has no class Settings; see docs/extending.md")
+        raise ConfigError(f"fairgat/{path}.py has no class Settings; see docs/extending.md")
     return imported
 
 
@@ -72,35 +61,23 @@ def check(config: Config) -> None:
 
 def _problems(name: str, config: Config) -> Iterator[str]:
     entry = config.methods[name]
-    try:
-        _check_tasks(name, entry, config)
-    except ConfigError as error:
-        yield f"methods.{name}: {error}"
-        return
-    for path, grid in _grids(name, entry).items():
-        for cell in cells.expand(grid):
-            yield from _problems_of_cell(name, cell, path, config)
-    yield from _unknown_data_sets(name, entry, config)
-    searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
-    for key in entry.settings:
-        if key in searched:
-            yield f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one"
-
-
-def _check_tasks(name: str, entry: Entry, config: Config) -> None:
     for task in entry.tasks:
-        if implementation(config.module(name), task).needs_debiased and not entry.debiased:
-            raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
-
-
-def _problems_of_cell(name: str, cell: dict[str, Any], path: str, config: Config) -> list[str]:
-    given = config.methods[name].settings
-    fixed = dict.fromkeys(given.keys() - cell.keys(), f"methods.{name}.settings")
-    try:
-        settings(config.module(name), given | cell, path, fixed)
-    except ConfigError as error:
-        return str(error).splitlines()
-    return []
+        try:
+            needs_debiased = implementation(config.module(name), task).needs_debiased
+        except ConfigError as error:
+            yield f"methods.{name}: {error}"
+            return
+        if needs_debiased and not entry.debiased:
+            yield f"methods.{name}: it trains on a debiased graph: set methods.{name}.debiased to true"
+    invalid = [problem for path, grid in _grids(name, entry).items() for problem in _invalid(name, path, grid, config)]
+    yield from invalid
+    for dataset in () if invalid else entry.settings.get("debias", {}).get("epochs_of", {}):
+        if dataset not in config.datasets:
+            unknown = f"{dataset!r} is not a data set; {nearest(dataset, config.datasets)}"
+            yield f"methods.{name}.settings.debias.epochs_of: {unknown}"
+    searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
+    for key in searched & entry.settings.keys():
+        yield f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one"
 
 
 def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
@@ -113,11 +90,12 @@ def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
     }
 
 
-def _unknown_data_sets(name: str, entry: Entry, config: Config) -> list[str]:
-    debias = entry.settings.get("debias")
-    epochs_of = debias.get("epochs_of", {}) if isinstance(debias, dict) else {}
-    return [
-        f"methods.{name}.settings.debias.epochs_of: {key!r} is not a data set; {nearest(key, config.datasets)}"
-        for key in (epochs_of if isinstance(epochs_of, dict) else ())
-        if key not in config.datasets
-    ]
+def _invalid(name: str, path: str, grid: dict[str, list], config: Config) -> Iterator[str]:
+    """Say what is wrong with the cells of a grid, beside the method's fixed settings."""
+    given = config.methods[name].settings
+    fixed = dict.fromkeys(given.keys() - grid.keys(), f"methods.{name}.settings")
+    for cell in cells.expand(grid):
+        try:
+            settings(config.module(name), given | cell, path, fixed)
+        except ConfigError as error:
+            yield from str(error).splitlines()

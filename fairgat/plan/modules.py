@@ -2,8 +2,7 @@
 
 import ast
 import hashlib
-import importlib.util
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -66,40 +65,42 @@ def _constant(tree: ast.Module, name: str) -> Any:
     return None
 
 
+def method_modules() -> dict[str, str]:
+    """List every method module and its file, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
+    files = [*PACKAGE.glob("methods/*.py"), *PACKAGE.glob("methods/*/method.py")]
+    paths = sorted(str(path.relative_to(PACKAGE).with_suffix("")) for path in files)
+    return {path.split("/")[1]: path for path in paths if path.split("/")[1] not in _NO_METHODS}
+
+
 def method_path(module: str) -> str:
-    """Name the file of a method's module, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
-    return f"methods/{module}/method" if (PACKAGE / "methods" / module).is_dir() else f"methods/{module}"
-
-
-def check_modules(methods: Mapping[str, str]) -> None:
-    """Check that the module of every method is there.
-
-    Args:
-        methods: name → module.
+    """Name the file of a method's module, for `closure`.
 
     Raises:
-        ConfigError: one has none.
+        ConfigError: there is none.
     """
-    folder = PACKAGE / "methods"
-    known = [p.stem for p in folder.iterdir() if p.suffix == ".py" or (p / "method.py").is_file()]
-    problems = [
-        f"  methods.{name}: there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
-        for name, module in methods.items()
-        if module not in known
-    ]
-    if problems:
-        raise ConfigError("\n".join(["the configuration is not valid:", *problems]))
+    known = method_modules()
+    if module not in known:
+        raise ConfigError(f"there is no method module fairgat/methods/{module}.py; {nearest(module, known)}")
+    return known[module]
 
 
-# Imported everywhere, and what they decide reaches a job through its params and inputs.
+_NO_METHODS = ("__init__", "base", "groups")
+
+# Imported everywhere; what they decide reaches a job through its params and inputs. What a page computes of its
+# settings is in other files of config.
 _LEFT_OUT = (
-    "fairgat.cells",
-    "fairgat.config",
-    "fairgat.environment",
-    "fairgat.errors",
-    "fairgat.files",
-    "fairgat.job_log",
-    "fairgat.plan",
+    "__init__",
+    "cells",
+    "config/__init__",
+    "config/models",
+    "config/names",
+    "config/pages",
+    "config/reading",
+    "environment",
+    "errors",
+    "files",
+    "job_log",
+    "plan",
 )
 
 
@@ -107,25 +108,25 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     """List the package's files that a script runs through, relative to the repository.
 
     Follows import statements, those within functions too, and files that a module names beside itself, such as
-    `paper.yaml`; imports nothing. Left out are modules that only hold a docstring, and those that all others import.
+    `paper.yaml`; imports nothing.
 
     Args:
         script: the file to begin with.
-        more: modules, files or folders of the package that are found by name at run time, such as `methods/gat`.
+        more: modules that are found by name at run time, such as `methods/gat`.
         without: modules or folders not to follow.
 
     Raises:
-        ConfigError: one of them is missing, or cannot be parsed.
+        ConfigError: one of them cannot be parsed, or has a relative import.
     """
-    pruned = tuple(f"{name}." for name in (*_LEFT_OUT, *(f"fairgat.{name.replace('/', '.')}" for name in without)))
+    left_out = tuple(str(PACKAGE / name) for name in (*_LEFT_OUT, *without))
     seen: set[Path] = set()
-    todo = [script, *(path for name in more for path in _located(name))]
+    todo = [*_followed(script), *(path for name in more for path in _run_by(f"fairgat.{name.replace('/', '.')}"))]
     while todo:
         path = todo.pop()
-        if path not in seen and _name_of(path) != "fairgat" and not f"{_name_of(path)}.".startswith(pruned):
+        if path not in seen and not str(path).startswith(left_out):
             seen.add(path)
             todo += _followed(path)
-    return sorted(str(path.relative_to(ROOT)) for path in seen if _is_code(path))
+    return sorted(str(path.relative_to(ROOT)) for path in seen)
 
 
 def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
@@ -133,25 +134,6 @@ def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
     files = [(script.name, script), *((name, ROOT / name) for name in closure(script, *more, without=without))]
     text = "".join(f"{name} {_sha256(path)}\n" for name, path in files)
     return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _located(name: str) -> list[Path]:
-    """Find the files of a module with the folders around it, of another file or of a folder."""
-    for path in (PACKAGE / f"{name}.py", PACKAGE / name / "__init__.py", PACKAGE / name):
-        if path.is_file():
-            folders = [folder for folder in path.parents if folder.is_relative_to(PACKAGE)]
-            return [path, *(folder / "__init__.py" for folder in folders if (folder / "__init__.py").is_file())]
-    if (PACKAGE / name).is_dir():
-        return sorted(path for path in (PACKAGE / name).iterdir() if path.is_file())
-    raise ConfigError(f"there is no fairgat/{name}")
-
-
-def _name_of(path: Path) -> str:
-    """Give the dotted name of a module of the package; of another file its path."""
-    if path.suffix != ".py" or not path.is_relative_to(PACKAGE):
-        return str(path)
-    parts = path.relative_to(ROOT).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
 @cache
@@ -165,54 +147,29 @@ def _parsed(path: Path) -> ast.Module:
         return ast.parse(path.read_bytes())
     except SyntaxError as error:
         raise ConfigError(f"{path}, line {error.lineno}: {error.msg}") from None
-    except (OSError, ValueError) as error:  # no permission; a file of null bytes
-        raise ConfigError(f"{path} cannot be read: {error}") from None
-
-
-def _is_code(path: Path) -> bool:
-    """Say whether a file is the package's, and no module with a docstring at most."""
-    if path.suffix != ".py" or not path.is_relative_to(PACKAGE):
-        return path.is_relative_to(PACKAGE)
-    return any(
-        not isinstance(node, ast.Expr) or not isinstance(node.value, ast.Constant) for node in _parsed(path).body
-    )
 
 
 @cache
 def _followed(path: Path) -> tuple[Path, ...]:
     """List the package's files that a file imports or names."""
-    if path.suffix != ".py":
-        return ()
-    files: dict[Path, None] = {}
-    for node in ast.walk(_parsed(path)):
-        if isinstance(node, ast.Import | ast.ImportFrom):
-            files |= dict.fromkeys(_imported(node, path))
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value.endswith((".yaml", ".j2")):
-            beside = path.parent / node.value
-            if beside.is_file():
-                files[beside] = None
+    files: list[Path] = []
+    for node in ast.walk(_parsed(path)) if path.suffix == ".py" else ():
+        match node:
+            case ast.Import():
+                files += [file for alias in node.names for file in _run_by(alias.name)]
+            case ast.ImportFrom(level=0):  # the last part may be a name in the module before it
+                files += [file for alias in node.names for file in _run_by(f"{node.module}.{alias.name}")]
+            case ast.ImportFrom():
+                raise ConfigError(f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`")
+            case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")) and (path.parent / text).is_file():
+                files.append(path.parent / text)
     return tuple(files)
 
 
-def _imported(node: ast.Import | ast.ImportFrom, path: Path) -> Iterator[Path]:
-    """Find the files of the package that an import statement runs, each folder's __init__.py included."""
-    for name in _imported_names(node, path):
-        parts = name.split(".")
-        if parts[0] != "fairgat":
-            continue
-        bases = [ROOT.joinpath(*parts[:end]) for end in range(1, len(parts) + 1)]
-        # The last part of `from` may be a name in the module before it.
-        for base in bases if isinstance(node, ast.Import) else bases[:-1]:
-            if not (base.is_dir() or base.with_suffix(".py").is_file()):
-                raise ConfigError(f"{path}, line {node.lineno}: there is no {base.relative_to(ROOT)}.py")
-        files = [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py")]
-        yield from filter(Path.is_file, files)
-
-
-def _imported_names(node: ast.Import | ast.ImportFrom, path: Path) -> list[str]:
-    """List the dotted names of an import statement; after `from` each with the module it is in."""
-    if isinstance(node, ast.Import):
-        return [alias.name for alias in node.names]
-    package = _name_of(path) if path.name == "__init__.py" else _name_of(path).rpartition(".")[0]
-    origin = importlib.util.resolve_name("." * node.level + (node.module or ""), package)
-    return [f"{origin}.{alias.name}" for alias in node.names]
+def _run_by(name: str) -> list[Path]:
+    """Find the files of the package that importing a dotted name runs, each folder's __init__.py included."""
+    first, *parts = name.split(".")
+    if first != "fairgat":
+        return []
+    bases = [PACKAGE.joinpath(*parts[:end]) for end in range(len(parts) + 1)]
+    return [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.plan.modules import KINDS, Declared, check_modules, declared
+from fairgat.plan.modules import KINDS, Declared, declared, method_path
 
 
 @dataclass(frozen=True)
@@ -57,7 +57,8 @@ class Plan:
             raise ConfigError(f"results_dir: {config.results_dir} is a file; give a folder")
         for name in config.figures:
             self.figure(name)
-        check_modules({name: config.module(name) for name in config.methods})
+        for name in config.methods:
+            method_path(config.module(name))
         for name in config.tables:
             self._check_rows(name, self.table(name))
 

@@ -11,6 +11,7 @@ from dense import LINK, NODE, judged, make, small_graph
 
 from fairgat import methods
 from fairgat.data.splits import HELD_OUT
+from fairgat.plan import method_modules
 from fairgat.tasks import device
 from fairgat.training.loop import fit
 from tests.workflow.conftest import ROOT
@@ -20,7 +21,7 @@ NEED_MORE = {"edits": "a debiased graph"}
 TASKS = {"NodeClassification": NODE, "LinkPrediction": LINK}
 TRAINED = [
     (name, cls)
-    for name in methods.names()
+    for name in method_modules()
     for cls in TASKS
     if hasattr(methods.module(name), cls) and name not in NEED_MORE
 ]

@@ -152,13 +152,14 @@ def test_wrong_method_settings_are_explained(change, expected):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x = 1\ny = (\n", r"own_broken\.py, line 2: '\(' was never closed"),
+        ("x = 1\ny = (\n", r"cannot be imported: '\(' was never closed \(own_broken\.py, line 2\)"),
         ("import nowhere", "cannot be imported: No module"),
     ],
 )
 def test_a_method_that_python_cannot_read_is_named(tmp_path, monkeypatch, text, expected):
     (tmp_path / "own_broken.py").write_text(text)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
+    monkeypatch.setattr(methods, "method_path", "methods/{}".format)
     content = shipped()
     content["methods"]["gat"]["module"] = "own_broken"
     with pytest.raises(ConfigError, match=expected):

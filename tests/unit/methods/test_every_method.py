@@ -14,6 +14,7 @@ from fairgat.data.graph import UNLABELLED
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam
 from fairgat.methods.edits.fit import Debias, debias
+from fairgat.plan import method_modules
 from fairgat.theory.runs import rebuild
 from fairgat.training import job
 from fairgat.training.loop import fit
@@ -23,7 +24,7 @@ FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "E
 
 
 def with_task(name):
-    return [module for module in methods.names() if hasattr(methods.module(module), name)]
+    return [module for module in method_modules() if hasattr(methods.module(module), name)]
 
 
 @pytest.mark.parametrize("module", with_task("NodeClassification"))

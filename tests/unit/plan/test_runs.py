@@ -108,7 +108,7 @@ def test_a_method_without_tasks_is_only_timed():
 def test_unknown_names_are_explained():
     with pytest.raises(ConfigError, match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'"):
         plan(tables={"comparsion": []})
-    with pytest.raises(ConfigError, match=r"methods.mine: there is no method module fairgat/methods/gatt\.py"):
+    with pytest.raises(ConfigError, match=r"there is no method module fairgat/methods/gatt\.py; did you mean 'gat'"):
         plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
     drop = {"tasks": ["link_prediction"]}
     with pytest.raises(ConfigError, match=r"tables\.theory: fairdrop is no method of node classification"):
