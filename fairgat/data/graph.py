@@ -131,19 +131,21 @@ class Graph:
         _check_shapes(self)
         if not np.isfinite(self.features).all():
             raise DataError("features must be finite; some are NaN or infinite")
-        if self.num_nodes and self.labels.min() < UNLABELLED:
+        if self.labels.min(initial=0) < UNLABELLED:
             raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
-        _check_groups(self)
+        numbers = np.unique(self.sensitive)
+        if (numbers != np.arange(len(numbers))).any():
+            raise DataError(f"sensitive groups are numbered from 0 without a gap; found {numbers[:20].tolist()}")
+        if self.groups and len(self.groups) != len(numbers):
+            raise DataError(f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names")
         _check_edges(self.edge_index, self.num_nodes)
 
     def save(self, path: str | Path) -> None:
         """Write the `.npz`; it appears whole or not at all."""
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        if self.groups or self.facts:
-            about = {"groups": self.groups, "facts": dict(self.facts)}
-            arrays["about"] = np.array(json.dumps(about, ensure_ascii=False))
-        save_npz(path, **arrays, format_version=np.int64(FORMAT_VERSION))
+        about = json.dumps({"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False)
+        save_npz(path, **arrays, about=np.array(about), format_version=np.int64(FORMAT_VERSION))
 
     @classmethod
     def load(cls, path: str | Path) -> "Graph":
@@ -153,51 +155,34 @@ class Graph:
             DataError: the file is not such a graph, is damaged, or has another format version.
         """
         arrays = load_npz(path)
-        missing = [name for name in (*_ARRAYS, "format_version") if name not in arrays]
+        missing = [name for name in (*_ARRAYS, "about", "format_version") if name not in arrays]
         if missing:
             raise DataError(f"{path} is not a graph file: it lacks {', '.join(missing)}")
         version = int(arrays["format_version"])
         if version != FORMAT_VERSION:
             raise DataError(f"{path} has graph format {version}; this version reads {FORMAT_VERSION}. Make it again.")
+        about = json.loads(str(arrays["about"]))
+        graph = cls(**{name: arrays[name] for name in _ARRAYS}, groups=tuple(about["groups"]), facts=about["facts"])
         try:
-            about = json.loads(str(arrays["about"])) if "about" in arrays else {"groups": [], "facts": {}}
-            graph = cls(**{name: arrays[name] for name in _ARRAYS}, groups=tuple(about["groups"]), facts=about["facts"])
             graph.check()
-        except (DataError, KeyError, TypeError, json.JSONDecodeError) as error:
+        except DataError as error:
             raise DataError(f"{path}: {error}") from None
         return graph
 
 
 def _check_shapes(graph: Graph) -> None:
     n = len(graph.features) if graph.features.ndim == 2 else -1
-    shapes = {"features": "(N, F)", "labels": f"({n},)", "sensitive": f"({n},)", "edge_index": "(2, E)"}
-    fits = {
-        "features": n >= 0,
-        "labels": graph.labels.shape == (n,),
-        "sensitive": graph.sensitive.shape == (n,),
-        "edge_index": graph.edge_index.ndim == 2 and len(graph.edge_index) == 2,
-    }
-    for name, fitting in fits.items():
+    for name, shape, fits in (
+        ("features", "(N, F)", n >= 0),
+        ("labels", f"({n},)", graph.labels.shape == (n,)),
+        ("sensitive", f"({n},)", graph.sensitive.shape == (n,)),
+        ("edge_index", "(2, E)", graph.edge_index.ndim == 2 and len(graph.edge_index) == 2),
+    ):
         array, dtype = getattr(graph, name), np.dtype(np.float32 if name == "features" else np.int64)
-        if not fitting:
-            raise DataError(f"{name} must have shape {shapes[name]}, got {array.shape}")
+        if not fits:
+            raise DataError(f"{name} must have shape {shape}, got {array.shape}")
         if array.dtype != dtype:
             raise DataError(f"{name} must be {dtype}, got {array.dtype}; convert them with .astype(np.{dtype})")
-
-
-def _check_groups(graph: Graph) -> None:
-    numbers = np.unique(graph.sensitive)
-    if len(numbers) and numbers[0] < 0:
-        raise DataError(f"sensitive groups are numbered from 0; found a negative one, {numbers[0]}")
-    gaps = np.flatnonzero(numbers != np.arange(len(numbers)))
-    if len(gaps):
-        raise DataError(
-            f"sensitive groups are numbered 0 .. S-1; no node is in group {gaps[0]}, some are in {numbers[gaps[0]]}. "
-            "Number the groups that occur without a gap."
-        )
-    attributes = {tuple(values) for values in graph.groups}
-    if graph.groups and (len(graph.groups) != len(numbers) or len(attributes) > 1):
-        raise DataError(f"there are {len(numbers)} sensitive groups, and {len(graph.groups)} of them have names")
 
 
 def _check_edges(edges: np.ndarray, n: int) -> None:
@@ -227,13 +212,12 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
         ValueError: a shape is wrong, a group is none, or an edge leaves 0 .. N-1.
     """
     sensitive, edge_index = groups.values(sensitive), np.asarray(edge_index)
-    edge_index = edge_index if edge_index.size else edge_index.astype(np.int64)
     if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
         shapes = f"{sensitive.shape} and {edge_index.shape}"
         raise ValueError(f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}")
     if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
         raise ValueError(f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends")
-    source, target = edge_index
+    source, target = edge_index if edge_index.size else np.zeros((2, 0), dtype=np.int64)
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[target[sensitive[source] != sensitive[target]]] = True
     return {group: float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive).tolist()}
@@ -272,9 +256,7 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     source, target = edge_index = np.asarray(edge_index, dtype=np.int64)
     if edge_index.size and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
         raise DataError(f"an edge names a node outside 0 .. {num_nodes - 1}")
-    keep = source != target
-    if not keep.all():
-        source, target = source[keep], target[keep]
+    source, target = edge_index[:, source != target]
     codes = distinct(np.concatenate([source * num_nodes + target, target * num_nodes + source]))
     edges = np.empty((2, len(codes)), dtype=np.int64)
     np.divmod(codes, max(num_nodes, 1), out=(edges[0], edges[1]))

@@ -15,17 +15,6 @@ REST = "*"
 """Among the values of a group or of a label: every value that no other one names. An empty cell is none of them."""
 MOST_GROUPS = 12
 
-OLD = {  # options until 0.3.0, and what took their place
-    "separator": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {sep: ';'}}",
-    "encoding": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {encoding: cp1252}}",
-    "comment": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {comment: '#'}}",
-    "decimal": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {decimal: ','}}",
-    "thousands": "give the file what pandas.read_csv should know: nodes: {file: PATH, read: {thousands: '.'}}",
-    "header": "a file without a header has read: {header: null}; its columns are then called 0, 1, ...",
-    "missing": "name such values to pandas, nodes: {file: PATH, read: {na_values: [-9]}}, and say how to `fill` them",
-    "ends": "the columns of edges are declared with their file: edges: {file: PATH, ends: [from, to]}",
-}
-
 
 def _text(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -52,18 +41,7 @@ Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 
 
-class Declared(Model):
-    """A model that says of an old option what took its place."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _renamed(cls, given: Any) -> Any:
-        for name in OLD.keys() & (given.keys() - cls.model_fields.keys() if isinstance(given, dict) else ()):
-            raise ValueError(f"`{name}` is no option any more: {OLD[name]}")
-        return given
-
-
-class OwnFile(Declared):
+class OwnFile(Model):
     """A file of the user's own, or one that is published."""
 
     file: PathText | None = None
@@ -97,24 +75,21 @@ class Delimited(OwnFile):
     """What `pandas.read_csv` is told of it: sep, encoding, decimal, thousands, comment, header, na_values, ..."""
 
 
-class Edges(Delimited):
-    """The file of the edges, one a row, undirected: one that is listed twice, or both ways, is one edge."""
+class GraphFile(OwnFile):
+    """A file of edges, undirected: one that is listed twice, or both ways, is one edge."""
+
+    weight: Text | None = None
+    """A column, or an attribute, that says what is an edge: not where it is 0, false, no or empty. A negative weight
+    is an edge like any other."""
+    exclude: Texts = ()
+    """Columns or attributes that say nothing that is used."""
+
+
+class Edges(Delimited, GraphFile):
+    """A table of edges, one a row."""
 
     ends: Annotated[tuple[Text, Text], BeforeValidator(_listed)] | None = None
     """The columns of its two ends; by default the only two."""
-    weight: Text | None = None
-    """A column that says whether a row is an edge: not where it is 0, false, no or empty."""
-    exclude: Texts = ()
-    """Columns that say nothing that is used."""
-
-
-class GraphFile(OwnFile):
-    """A file that holds a whole graph."""
-
-    weight: Text | None = None
-    """An attribute of edges that says whether one is an edge: not where it is 0, false, no or empty."""
-    exclude: Texts = ()
-    """Attributes of edges that say nothing that is used."""
 
 
 AtPath = Annotated[GraphFile, BeforeValidator(_at_path)]
@@ -122,7 +97,7 @@ NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
 EdgesAtPath = Annotated[Edges, BeforeValidator(_at_path)]
 
 
-class Roles(Declared):
+class Roles(Model):
     """What the columns of the nodes are, and what is made of them."""
 
     sensitive: Annotated[Texts, Field(min_length=1)]

@@ -6,9 +6,8 @@ from typing import Any
 import numpy as np
 
 from fairgat.config import TASKS, Splits, Task
-from fairgat.data.graph import UNLABELLED, Graph, alpha_chi, r_chi
-from fairgat.data.splits import cells, edge_split, make
-from fairgat.errors import DataError
+from fairgat.data.graph import UNLABELLED, Graph, alpha_chi
+from fairgat.data.splits import edge_split
 
 
 def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
@@ -29,6 +28,7 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
     groups, shares, intra = np.bincount(graph.sensitive), graph.r_chi(), graph.intra_edges
     sizes = np.bincount(graph.labels[graph.labelled])
     by_group = [_group(graph, group, intra, shares[group]) for group in range(len(groups))]
+    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
     limits = alpha_chi_max if len(groups) == 2 else ()
     return {
         "nodes": graph.num_nodes,
@@ -42,9 +42,9 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "intra_edges": int(intra.sum()),
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
         "label_homophily": _label_homophily(graph),
-        "group_homophily": float(intra.mean()) if graph.num_edges else None,
+        "group_homophily": _mean(intra),
         "without_other_group": 1 - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
-        "label_gap": _label_gap(by_group) if len(sizes) == 2 and sizes.all() else None,
+        "label_gap": float(np.ptp(positive)) if len(sizes) == 2 and sizes.all() else None,
         "by_group": dict(zip(graph.group_names, by_group, strict=True)),
         "tau": tau(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
@@ -52,26 +52,25 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
     }
 
 
+def _mean(values: np.ndarray) -> float | None:
+    return float(values.mean()) if values.size else None
+
+
 def _label_homophily(graph: Graph) -> float | None:
     ends = graph.labels[graph.edge_index]
     known = ends[:, (ends != UNLABELLED).all(axis=0)]
-    return float((known[0] == known[1]).mean()) if known.size else None
-
-
-def _label_gap(by_group: list[dict[str, Any]]) -> float:
-    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
-    return float(np.ptp(positive))
+    return _mean(known[0] == known[1])
 
 
 def _group(graph: Graph, group: int, intra: np.ndarray, r_chi: float) -> dict[str, Any]:
     inside = graph.sensitive == group
-    labels, edges = graph.labels[inside & (graph.labels != UNLABELLED)], inside[graph.edge_index[0]]
+    labels = graph.labels[inside & (graph.labels != UNLABELLED)]
     return {
         "nodes": int(inside.sum()),
         "labelled": len(labels),
         "label_1": int((labels == 1).sum()),
         "r_chi": r_chi,
-        "homophily": float(intra[edges].mean()) if edges.any() else None,
+        "homophily": _mean(intra[inside[graph.edge_index[0]]]),
     }
 
 
@@ -103,62 +102,29 @@ def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
         least: the AUC, of the feature or its opposite, from which it almost says which nodes are of a group.
     """
     names = graph.facts.get("feature_names", range(graph.num_features))
-    targets = {f"group {name}": graph.sensitive == group for group, name in enumerate(graph.group_names)}
+    everyone = np.ones(graph.num_nodes, dtype=bool)
+    targets = {f"group {name}": (graph.sensitive == group, everyone) for group, name in enumerate(graph.group_names)}
     if not (graph.labels == graph.sensitive).all():
-        targets["the label"] = graph.labels == 1
-    known = {"the label": graph.labels != UNLABELLED}
+        targets["the label"] = (graph.labels == 1, graph.labels != UNLABELLED)
     result = []
-    for column, name in enumerate(names):
-        for what, inside in targets.items():
-            auc = _auc(graph.features[:, column], inside, known.get(what))
-            if max(auc, 1 - auc) >= least:
-                result.append((str(name), what, max(auc, 1 - auc)))
-                break
+    for name, values in zip(names, graph.features.T, strict=True):
+        aucs = {what: _auc(values[known], inside[known]) for what, (inside, known) in targets.items()}
+        what = max(aucs, key=aucs.__getitem__)
+        if aucs[what] >= least:
+            result.append((str(name), what, aucs[what]))
     return result
 
 
-def _auc(values: np.ndarray, inside: np.ndarray, known: np.ndarray | None) -> float:
-    """Compute how often a node inside has the larger of two values; ties count half."""
+def _auc(values: np.ndarray, inside: np.ndarray) -> float:
+    """Compute how often a node inside has the larger of two values, or the smaller; ties count half."""
     from scipy.stats import rankdata
 
-    values, inside = (values, inside) if known is None else (values[known], inside[known])
     count = int(inside.sum())
+    if not 0 < count < len(inside):
+        return 0.5
     ranks = float(rankdata(values)[inside].sum())
-    return (ranks - count * (count + 1) / 2) / (count * (len(inside) - count)) if 0 < count < len(inside) else 0.5
-
-
-def warnings(graph: Graph, dataset: str, task: Task, splits: Splits, seed: int, count: int) -> list[str]:
-    """Say in which of the splits a part has nobody of some group with some label; none for link prediction.
-
-    Args:
-        dataset: the one that the splits are drawn for; `count`: how many.
-    """
-    if TASKS[task].divides != "nodes":
-        return []
-    lacking: dict[tuple[str, int], list[int]] = {}
-    of, width = cells(graph), max(int(graph.labels.max(initial=0)) + 1, 2)
-    occurring = np.unique(of[of >= 0])
-    for split in range(count):
-        try:
-            parts = make(graph, task, splits, seed, dataset, split)
-        except DataError as error:
-            return [str(error)]
-        for part, nodes in parts.items():
-            for cell in np.setdiff1d(occurring, of[nodes]):
-                lacking.setdefault((part, int(cell)), []).append(split)
-    lines = [
-        f"nobody of {name} has label 1"
-        for group, name in enumerate(graph.group_names)
-        if group * width + 1 not in occurring
-    ]
-    for (part, cell), numbers in lacking.items():
-        group, label = divmod(cell, width)
-        what = {("test", 1): ": its rates there, and the gaps that need them, are missing"}.get((part, label), "")
-        lines.append(
-            f"nobody of {graph.group_names[group]} with label {label} is in the {part} part of {len(numbers)} of "
-            f"{count} splits ({', '.join(map(str, numbers[:10]))}{', ...' if len(numbers) > 10 else ''}){what}"
-        )
-    return lines
+    auc = (ranks - count * (count + 1) / 2) / (count * (len(inside) - count))
+    return max(auc, 1 - auc)
 
 
 def describe(
@@ -214,15 +180,14 @@ def describe(
 
 
 def _training_graph(graph: Graph, splits: Splits, seed: int, dataset: str, whole: Mapping[str, Any]) -> dict[str, Any]:
-    edges = edge_split(graph, splits, seed, dataset, 0)["train_edges"]
-    inter = int((graph.sensitive[edges[0]] != graph.sensitive[edges[1]]).sum())
+    training = graph.with_edges(edge_split(graph, splits, seed, dataset, 0)["train_edges"])
     return {
         "whole_inter_edges": whole["inter_edges"],
         "whole_intra_edges": whole["intra_edges"],
-        "train_edges": edges.shape[1],
-        "inter_edges": inter,
-        "intra_edges": edges.shape[1] - inter,
-        "r_chi": {str(group): share for group, share in r_chi(graph.sensitive, edges).items()},
+        "train_edges": training.num_edges,
+        "inter_edges": int(training.inter_edges.sum()),
+        "intra_edges": int(training.intra_edges.sum()),
+        "r_chi": {str(group): share for group, share in training.r_chi().items()},
     }
 
 
@@ -232,10 +197,8 @@ def _notes(
     notes = []
     if stands_for:
         notes.append(f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features.")
-    if paper and TASKS[task].divides == "edges":
-        notes += _training_notes(ours, paper, differ)
-    elif differ & {"inter_edges", "intra_edges"}:
-        notes.append(_edges_note(ours, paper))
+    if differ & {"train_edges", "inter_edges", "intra_edges"}:
+        notes.append(_whole_note(ours, paper) if TASKS[task].divides == "nodes" else _training_note(ours, paper))
     if "features" in differ:
         notes.append(f"The paper's F = {paper['features']}; these features are {ours['features']}.")
     for key, what in (
@@ -248,18 +211,16 @@ def _notes(
     return notes
 
 
-def _training_notes(ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str]) -> list[str]:
-    if "train_edges" in differ:
-        return [f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}."]
-    if not differ & {"inter_edges", "intra_edges"}:
-        return []
-    return [
+def _training_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
+    if ours["train_edges"] != paper["train_edges"]:
+        return f"The training graph has {ours['train_edges']} edges, the paper's {paper['train_edges']}."
+    return (
         "Inter- and intra-edges are those of one random training graph (70 % of the edges), ours of split 0; its size, "
         f"{ours['train_edges']} directed edges, is the paper's."
-    ]
+    )
 
 
-def _edges_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
+def _whole_note(ours: Mapping[str, Any], paper: Mapping[str, int]) -> str:
     note = (
         f"The symmetrised graph has {ours['edges']} directed edges, the paper counts "
         f"{paper['inter_edges'] + paper['intra_edges']}: most likely friendships before symmetrising"

@@ -3,7 +3,7 @@
 import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:  # importing it takes a second, and Snakemake's processes impo
     import pandas as pd
 
 _SHOWN = 5  # values of many that are shown
+Value = TypeVar("Value")
 
 
 @dataclass(frozen=True)
@@ -26,15 +27,25 @@ class Table:
     where: str
     """The file."""
     row: str = "row {} of the data"
-    lacking: str = ""
-    """What a message about a missing cell adds."""
+    if_empty: str = ""
+    """What a message about an empty cell adds."""
+    if_absent: str = ""
+    """What a message about a column that is not there adds."""
 
     def column(self, name: str) -> "pd.Series":
         if name not in self.frame:
-            raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}")
+            raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}{self.if_absent}")
         return self.frame[name]
 
-    def refuse(self, wrong: np.ndarray, what: str, name: str | None = None) -> None:
+    def texts(self, name: str) -> "pd.Series":
+        """Give each cell's text, whatever pandas took it for; "" is an empty or blank one."""
+        return texts(self.column(name))
+
+    def numbers(self, name: str) -> np.ndarray:
+        """Give each cell's number, (N,) float64; NaN is what is none."""
+        return to_numbers(self.column(name))
+
+    def refuse(self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None) -> None:
         """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""
         if not wrong.any():
             return
@@ -42,43 +53,32 @@ class Table:
         said = "" if name is None else _said(self.frame[name].iloc[first])
         cell = f"column {name!r} is {said}, " if name is not None else ""
         more = f", and {others} more" if others else ""
-        lacking = self.lacking if said == "empty" else ""
-        raise DataError(f"{self.where}: {cell}{what}{lacking} ({self.row.format(self.frame.index[first])}{more})")
+        row = self.row.format(self.frame.index[first])
+        raise DataError(f"{self.where}: {cell}{what}{self.if_empty if said == 'empty' else ''} ({row}{more})")
 
 
-@dataclass(frozen=True)
-class Coded:
-    """A column of texts as numbers (N,) of its different values; "" is an empty cell."""
-
-    codes: np.ndarray
-    values: list[str]
-
-    @property
-    def said(self) -> list[str]:
-        """The values that do not stand for a missing one."""
-        return [value for value, lacking in zip(self.values, missing(self.values), strict=True) if not lacking]
-
-    def map(self, numbers: Mapping[str, int], otherwise: int) -> np.ndarray:
-        """Give each row the number of its value; REST has all values that are not listed and stand for something."""
-        others = np.where(missing(self.values), otherwise, numbers.get(REST, otherwise))
-        of_values = [numbers.get(value, other) for value, other in zip(self.values, others.tolist(), strict=True)]
-        return np.array(of_values, dtype=np.int64)[self.codes]
+def _said(cell: Any) -> str:
+    return "empty" if cell is None or cell != cell or not str(cell).strip() else repr(str(cell)[:80])
 
 
-def coded(values: "pd.Series") -> Coded:
-    """Read a column as texts, whatever pandas took it for."""
+def texts(values: "pd.Series") -> "pd.Series":
+    """Give each cell's text; "" is an empty or blank one."""
     import pandas as pd
 
     codes, different = pd.factorize(values.astype(object))
-    if (codes < 0).any():
-        codes, different = np.where(codes < 0, len(different), codes), [*different, ""]
-    names: dict[str, int] = {}
-    of = [names.setdefault(str(value) if str(value).strip() else "", len(names)) for value in different]
-    return Coded(np.array(of, dtype=np.int64)[codes], list(names))
+    said = [str(value) if str(value).strip() else "" for value in different]
+    return pd.Series(np.array([*said, ""], dtype=object)[codes], index=values.index)  # an empty cell has code -1
+
+
+def mapped(values: "pd.Series", of: Mapping[str, Value], otherwise: Value) -> "pd.Series":
+    """Give what each text stands for; REST has all texts that are not listed and not a word for a missing value."""
+    different = values.unique()
+    others = [otherwise if lacking else of.get(REST, otherwise) for lacking in missing(different)]
+    return values.map({value: of.get(value, other) for value, other in zip(different, others, strict=True)})
 
 
 def to_numbers(values: "pd.Series") -> np.ndarray:
-    """Read a column as numbers, (N,) float64; NaN is what is none."""
+    """Read cells as numbers, (N,) float64; NaN is what is none."""
     import pandas as pd
 
     return pd.to_numeric(values, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
@@ -86,11 +86,10 @@ def to_numbers(values: "pd.Series") -> np.ndarray:
 
 def ordered(values: Iterable[str]) -> list[str]:
     """Sort texts: as numbers, where all of them are."""
-    texts = sorted(values)
     try:
-        return sorted(texts, key=float)
+        return sorted(sorted(values), key=float)
     except ValueError:
-        return texts
+        return sorted(values)
 
 
 def folded(text: str) -> str:
@@ -101,26 +100,19 @@ def folded(text: str) -> str:
         return unicodedata.normalize("NFKC", text).strip().casefold()
 
 
-def describe(values: "pd.Series") -> str:
-    """Say the range of numbers, or the values, of a column."""
-    missing = empty(values)
-    also = f"; {count} empty" if (count := int(missing.sum())) else ""
-    if values.dtype.kind in "iuf" and not missing.all():
-        different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
-        return f"{values.min():g} to {values.max():g}{different}{also}"
-    texts = [value for value in coded(values).values if value]
-    if len(texts) > MOST_GROUPS:
-        return f"{', '.join(texts[:_SHOWN])}, ... ({len(texts)} values){also}"
-    return (", ".join(ordered(texts)) + also).removeprefix("; ")
-
-
 def empty(values: "pd.Series") -> np.ndarray:
     """Say of each cell, (N,) bool, whether it is empty or blank."""
-    if values.dtype.kind in "iufb":
-        return values.isna().to_numpy(bool)
-    column = coded(values)
-    return column.codes == (column.values.index("") if "" in column.values else -1)
+    return (values.isna() if values.dtype.kind in "iufb" else texts(values) == "").to_numpy()
 
 
-def _said(cell: Any) -> str:
-    return "empty" if cell is None or cell != cell or not str(cell).strip() else repr(str(cell)[:80])
+def describe(values: "pd.Series") -> str:
+    """Say the range of numbers, or the values, of a column, and how many cells are empty."""
+    lacking = empty(values)
+    also = [f"{lacking.sum()} empty"] if lacking.any() else []
+    if values.dtype.kind in "iuf" and not lacking.all():
+        all_different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
+        return "; ".join([f"{values.min():g} to {values.max():g}{all_different}", *also])
+    different = list(texts(values[~lacking]).unique())
+    if len(different) > MOST_GROUPS:
+        return "; ".join([f"{', '.join(different[:_SHOWN])}, ... ({len(different)} values)", *also])
+    return "; ".join([", ".join(ordered(different)), *also])

@@ -34,7 +34,7 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     file, checksum = _FILES[name]
-    return [File(f"facebook100/{file}", (github(*_REPOSITORY, f"data/facebook100/{quote(file)}"),), checksum)]
+    return [File(f"facebook100/{file}", github(*_REPOSITORY, f"data/facebook100/{quote(file)}"), checksum)]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:

@@ -1,4 +1,4 @@
-"""Your own data set, from a file that NetworkX reads: GraphML, GML, GEXF or Pajek.
+"""Your own data set, from a file that NetworkX reads: GraphML, GML or GEXF.
 
 my-network:
   task: node_classification
@@ -26,12 +26,11 @@ from fairgat.errors import DataError
 if TYPE_CHECKING:
     import pandas as pd
 
-_FORMATS: dict[str, Any] = {f".{form}": form for form in ("graphml", "gml", "gexf", "pajek")}
-_FORMATS |= {".net": "pajek", ".paj": "pajek"}
+_FORMATS = ("graphml", "gml", "gexf")
 _OPEN: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 # How files name a node, date it and draw it. These are no features unless an option names them.
 _ABOUT = ("label", "start", "end", "viz")
-_DRAWING = {"pajek": ("id", "x", "y", "shape"), "gephi": ("x", "y", "z", "size", "r", "g", "b")}
+_DRAWING = ("x", "y", "z", "size", "r", "g", "b")  # as Gephi draws it, where there are colours
 _EDGE = {"id", "key", "label", "start", "end", "viz", "networkx_key"}
 
 
@@ -40,7 +39,7 @@ class Options(Roles):
 
     path: AtPath
     """The file, also packed by gzip or bzip2: its path, or {file: PATH, weight: w, exclude: [kind]}."""
-    format: Literal["graphml", "gml", "gexf", "pajek"] | None = None
+    format: Literal["graphml", "gml", "gexf"] | None = None
     """What it is; by default found by the ending of its name."""
 
 
@@ -56,7 +55,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         DataError: naming the file, the node or the edge, and what to write instead.
     """
     path, where = folder / files(name, options)[0].basename, options.path.where
-    form = options.format or next((_FORMATS[end] for end in path.suffixes if end in _FORMATS), None)
+    form: str | None = options.format or next((form for form in _FORMATS if f".{form}" in path.suffixes), None)
     if form is None:
         raise DataError(f"{where}: its name ends in none of {', '.join(_FORMATS)}: write `format: graphml`, say")
     try:
@@ -67,7 +66,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         text = (str(error) or type(error).__name__).splitlines()[0]
         raise DataError(f"{where} was not read as {form}: {text}. Is its `format` another?") from None
     frame = _attributes(graph, where)
-    drawing = _DRAWING["pajek"] if form == "pajek" else _DRAWING["gephi"] if {"r", "g", "b"} <= {*frame} else ()
+    drawing = _DRAWING if {"r", "g", "b"} <= {*frame} else ()
     unasked = {*_ABOUT, *drawing}.intersection(frame) - options.roles().keys()
     options = options.model_copy(update={"exclude": (*options.exclude, *sorted(unasked))})
     return own.assemble(options, Table(frame, where, "node {!r}"), _edges(graph, options))
@@ -84,65 +83,40 @@ def _parsed(path: Path, form: str, where: str) -> Any:
             raise DataError(f"{where} holds several graphs, or one within another: keep one")
         return getattr(networkx, f"read_{form}")(path)
     text = content.decode("utf-8-sig")
-    if form == "pajek":
-        return _pajek(text.splitlines(), where)
-    lines = re.sub(
-        r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1", text, count=1
-    ).splitlines()  # an edge may be there twice
+    # An edge may be there twice.
+    lines = re.sub(r"(?m)^(\s*graph\s*\[)", r"\1 multigraph 1", text, count=1).splitlines()
     try:
         return networkx.parse_gml(lines)
     except networkx.NetworkXError:
         return networkx.parse_gml(lines, label="id")  # nodes without a name, or two of one name
 
 
-def _pajek(lines: list[str], where: str) -> Any:
-    import networkx
-
-    for number, line in enumerate(lines, 1):
-        part = line.split()[0] if line.startswith("*") else "*edges"
-        if part.lower() not in ("*network", "*vertices", "*edges", "*arcs", "*matrix"):
-            raise DataError(f"{where}, line {number}: {part} is not read. Write edges below *Edges, one a line")
-    graph = networkx.parse_pajek(lines)
-    count = sum(int(line.split()[1]) for line in lines if line.lower().startswith("*vertices"))
-    if len(graph) != count:
-        raise DataError(
-            f"{where}: *Vertices announces {count} nodes, and {len(graph)} names were read: two have one name"
-        )
-    return graph
-
-
 def _attributes(graph: Any, where: str) -> "pd.DataFrame":
     """Take each attribute of the nodes as a column; None where a node lacks it."""
     import pandas as pd
 
-    defaults, attributes = graph.graph.get("node_default", {}), dict(graph.nodes(data=True))
-    names = dict.fromkeys([*defaults, *(name for values in attributes.values() for name in values)])
-    if not names:
+    defaults, described = graph.graph.get("node_default", {}), [values for _, values in graph.nodes(data=True)]
+    index = pd.Index(list(graph), dtype=object, tupleize_cols=False)
+    frame = pd.DataFrame([{**defaults, **values} for values in described], index, dtype=object)
+    if not len(frame.columns):
         raise DataError(f"{where}: its nodes have no attributes; `source: tables` takes them from a table")
     if not defaults:
-        _check_described(graph, attributes, where)
-    columns = {
-        str(name): pd.Series([values.get(name, defaults.get(name)) for values in attributes.values()], dtype=object)
-        for name in names
-    }
-    frame = pd.DataFrame(columns).infer_objects()
-    frame.index = pd.Index(list(attributes), dtype=object, tupleize_cols=False)
-    return frame
+        _check_described(graph, where)
+    return frame.where(frame.notna(), None).infer_objects().rename(columns=str)
 
 
-def _check_described(graph: Any, attributes: dict[Any, dict[str, Any]], where: str) -> None:
+def _check_described(graph: Any, where: str) -> None:
     """Refuse a node that is there only because an edge names it."""
-    bare = {node for node, values in attributes.items() if not values}
-    naming = next((edge for edge in graph.edges() if bare.intersection(edge)), None)
-    if naming:
-        node = bare.intersection(naming).pop()
-        raise DataError(f"{where}: the edge {naming} names node {node!r}, which the file does not describe")
+    for edge in graph.edges():
+        for node in edge:
+            if not graph.nodes[node]:
+                raise DataError(f"{where}: the edge {edge} names node {node!r}, which the file does not describe")
 
 
 def _edges(graph: Any, options: Options) -> Edges:
     import pandas as pd
 
-    listed = [{"source": source, "target": target, **values} for source, target, values in graph.edges(data=True)]
+    listed = [{**values, "source": source, "target": target} for source, target, values in graph.edges(data=True)]
     frame, path = pd.DataFrame(listed, columns=None if listed else ["source", "target"]), options.path
     weight = path.weight or ("weight" if "weight" in frame else None)
     if weight:
@@ -155,5 +129,5 @@ def _edges(graph: Any, options: Options) -> Edges:
             f"weight: {first}}}`, or nothing that is used, `exclude: [{first}]` there"
         )
     row = {node: number for number, node in enumerate(graph)}
-    listed_table = Table(frame, path.where, "edge {}")
-    return joined(options, listed_table, ("source", "target"), weight, lambda ends: ends.map(row).to_numpy(np.int64))
+    table = Table(frame, path.where, "edge {}")
+    return joined(options, table, ("source", "target"), weight, lambda ends: ends.map(row).to_numpy(np.int64))

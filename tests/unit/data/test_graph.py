@@ -83,11 +83,12 @@ def test_a_permuted_graph_is_the_same_graph():
         ({"labels": np.ones(5, dtype=np.int32)}, r"labels must be int64, got int32"),
         ({"edge_index": np.array([[0, 1], [1, 0]], dtype=np.int32)}, r"edge_index must be int64, got int32"),
         ({"labels": np.array([0, 1, 0, -2, 1])}, "labels are numbered from 0, -1 is unlabelled; found -2"),
-        ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"no node is in group 1, some are in 2"),
-        ({"sensitive": np.ones(5, dtype=int)}, r"no node is in group 0, some are in 1"),
+        ({"sensitive": np.array([0, 0, 2, 2, 2])}, r"numbered from 0 without a gap; found \[0, 2\]"),
+        ({"sensitive": np.ones(5, dtype=int)}, r"numbered from 0 without a gap; found \[1\]"),
         ({"labels": np.ones(4, dtype=int)}, r"labels must have shape \(5,\), got \(4,\)"),
         ({"sensitive": np.ones(5)}, "sensitive must be int64, got float64"),
-        ({"sensitive": np.array([0, 0, 1, 1, -1])}, "negative"),
+        ({"sensitive": np.array([0, 0, 1, 1, -1])}, r"found \[-1, 0, 1\]"),
+        ({"groups": ({"sex": "f"},)}, "there are 2 sensitive groups, and 1 of them have names"),
         ({"edge_index": np.zeros((3, 2), dtype=int)}, r"shape \(2, E\)"),
         ({"edge_index": np.array([[0, 5], [5, 0]])}, r"outside 0 \.\. 4"),
         ({"edge_index": np.array([[0], [0]])}, "self-loops"),
@@ -112,7 +113,7 @@ def test_the_file_is_plain_arrays_and_reads_back(tmp_path):
     path = tmp_path / "new" / "graph.npz"
     graph().save(path)
     with np.load(path, allow_pickle=False) as archive:
-        assert sorted(archive) == ["edge_index", "features", "format_version", "labels", "sensitive"]
+        assert sorted(archive) == ["about", "edge_index", "features", "format_version", "labels", "sensitive"]
         assert archive["format_version"] == 1
     back = Graph.load(path)
     for name in ("features", "labels", "sensitive", "edge_index"):
@@ -121,14 +122,15 @@ def test_the_file_is_plain_arrays_and_reads_back(tmp_path):
 
 
 ARRAYS = {name: getattr(graph(), name) for name in ("features", "labels", "sensitive", "edge_index")}
+ARRAYS |= {"about": np.array('{"groups": [], "facts": {}}'), "format_version": np.int64(1)}
 
 
 @pytest.mark.parametrize(
     ("arrays", "expected"),
     [
-        ({"features": np.ones((2, 2))}, "lacks labels, sensitive, edge_index, format_version"),
+        ({"features": np.ones((2, 2))}, "lacks labels, sensitive, edge_index, about, format_version"),
         (ARRAYS | {"format_version": np.int64(2)}, "has graph format 2; this version reads 1"),
-        (ARRAYS | {"sensitive": np.array([0, 0, 1, 1, -1]), "format_version": np.int64(1)}, "negative"),
+        (ARRAYS | {"sensitive": np.array([0, 0, 1, 1, -1])}, "without a gap"),
     ],
 )
 def test_another_file_is_refused(tmp_path, arrays, expected):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairgat.config import Splits
-from fairgat.data import splits, statistics
+from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.errors import DataError
@@ -139,17 +139,6 @@ def test_each_group_and_label_that_is_large_enough_is_in_each_part():
         assert [len(part) for part in parts.values()] == [len(part) for part in drawn.values()]
         assert np.array_equal(np.sort(np.concatenate(list(parts.values()))), np.arange(graph.num_nodes))
         assert all((np.diff(part) > 0).all() for part in parts.values())
-
-
-def test_what_some_part_lacks_is_said_once():
-    graph = three_groups([(100, 60), (30, 2), (4, 0)])
-    lines = statistics.warnings(graph, "x", "node_classification", SHARES, 0, 5)
-    assert lines[0] == "nobody of s=2 has label 1"
-    lacking = [line for line in lines if "nobody of s=1 with label 1 is in the test part" in line]
-    tests = [splits.make(graph, "node_classification", SHARES, 0, "x", split)["test"] for split in range(5)]
-    count = sum(3 not in splits.cells(graph)[nodes] for nodes in tests)
-    assert 0 < count < 5 and f"of {count} of 5 splits" in lacking[0] and "are missing" in lacking[0]
-    assert statistics.warnings(graph, "x", "link_prediction", SHARES, 0, 5) == []
 
 
 def test_a_split_of_two_groups_that_would_be_refused_is_mended():
