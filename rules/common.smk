@@ -50,7 +50,7 @@ try:
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
-    STUDY = fairgat.config.study_rows.study_settings(CONFIG) if CONFIG.study or "study" in sys.argv else None
+    STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
     fairgat.data.datasets.check(CONFIG)
     fairgat.measures.check(CONFIG)
 except fairgat.errors.ConfigError as error:

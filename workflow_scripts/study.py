@@ -8,14 +8,14 @@ with logged(snakemake):
     import pandas as pd
 
     from fairgat import frames
-    from fairgat.config.study_rows import StudySettings
+    from fairgat.config.shown import Shown
     from fairgat.files import read_json, write_text
     from fairgat.report import forest, study, study_table, style
     from fairgat.report.render import render
     from fairgat.scores import runs
     from fairgat.scores.regrouped import regrouped
 
-    settings, output = StudySettings.model_validate(snakemake.params.settings), snakemake.output
+    settings, output = Shown.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     selections = [read_json(path) for path in snakemake.input.selections]
     frame = study.compare(settings, shards, selections)
@@ -26,7 +26,7 @@ with logged(snakemake):
         scores.append(study.every_measure(settings, regrouped(shards, winners, **asked)))
     frames.write(output.scores, pd.concat(scores))
     frames.write(output.graphs, study.graphs(map(read_json, snakemake.input.stats)))
-    if settings.accounts:
+    if output.accounts:
         accounts = frames.read(*snakemake.input.account)
         frames.write(output.accounts[0], accounts[accounts["layer"] == "logit"])
     table = study_table.table(settings, frame)

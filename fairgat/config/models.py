@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PrivateAttr, model_validator
+from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
 
 from fairgat import cells
 from fairgat.config import names
-from fairgat.config.pages import PUBLISHED, SCORES, TableEntry, titled
+from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
 from fairgat.config.protocol import (
     TASKS,
     Aggregation,
@@ -31,7 +31,7 @@ from fairgat.config.study import Study, check_rows
 class Entry(Model):
     """A data set or a method."""
 
-    title: str | None = None
+    title: str = ""
     """Its name in tables and figures; the key itself where absent."""
     _name: str = PrivateAttr("")
 
@@ -153,20 +153,19 @@ class Config(Model):
     study: Study | None = None
     """What is compared by the target `study`."""
 
-    @model_validator(mode="before")
+    @field_validator("datasets", "methods", mode="before")
     @classmethod
-    def _titles(cls, content: Any) -> Any:
-        """Title by their keys the data sets and methods that have no title."""
-        return {key: titled(value) if key in ("datasets", "methods") else value for key, value in content.items()}
+    def _titled(cls, entries: Any) -> Any:
+        """Title by its key an entry that has no title."""
+        if not isinstance(entries, Mapping):
+            return entries  # refused by its type
+        given = {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
+        return {**entries, **{name: {**entry, "title": entry.get("title") or name} for name, entry in given.items()}}
 
     @model_validator(mode="after")
-    def _names(self) -> "Config":
+    def _named(self) -> "Config":
         for name, entry in [*self.datasets.items(), *self.methods.items()]:
             entry._name = name
-        return self
-
-    @model_validator(mode="after")
-    def _names_fit(self) -> "Config":
         if problems := [*names.problems(self), *check_rows(self)]:
             raise ValueError("\n".join(problems))
         return self
@@ -185,7 +184,7 @@ class Config(Model):
     @property
     def heading(self) -> str:
         """Give the title of its pages."""
-        titles = [str(self.datasets[name].title) for name in self.datasets_run]
+        titles = [self.datasets[name].title for name in self.datasets_run]
         return self.title or ("FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles))
 
     def module(self, method: str) -> str:

@@ -2,30 +2,19 @@
 
 from collections.abc import Iterable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 import yaml
 
-from fairgat.config.study import Study
 from fairgat.errors import nearest
 
 if TYPE_CHECKING:
     from fairgat.config.models import Config
 
 Section = Literal["datasets", "methods"]
-_KINDS = {"datasets": "data set", "methods": "method"}
+_KINDS: dict[Section, str] = {"datasets": "data set", "methods": "method"}
 _NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file
-
-
-@dataclass(frozen=True)
-class Reference:
-    """Names of entries of a section, and the key under which they stand; None are none."""
-
-    key: str
-    section: Section
-    names: Iterable[str | None]
 
 
 def problems(config: "Config") -> list[str]:
@@ -33,42 +22,35 @@ def problems(config: "Config") -> list[str]:
     return [*_unknown(config), *_chains(config), *_alike(config, "datasets"), *_alike(config, "methods")]
 
 
-def _references(config: "Config") -> Iterator[Reference]:
-    yield Reference("only_datasets", "datasets", config.only_datasets)
-    yield Reference("skip", "datasets", config.skip)
-    yield Reference("only_methods", "methods", config.only_methods)
+def _references(config: "Config") -> Iterator[tuple[str, Section, Iterable[str | None]]]:
+    """List the keys that name data sets or methods, which of both, and the names there; None are none."""
+    yield "only_datasets", "datasets", config.only_datasets
+    yield "skip", "datasets", config.skip
+    yield "only_methods", "methods", config.only_methods
     for name, table in config.tables.items():
-        yield Reference(f"tables.{name}", "methods", table.methods)
+        yield f"tables.{name}", "methods", table.methods
     for name, dataset in config.datasets.items():
-        yield Reference(f"datasets.{name}.splits_of", "datasets", [dataset.splits_of])
-    if config.study:
-        yield from _of_study(config.study)
+        yield f"datasets.{name}.splits_of", "datasets", [dataset.splits_of]
     for name, method in config.methods.items():
-        yield Reference(f"methods.{name}.grids", "datasets", method.grids)
-        yield Reference(f"methods.{name}.without", "datasets", method.without)
-        yield Reference(f"methods.{name}.published", "datasets", method.published)
-        yield Reference(f"methods.{name}.same_as", "methods", [method.same_as])
-
-
-def _of_study(study: Study) -> Iterator[Reference]:
-    for row in study.rows:
-        yield Reference("study.rows.of", "methods" if row.method else "datasets", [row.of])
-        yield Reference("study.rows.method", "methods", [row.method])
-        yield Reference("study.rows.dataset", "datasets", [row.dataset])
-        yield Reference("study.rows.methods", "methods", row.methods)
-        yield Reference("study.rows.as_good_as", "methods", [row.as_good_as])
-    for pair in study.measured_by.items():
-        yield Reference("study.measured_by", "datasets", pair)
+        for key in ("grids", "without", "published"):
+            yield f"methods.{name}.{key}", "datasets", getattr(method, key)
+        yield f"methods.{name}.same_as", "methods", [method.same_as]
+    for row in config.study.rows if config.study else ():
+        yield "study.rows.of", "methods" if row.method else "datasets", [row.of]
+        yield "study.rows.method", "methods", [row.method, *row.methods]
+        yield "study.rows.dataset", "datasets", [row.dataset]
+    for pair in config.study.measured_by.items() if config.study else ():
+        yield "study.measured_by", "datasets", pair
 
 
 def _unknown(config: "Config") -> Iterator[str]:
     """Name what no entry has, with the overlay that declares it or the nearest name."""
-    for reference in _references(config):
-        known = getattr(config, reference.section)
-        for name in reference.names:
+    for key, section, names in _references(config):
+        known = getattr(config, section)
+        for name in names:
             if name is not None and name not in known:
-                advice = _declared_elsewhere(name, reference.section) or nearest(name, known)
-                yield f"{reference.key}: {name!r} is not a {_KINDS[reference.section]}; {advice}"
+                advice = _declared_elsewhere(name, section) or nearest(name, known)
+                yield f"{key}: {name!r} is not a {_KINDS[section]}; {advice}"
 
 
 def _declared_elsewhere(name: str, section: Section) -> str:
@@ -83,28 +65,20 @@ def _declared_elsewhere(name: str, section: Section) -> str:
 
 def _chains(config: "Config") -> Iterator[str]:
     """Name entries that stand for one that stands for another."""
-    for name, method in config.methods.items():
-        other = config.methods.get(method.same_as or "")
-        if other and other.same_as:
-            yield f"methods.{name}.same_as: {method.same_as} is another method itself, or this one"
-    for name, dataset in config.datasets.items():
-        whose = config.datasets.get(dataset.splits_of or "")
-        if whose and whose.splits_of:
-            yield f"datasets.{name}.splits_of: {dataset.splits_of} has the splits of another one; name that"
+    for section, key in (("methods", "same_as"), ("datasets", "splits_of")):
+        other_of = {name: getattr(entry, key) for name, entry in getattr(config, section).items()}
+        for name, other in other_of.items():
+            if other_of.get(other):
+                yield f"{section}.{name}.{key}: {other} stands for {other_of[other]} itself; name that"
 
 
 def _alike(config: "Config", section: Section) -> Iterator[str]:
     """Name data sets, and methods of one task, that have the same title: tables tell rows by it."""
     entries, first = getattr(config, section), dict[str, str]()
-    for name in _run(config, section):
-        title = entries[name].title or name
+    for name in config.datasets_run if section == "datasets" else config.only or entries:
+        if name not in entries:
+            continue  # said already
+        title = entries[name].title
         other = first.setdefault(title, name)
         if other != name and (section == "datasets" or set(entries[name].tasks) & set(entries[other].tasks)):
             yield f"{section}.{name}.title: {title!r} is that of {other}, too; give it another one"
-
-
-def _run(config: "Config", section: Section) -> list[str]:
-    """List what is run; of methods all where none is asked for."""
-    if section == "datasets":
-        return [name for name in config.datasets if not config.not_run(name)]
-    return [name for name in config.only if name in config.methods] or list(config.methods)

@@ -1,6 +1,5 @@
 """What pages show: titles, the entries of tables, and what the paper has results on."""
 
-from collections.abc import Mapping
 from typing import Any
 
 from pydantic import model_validator
@@ -40,11 +39,3 @@ SCORES = {
 }
 # The data sets that the paper has results on.
 PUBLISHED = ("pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed")
-
-
-def titled(entries: Any) -> Any:
-    """Title by their keys those entries that have no title."""
-    if not isinstance(entries, Mapping):
-        return entries  # refused later, as any entry that is no mapping
-    given = {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
-    return {**entries, **{name: {**entry, "title": entry.get("title") or name} for name, entry in given.items()}}

@@ -2,10 +2,18 @@
 
 import math
 import os
-from types import UnionType
-from typing import Annotated, Any, ClassVar, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, ClassVar, Literal, get_args
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    ValidatorFunctionWrapHandler,
+    field_validator,
+    model_validator,
+)
 
 from fairgat import cells
 
@@ -55,31 +63,22 @@ def normal_path(path: Any) -> Any:
 PathText = Annotated[str, BeforeValidator(normal_path)]
 
 
-def _is_number(kind: Any) -> bool:
-    """Whether a value of this kind is a number, and may not be a flag."""
-    if get_origin(kind) is Annotated:
-        return _is_number(get_args(kind)[0])
-    if get_origin(kind) in (Union, UnionType):
-        return any(map(_is_number, get_args(kind))) and bool not in get_args(kind)
-    return kind in (int, float)
-
-
 class Model(BaseModel):
     """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
 
-    @model_validator(mode="before")
+    @field_validator("*", mode="wrap")
     @classmethod
-    def _nothing(cls, content: Any) -> Any:
-        """Read `grid: null` as no grid: an empty mapping would change nothing of what it is laid over."""
-        if not isinstance(content, dict):
-            return content
-        numbers = {name for name, field in cls.model_fields.items() if _is_number(field.annotation)}
-        if flags := [key for key, value in content.items() if isinstance(value, bool) and key in numbers]:
-            raise ValueError(f"{flags[0]} is a number, and YAML reads yes, on, no and off as true and false")
-        several = {name for name, field in cls.model_fields.items() if isinstance(field.default, dict | list | tuple)}
-        return {key: value for key, value in content.items() if value is not None or key not in several}
+    def _as_meant(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+        """Read `grid: null` as no grid, as `{}` laid over a mapping changes nothing; take no flag as a number."""
+        default = cls.model_fields[str(info.field_name)].default
+        if value is None and isinstance(default, dict | list | tuple):
+            return default
+        result = read(value)
+        if isinstance(value, bool) and not isinstance(result, bool):
+            raise ValueError("expected a number, and YAML reads yes, on, no and off as true and false")
+        return result
 
 
 class Splits(Model):

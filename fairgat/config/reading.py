@@ -1,10 +1,12 @@
 """Read a configuration, and explain what is wrong with one."""
 
+import argparse
+import itertools
 import re
 import shlex
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -60,10 +62,7 @@ def read_file(path: str | Path) -> dict[str, Any]:
             reads as another.
     """
     try:
-        text = Path(path).read_text(encoding="utf-8")
-        if (tree := yaml.compose(text, yaml.SafeLoader)) and (problems := [*_problems(tree)]):
-            raise ConfigError("\n".join(f"{path}: {text}" for text in problems))
-        content = yaml.safe_load(text)
+        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except OSError as error:  # a folder, no permission
@@ -72,6 +71,8 @@ def read_file(path: str | Path) -> dict[str, Any]:
         raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
     except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
         raise ConfigError(f"{path} is not YAML: {error}") from None
+    except ConfigError as error:
+        raise ConfigError(f"{path}: {error}") from None
     if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
     return content
@@ -84,17 +85,14 @@ def read_value(text: str, where: str) -> Any:
         ConfigError: it is not YAML, or YAML reads it as another number or as a flag that does not look like one.
     """
     try:
-        tree, value = yaml.compose(text, yaml.SafeLoader), yaml.safe_load(text)
+        value = yaml.load(text, _Loader)
     except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
         raise ConfigError(f"{where} takes a single value, got {text!r}") from None
-    if problem := next(_problems(tree), None) if tree else None:
-        raise ConfigError(f"{where}: {problem.partition(': ')[2]}")
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {str(error).partition(': ')[2]}") from None  # without the line
     if isinstance(value, bool) and text.lower() not in ("true", "false"):
         raise ConfigError(f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant")
     return value
-
-
-_TAKEN_LAST = {"--config": ("-C",), "--configfile": ("--configfiles",), "--forcerun": ("-R",)}
 
 
 def check_command(words: Sequence[str]) -> None:
@@ -103,28 +101,13 @@ def check_command(words: Sequence[str]) -> None:
     Raises:
         ConfigError: with both in one.
     """
-    for flag, others in _TAKEN_LAST.items():
-        given: list[list[str]] = []
-        for values in _by_flag(words):
-            if values[0] in (flag, *others):
-                given.append(values[1:])
+    parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
+    for flags in (["--config", "-C"], ["--configfile", "--configfiles"], ["--forcerun", "-R"]):
+        parser.add_argument(*flags, nargs="*", action="append", default=[])
+    for name, given in vars(parser.parse_known_args(words)[0]).items():
         if len(given) > 1:
-            joined = shlex.join([flag, *(value for values in given for value in values)])
-            raise ConfigError(f"{flag} is given {len(given)} times, and Snakemake takes the last. Write: {joined}")
-
-
-def _by_flag(words: Sequence[str]) -> list[list[str]]:
-    """Cut a command line before each flag, those after `--` left out: `--config a=1` and `--config=a=1` alike."""
-    parts: list[list[str]] = [[""]]
-    for word in words:
-        if word == "--":
-            break
-        if word.startswith("-"):
-            flag, equals, value = word.partition("=")
-            parts.append([flag, value] if equals else [flag])
-        else:
-            parts[-1].append(word)
-    return parts
+            joined = shlex.join([f"--{name}", *itertools.chain(*given)])
+            raise ConfigError(f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}")
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:
@@ -146,32 +129,29 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
             into[key] = value
 
 
-def _problems(node: yaml.Node, path: str = "") -> Iterator[str]:
-    """Say where a mapping has a key twice, of which YAML takes the last, and where YAML 1.1 reads another number than
-    stands there: 8 for 010, and 750 for 12:30."""
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            yield from _problems(item, path)
-    elif isinstance(node, yaml.MappingNode):
-        for key, value in node.value:
-            yield from _problems(key)
-            yield from _problems(value, f"{path}{key.value}.")
-        yield from _repeated(node, path)
-    elif node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
-        number = yaml.safe_load(node.value)
-        if isinstance(number, int | float) and (":" in node.value or number != float(node.value)):
-            line, advice = node.start_mark.line + 1, f"write '{node.value}', or the number that is meant"
-            yield f"line {line}: YAML reads {node.value} as {number}; {advice}"
+class _Loader(yaml.SafeLoader):
+    """Refuses what YAML reads otherwise than it stands there."""
 
-
-def _repeated(node: yaml.MappingNode, path: str) -> Iterator[str]:
-    lines: dict[tuple[str, Any], int] = {}
-    for key, _ in node.value:
-        line = key.start_mark.line + 1
-        if isinstance(key, yaml.ScalarNode) and key.value != "<<":
-            if first := lines.get((key.tag, key.value)):
-                yield f"{path}{key.value} stands on line {first} and again on line {line}; keep one of them"
+    def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
+        """Refuse a key that is there twice: YAML takes the last."""
+        node = super().compose_mapping_node(anchor)
+        lines: dict[tuple[str, str], int] = {}
+        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode) and key.value != "<<"):
+            line, first = key.start_mark.line + 1, lines.get((key.tag, key.value))
+            if first:
+                raise ConfigError(f"{key.value} stands on line {first} and again on line {line}; keep one of them")
             lines[key.tag, key.value] = line
+        return node
+
+    def compose_scalar_node(self, anchor: str | None) -> yaml.ScalarNode:
+        """Refuse numbers that YAML 1.1 reads as others: 8 for 010, and 750 for 12:30."""
+        node = super().compose_scalar_node(anchor)
+        if node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
+            number = yaml.safe_load(node.value)
+            if ":" in node.value or number != float(node.value):
+                where = f"line {node.start_mark.line + 1}: YAML reads {node.value} as {number}"
+                raise ConfigError(f"{where}; write '{node.value}', or the number that is meant")
+        return node
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
@@ -189,15 +169,7 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
         case "string_pattern_mismatch" if item["ctx"]["pattern"] == NAME:
             return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
-    return f"{path}: expected {message}, got {item['input']!r}{_nearest_value(item)}"
-
-
-def _nearest_value(item: Mapping[str, Any]) -> str:
-    """Suggest one of the values that are allowed, where these are listed."""
-    if item["type"] != "literal_error":
-        return ""
-    known = [part.strip().strip("'") for part in item["ctx"]["expected"].replace(" or ", ", ").split(",")]
-    return f"; {nearest(str(item['input']), known)}"
+    return f"{path}: expected {message}, got {item['input']!r}"
 
 
 def _fields(model: type[BaseModel], location: list) -> list[str]:

@@ -16,7 +16,7 @@ _READ: Mapping[str, Any] = {
     "note": True,
     "only_methods": True,
     "datasets": {"__all__": {"title", "task", "enabled", "reason", "stands_for"}},
-    "methods": {"__all__": {"title", "tasks", "same_as", "note", "note_of_more_groups"}},
+    "methods": {"__all__": {"title", "tasks", "same_as", "note", "note_of_more_groups", "without"}},
     "selection": {"rule"},
     "aggregation": {"ddof"},
     "training": {"link_prediction": {"protocol"}},
@@ -47,11 +47,11 @@ class Shown(Model):
 
     @property
     def dataset_titles(self) -> dict[str, str]:
-        return {entry.name: str(entry.title) for entry in self.datasets}
+        return {entry.name: entry.title for entry in self.datasets}
 
     @property
     def method_titles(self) -> dict[str, str]:
-        return {entry.name: str(entry.title) for entry in self.methods}
+        return {entry.name: entry.title for entry in self.methods}
 
     @property
     def same(self) -> dict[str, str]:
@@ -104,7 +104,7 @@ def table_settings(config: Config, name: str, task: Task | None, trained: bool =
     rows = config.table(name).methods or (_distinct(config) if trained else [])
     datasets = [each for each, entry in config.datasets.items() if task in (None, entry.task)]
     asked = [each for each in datasets if each in config.only_datasets]
-    return Shown(**_shown(config, name, task, asked or datasets, _run(config, rows) or rows))
+    return Shown(name=name, task=task, rows=_run(config, rows) or rows, config=_part(config, asked or datasets, name))
 
 
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
@@ -113,21 +113,29 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     methods = named.methods if named else _distinct(config) if task else [*config.methods]
     rows = [each for each in _run(config, methods) if task is None or task in config.methods[each].tasks]
     datasets = config.datasets_of(task) if task else config.datasets_run
-    return Shown(**_shown(config, name, task, datasets, rows))
+    return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))
 
 
 def explorer_settings(config: Config) -> Shown:
     """Say what explore.html shows: all that is run, in the order of only_methods."""
-    rows = config.only or _distinct(config)
-    return Shown(**_shown(config, "explorer", None, config.datasets_run, rows, {"title": True}))
+    part = _part(config, config.datasets_run, title=True)
+    return Shown(rows=config.only or _distinct(config), config=part)
+
+
+def study_settings(config: Config) -> Shown:
+    """Say what a study reads."""
+    return Shown(config=_part(config, config.datasets, study=True, splits=_SHARES))
 
 
 def audit_settings(config: Config) -> AuditSettings:
     """Say what the audit compares, and what the paper leaves open."""
     entries = yaml.safe_load((Path(__file__).parent / "decisions.yaml").read_text(encoding="utf-8"))
-    decisions = [Decision(**entry, value=_lookup(config, entry["setting"])) for entry in entries]
-    shown = _shown(config, "audit", None, config.datasets, config.methods, {"splits": _SHARES})
-    return AuditSettings(**shown, margins=config.audit.margins, decisions=decisions)
+    return AuditSettings(
+        rows=[*config.methods],
+        config=_part(config, config.datasets, splits=_SHARES),
+        margins=config.audit.margins,
+        decisions=[Decision(**entry, value=_lookup(config, entry["setting"])) for entry in entries],
+    )
 
 
 def _distinct(config: Config) -> list[str]:
@@ -140,36 +148,19 @@ def _run(config: Config, methods: Iterable[str]) -> list[str]:
     return [name for name in methods if not config.only or (config.methods[name].same_as or name) in config.only]
 
 
-def _shown(
-    config: Config,
-    name: str,
-    task: Task | None,
-    datasets: Iterable[str],
-    rows: Iterable[str],
-    more: Mapping[str, Any] = {},
-) -> dict[str, Any]:
-    """Give the fields of `Shown`; `more` are further keys of the configuration that are read."""
-    rows = list(rows)
-    methods = dict.fromkeys([*rows, *(config.methods[row].same_as or row for row in rows)])
+def _part(config: Config, datasets: Iterable[str], table: str | None = None, **more: Any) -> Config:
+    """Keep what pages read, of these data sets, and the entry of one table; `more` are further keys that are read."""
     entries = {}
-    for each in datasets:
-        reason = config.not_run(each)
-        entries[each] = config.datasets[each].model_copy(update={"enabled": not reason, "reason": reason})
-    part = {
-        "datasets": entries,
-        "methods": {method: config.methods[method] for method in methods},
-        "only_methods": [method for method in config.only_methods if method in methods],
-        "tables": {name: config.table(name).model_copy(update={"methods": []})},
-    }
-    read = config.model_copy(update=part).model_dump(include={**_READ, **more})
-    return {"config": Config.model_validate(read), "name": name, "task": task, "rows": rows}
+    for name in datasets:
+        reason = config.not_run(name)
+        entries[name] = config.datasets[name].model_copy(update={"enabled": not reason, "reason": reason})
+    part = config.model_copy(update={"datasets": entries, "tables": {table: config.table(table)} if table else {}})
+    return Config.model_validate(part.model_dump(include={**_READ, **more}))
 
 
 def _lookup(config: Config, path: str | None) -> str | None:
     """Look up a setting such as `selection.rule`, as text; None where the configuration lacks it."""
-    if path is None:
-        return None
-    value: object = config
-    for key in path.split("."):
+    value: object = config if path else None
+    for key in (path or "").split("."):
         value = value.get(key) if isinstance(value, dict) else getattr(value, key, None)
     return None if value is None else str(value)

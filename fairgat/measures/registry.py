@@ -15,7 +15,7 @@ from typing import Literal
 
 import numpy as np
 
-from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task
+from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task, study_rows
 from fairgat.errors import ConfigError, nearest
 from fairgat.measures import metrics, parity
 from fairgat.measures.metrics import Decisions
@@ -196,9 +196,9 @@ def find(name: str) -> Measure:
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
 
-def is_declared(name: str, task: Task | None = None) -> bool:
-    """Check that a task has a measure of this name; any task where None."""
-    return any(find(name).of is measure.of for each in TASKS if task in (None, each) for measure in MEASURES[each])
+def is_declared(name: str, task: Task) -> bool:
+    """Check that a task has a measure of this name."""
+    return any(find(name).of is measure.of for measure in MEASURES[task])
 
 
 def check(config: Config) -> None:
@@ -209,15 +209,16 @@ def check(config: Config) -> None:
     """
     for name in config.tables:
         entry = config.table(name)
-        _check_names(f"tables.{name}.measures", entry.measures or (), entry.task)
-    if config.study:
-        _check_names("study.metrics", config.study.metrics or (), None)
+        _check_names(f"tables.{name}.measures", entry.measures or (), *([entry.task] if entry.task else TASKS))
+    if config.study and config.study.metrics:
+        tasks = dict.fromkeys(row.task for row in study_rows.rows(config))
+        _check_names("study.metrics", config.study.metrics, *tasks)
 
 
-def _check_names(key: str, asked: Iterable[str], task: Task | None) -> None:
+def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
+    """Check that each of the names is a measure of one of these tasks."""
     for name in asked:
-        if not is_declared(name, task):
-            tasks = [task] if task else [*TASKS]
+        if not any(is_declared(name, task) for task in tasks):
             known = {measure.name for each in tasks for measure in of_task(each) if not measure.by}
             raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {nearest(name, known)}")
 

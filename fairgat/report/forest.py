@@ -9,14 +9,14 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import measures
-from fairgat.config.study_rows import StudySettings
 from fairgat.report import style
+from fairgat.report.inputs import Settings
 from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
 
 FAR = 12  # medians away, beyond which a difference has its number at the edge
 
 
-def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
+def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
 
     An axis ends where most differences do: what lies or reaches far beyond has a triangle at its edge; points there
@@ -34,13 +34,13 @@ def figure(settings: StudySettings, frame: pd.DataFrame, task: str) -> Figure:
     rows = {name: [lines for _, _, lines in rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
     titles = {name: lines[0][0]["dataset_title"] for name, lines in rows.items()}
     height = 0.6 + 0.17 * max(map(len, rows.values()), default=0)
-    metrics = settings.figure_metrics or metrics_of(settings, task)
+    metrics = settings.config.study.figure_metrics or metrics_of(settings, task)
     drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
     beyond = [
         _panel(ax, _of_metric(rows[dataset], metric), looks, coloured_by) for (dataset, metric), ax in axes.items()
     ]
     said = "; a triangle at an edge: it goes on beyond" if any(beyond) else ""
-    drawn.supxlabel(f"difference to {compared_with(settings)}, in points{said}", fontsize=8)
+    drawn.supxlabel(f"difference to {compared_with(frame)}, in points{said}", fontsize=8)
     published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
     paper = style.sign("published (test)", marker="o", markerfacecolor="none")
     style.legend(drawn, looks.values(), [paper] if published else [])

@@ -6,17 +6,17 @@ their own differences in one of test scores.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import asdict
 from statistics import fmean
 from typing import Any
 
 import pandas as pd
 
 from fairgat import measures
-from fairgat.config import TASKS
-from fairgat.config.study_rows import StudyRow, StudySettings
-from fairgat.errors import ConfigError, nearest
+from fairgat.config import TASKS, study_rows
 from fairgat.paper import means
 from fairgat.report.failures import of_selection
+from fairgat.report.inputs import Selections, Settings
 from fairgat.scores.paired import ROUNDING, against, half_width, splits_needed
 from fairgat.scores.summary import deviation
 
@@ -25,15 +25,12 @@ COLUMNS = (
     *ROW, "dataset_title", "title", "cell", "metric", "n_splits", "mean", "std", "difference", "spread", "low", "high",
     "corrected", "constant", "paper_mean", "paper_std", "paper_difference", "splits_needed", "failure",
 )  # fmt: skip
-SCORES = ("dataset", "method", "cell", "part", "epochs", "metric", "split", "value")
+SCORES = ["dataset", "method", "cell", "part", "epochs", "metric", "split", "value"]
 ALIKE = 0.99  # of every group: with one answer for nearly everyone, a narrow gap says nothing
 OURS = "accuracy"  # the rule that chooses epochs, where a study has no other
 
-Selections = Mapping[tuple[str, str], Mapping[str, Any]]
-"""The content of selection.json by data set and method."""
 
-
-def compare(settings: StudySettings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def compare(settings: Settings, runs: pd.DataFrame, selections: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Compare the scores of every variant with those of the method as it is.
 
     Args:
@@ -48,53 +45,42 @@ def compare(settings: StudySettings, runs: pd.DataFrame, selections: Iterable[Ma
         other people, `constant` the number of splits on which a method says the same of nearly everyone.
         `paper_difference` is that of the published means, `splits_needed` how many splits find one of that size with
         80 % probability, given our spread. A row without a cell that finished has no numbers; `failure` says why.
-
-    Raises:
-        ConfigError: no run has one of the study's metrics.
     """
-    known = runs["metric"].dropna().unique()
-    if absent := [name for name in settings.metrics or () if len(known) and name not in known]:
-        raise ConfigError(f"study.metrics: no run has {absent[0]!r}; {nearest(absent[0], known)}")
-    chosen = {(entry["dataset"], entry["method"]): entry for entry in selections}
-    lines = _lines(settings, runs, chosen)
-    scored = lines.merge(by_rule(settings, runs, settings.part))
+    known, cell = by_rule(settings, runs), ["run_on", "method", "cell"]
+    known = known[known["part"] == settings.config.study.part]
+    values = known.dropna(subset="value")
+    lines = _lines(settings, known, {(entry["dataset"], entry["method"]): entry for entry in selections})
+    scored = lines.merge(values)
     compared = lines
     for numbers in (_summary(scored, settings.ddof), _differences(scored)):
         compared = compared.merge(numbers, how="left", on=[*ROW, "metric"])
     compared = _with_published(compared)
     compared["n_splits"] = compared["n_splits"].fillna(0).astype(int)
-    compared = compared.merge(_splits_run(settings, runs), how="left", on=["run_on", "method", "cell"])
-    compared = compared.merge(constant(settings, runs), how="left", on=["run_on", "method", "cell", "epochs"])
+    ran = known.groupby(cell)["split"].nunique().rename("ran").reset_index()
+    compared = compared.merge(ran, how="left", on=cell)
+    compared = compared.merge(constant(values), how="left", on=[*cell, "epochs"])
     ratios = compared["task"].map(settings.ratios)
     compared["corrected"] = half_width(compared.assign(n_splits=compared["pairs"]), ratios)
     return compared[[*COLUMNS, "ran", "pairs", "note", "task", "rules", "changes"]]
 
 
-def scores(settings: StudySettings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
     """The scores of each split behind `compare`'s frame, with the columns SCORES.
 
     Of every cell what the study compares, on validation, too; of the cells that are compared, every measure.
     """
+    part, known = settings.config.study.part, by_rule(settings, runs).dropna(subset="value")
     methods = frame[["run_on", "method", "epochs", "metric"]].drop_duplicates()
-    compared = frame[["run_on", "method", "cell", "epochs"]].drop_duplicates()
-    every = pd.concat(
-        [
-            *(_of_part(settings, runs, part, methods) for part in dict.fromkeys(["validation", settings.part])),
-            _of_part(settings, runs, settings.part, compared),
-        ]
-    )
-    return every.drop_duplicates([name for name in SCORES if name != "value"])
+    cells = frame[["run_on", "method", "cell", "epochs"]].drop_duplicates()
+    asked = [(each, methods) for each in dict.fromkeys(["validation", part])] + [(part, cells)]
+    every = pd.concat([known[known["part"] == each].merge(rows) for each, rows in asked])
+    return every.rename(columns={"run_on": "dataset"}).drop_duplicates(SCORES[:-1])[SCORES]
 
 
-def every_measure(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
+def every_measure(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
     """Every measure of some runs, with the columns SCORES."""
-    return _of_part(settings, runs, settings.part, runs[["dataset"]].drop_duplicates().set_axis(["run_on"], axis=1))
-
-
-def _of_part(settings: StudySettings, runs: pd.DataFrame, part: str, asked: pd.DataFrame) -> pd.DataFrame:
-    """The scores of a part that have the values of a row of `asked`."""
-    known = by_rule(settings, runs, part).assign(part=part).merge(asked)
-    return known.rename(columns={"run_on": "dataset"})[list(SCORES)]
+    known = by_rule(settings, runs).dropna(subset="value")
+    return known[known["part"] == settings.config.study.part].rename(columns={"run_on": "dataset"})[SCORES]
 
 
 def graphs(stats: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
@@ -112,27 +98,23 @@ def graphs(stats: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["dataset", "group", "quantity", "value"])
 
 
-def by_rule(settings: StudySettings, runs: pd.DataFrame, part: str) -> pd.DataFrame:
-    """The scores of a part, with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
+def by_rule(settings: Settings, runs: pd.DataFrame) -> pd.DataFrame:
+    """The scores with the rule that chose the epoch in `epochs` and the data set in `run_on`."""
     ours = runs["protocol"].isin(["", *settings.protocols])
-    runs = runs.assign(epochs=runs["protocol"].mask(ours, OURS)).rename(columns={"dataset": "run_on"})
-    return runs.loc[
-        (runs["part"] == part) & runs["value"].notna(),
-        ["run_on", "method", "cell", "epochs", "split", "metric", "value"],
-    ]
+    return runs.assign(epochs=runs["protocol"].mask(ours, OURS)).rename(columns={"dataset": "run_on"})
 
 
-def constant(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
+def constant(known: pd.DataFrame) -> pd.DataFrame:
     """Count the splits on which a cell gives nearly everyone in each group the same answer: `constant`."""
-    known, cell = by_rule(settings, runs, settings.part), ["run_on", "method", "cell", "epochs"]
+    cell = ["run_on", "method", "cell", "epochs"]
     rates = known[known["metric"].str.fullmatch(r"positive_rate_\d+")].groupby([*cell, "split"])["value"]
     same = (rates.max() <= 1 - ALIKE) | (rates.min() >= ALIKE)
     return same.groupby(cell).sum().rename("constant").reset_index()
 
 
-def metrics_of(settings: StudySettings, task: str) -> list[str]:
+def metrics_of(settings: Settings, task: str) -> list[str]:
     """The metrics that the study compares; by default with AUC beside accuracy, as a cut-off may be tuned to it."""
-    return settings.metrics or [*measures.names(task, "utility"), *measures.names(task, "chosen")]
+    return settings.config.study.metrics or [*measures.names(task, "utility"), *measures.names(task, "chosen")]
 
 
 def tasks(frame: pd.DataFrame) -> list[str]:
@@ -140,16 +122,16 @@ def tasks(frame: pd.DataFrame) -> list[str]:
     return [task for task in TASKS if task in set(frame["task"])]
 
 
-def compared_with(settings: StudySettings) -> str:
+def compared_with(frame: pd.DataFrame) -> str:
     """Name what the differences are to: a method, where all variants have the same."""
-    titles = [*base_titles(settings).values()]
+    titles = [*base_titles(frame).values()]
     return titles[0] if len(titles) == 1 else "each row's reference"
 
 
-def base_titles(settings: StudySettings) -> dict[str, str]:
+def base_titles(frame: pd.DataFrame) -> dict[str, str]:
     """The titles of the methods that have variants, by name."""
-    varied = {row.of for row in settings.rows if row.changes}
-    return {row.of: row.title for row in settings.rows if not row.changes and row.of in varied}
+    bases = with_variants(frame).query("changes == ''")
+    return dict(zip(bases["of"], bases["title"], strict=True))
 
 
 def with_variants(frame: pd.DataFrame) -> pd.DataFrame:
@@ -172,57 +154,28 @@ def published_gap(line: pd.Series) -> float:
 # ---------------------------------------------------------------------------------------------- the steps of `compare`
 
 
-def _lines(settings: StudySettings, runs: pd.DataFrame, chosen: Selections) -> pd.DataFrame:
+def _lines(settings: Settings, known: pd.DataFrame, chosen: Selections) -> pd.DataFrame:
     """A line for each row and metric, with the cell that is compared, or why there is none."""
-    more_groups = {*runs.loc[runs["metric"] == measures.MORE_GROUPS, "dataset"]}
+    more_groups = {*known.loc[known["metric"] == measures.MORE_GROUPS, "run_on"]}
     lines = []
-    for block in settings.blocks:
-        for row in block.rows:
-            given = row.model_dump(include={"of", "method", "epochs", "of_epochs", "title", "rules"})
-            given |= {"dataset": block.name, "run_on": row.dataset, "task": block.task, "dataset_title": block.title}
-            given |= {"changes": row.changes or "", "cell": _cell(settings, runs, row, chosen)}
-            given |= {"note": row.note_of_more_groups if row.dataset in more_groups else None}
-            given |= {"failure": _failure(block.name, row, chosen)}
-            lines += [given | {"metric": metric} for metric in metrics_of(settings, block.task)]
+    for row in study_rows.rows(settings.config):
+        own, base = chosen.get((row.run_on, row.method)), chosen.get((row.dataset, row.of))
+        failure = _failure(own) or (row.changes and _failure(base, "what it is compared with: "))
+        given = asdict(row) | {
+            "dataset_title": settings.config.datasets[row.dataset].title,
+            "note": settings.config.methods[row.method].note_of_more_groups if row.run_on in more_groups else None,
+            "cell": own and own["winner"],
+            "failure": failure or None,
+        }
+        lines += [given | {"metric": metric} for metric in metrics_of(settings, row.task)]
     return pd.DataFrame(lines)
 
 
-def _cell(settings: StudySettings, runs: pd.DataFrame, row: StudyRow, chosen: Selections) -> str | None:
-    """The selected cell; or, of a row that is as good as another method, the one whose AUC is nearest to it."""
-    winner = _winner(chosen, row.dataset, row.method)
-    if not row.as_good_as or winner is None:
-        return winner
-    known = by_rule(settings, runs, "validation")
-    known = known[(known["run_on"] == row.dataset) & (known["metric"] == measures.AUC.name) & (known["epochs"] == OURS)]
-    auc = known.groupby(["method", "cell"])["value"].agg(["mean", "size"])
-    aim = _winner(chosen, row.dataset, row.as_good_as)
-    if aim is None:
-        return None
-    mine = auc.loc[row.method]
-    finished = mine.loc[mine["size"] == mine["size"].max(), "mean"]
-    return str((finished - auc.loc[(row.as_good_as, aim), "mean"]).abs().idxmin())
-
-
-def _winner(chosen: Selections, dataset: str, method: str) -> str | None:
-    entry = chosen.get((dataset, method))
-    return entry and entry["winner"]
-
-
-def _failure(dataset: str, row: StudyRow, chosen: Selections) -> str | None:
-    """Say why a row, or what it is compared with, has no scores; None where it has."""
-
-    def why(dataset: str, method: str) -> str | None:
-        if (dataset, method) not in chosen:
-            return "not run"
-        entry = chosen[dataset, method]
-        return of_selection(entry) if entry["winner"] is None else None
-
-    if own := why(row.dataset, row.method):
-        return own
-    if row.as_good_as and (aim := why(row.dataset, row.as_good_as)):
-        return f"what it is to be as good as: {aim}"
-    base = why(dataset, row.of)
-    return f"what it is compared with: {base}" if base and row.changes else None
+def _failure(selection: Mapping[str, Any] | None, what: str = "") -> str | None:
+    """Say why a method has no scores; None where it has."""
+    if selection is None:
+        return f"{what}not run"
+    return f"{what}{of_selection(selection)}" if selection["winner"] is None else None
 
 
 def _summary(scored: pd.DataFrame, ddof: int) -> pd.DataFrame:
@@ -248,15 +201,6 @@ def _with_published(compared: pd.DataFrame) -> pd.DataFrame:
     published = compared.loc[~varied, [*bases, "paper_mean"]].rename(columns={"paper_mean": "paper_base"})
     compared = compared.merge(published, how="left", on=bases)
     compared["paper_difference"] = (compared["paper_mean"] - compared["paper_base"]).where(varied)
-    known = compared["paper_difference"].notna() & (compared["spread"] > ROUNDING)
-    compared["splits_needed"] = [
-        splits_needed(line.paper_difference, line.spread) if asked else None
-        for asked, line in zip(known, compared.itertuples(), strict=True)
-    ]
-    return compared
-
-
-def _splits_run(settings: StudySettings, runs: pd.DataFrame) -> pd.DataFrame:
-    """The number of splits that each cell was run on: `ran`."""
-    mine = runs[runs["part"] == settings.part].rename(columns={"dataset": "run_on"})
-    return mine.groupby(["run_on", "method", "cell"])["split"].nunique().rename("ran").reset_index()
+    known = compared[compared["paper_difference"].notna() & (compared["spread"] > ROUNDING)]
+    needed = [splits_needed(line.paper_difference, line.spread) for line in known.itertuples()]
+    return compared.assign(splits_needed=pd.Series(needed, index=known.index, dtype=float))

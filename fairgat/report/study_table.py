@@ -8,8 +8,8 @@ import pandas as pd
 
 from fairgat import measures
 from fairgat.config import TASKS
-from fairgat.config.study_rows import StudySettings
 from fairgat.report import labels, percent
+from fairgat.report.inputs import Settings
 from fairgat.report.model import Block, Cell, Notes, Panel, Row, Table, row
 from fairgat.report.study import (
     ALIKE,
@@ -36,21 +36,21 @@ class Kind:
     rows: Callable[[pd.DataFrame, Notes], list[Row]]
 
 
-def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
+def table(settings: Settings, frame: pd.DataFrame) -> Table:
     """Make the table of `frame`, as `fairgat.report.study.compare` gives it."""
-    titles = base_titles(settings)
+    titles = base_titles(frame)
     frame = frame.assign(base=frame["of"].map(titles) if len(titles) > 1 else "")
     notes, panels = Notes(), list[Panel]()
     for task in tasks(frame):
         mine = frame[frame["task"] == task]
         metrics = metrics_of(settings, task)
         parts = np.array_split(metrics, -(-len(metrics) // COLUMNS_OF_A_PAGE))
-        for kind in _kinds(settings):
+        for kind in _kinds(settings, frame):
             panels += [_panel(kind, task, list(part), mine, notes) for part in parts]
     panels = [panel for panel in panels if panel.blocks]
     return Table(
-        name=settings.name,
-        caption=settings.title,
+        name=settings.config.study.name,
+        caption=settings.config.study.title,
         explanation=_explanation(settings, frame, panels),
         panels=panels,
         notes=notes.all(),
@@ -58,13 +58,13 @@ def table(settings: StudySettings, frame: pd.DataFrame) -> Table:
     )
 
 
-def _kinds(settings: StudySettings) -> list[Kind]:
-    base, splits = compared_with(settings), percent.SPLITS
+def _kinds(settings: Settings, frame: pd.DataFrame) -> list[Kind]:
+    base, part = compared_with(frame), settings.config.study.part
     kinds = [
-        Kind("Score", f"{settings.part} scores (%)", _score_rows),
-        Kind("Difference", f"differences to {base} (points), for {splits}", _difference_rows),
+        Kind("Score", f"{part} scores (%)", _score_rows),
+        Kind("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
     ]
-    if settings.part == "test":
+    if part == "test":
         kinds += [
             Kind("Difference", f"differences to {base} (points), for {percent.PEOPLE}", _people_rows),
             Kind("Splits", "splits that a difference of the published size takes", _splits_rows),
@@ -80,11 +80,12 @@ def _panel(kind: Kind, task: str, metrics: list[str], frame: pd.DataFrame, notes
     return Panel("multirow", header, [each for each in blocks if each.rows], title, align="ll" + "r" * len(metrics))
 
 
-def _explanation(settings: StudySettings, frame: pd.DataFrame, panels: list[Panel]) -> str:
+def _explanation(settings: Settings, frame: pd.DataFrame, panels: list[Panel]) -> str:
     """Say how to read the table."""
-    base, test, varied = compared_with(settings), settings.part == "test", with_variants(frame)
+    base, study, varied = compared_with(frame), settings.config.study, with_variants(frame)
+    test = study.part == "test"
     said = [
-        f"Percent on the {settings.part} sets; ± beside a score is its standard deviation over the splits.",
+        f"Percent on the {study.part} sets; ± beside a score is its standard deviation over the splits.",
         f"A difference is a mean less that of {base} over the same {_splits(frame)}, ± half a 95 % interval, and bold "
         "where that leaves out 0.",
         percent.INTERVALS if test else percent.OF_SPLITS,
@@ -106,8 +107,8 @@ def _explanation(settings: StudySettings, frame: pd.DataFrame, panels: list[Pane
             "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
             "probability of 80 %, given the spread of ours."
         )
-    if settings.left_out:
-        said.append(f"Not run here: {'; '.join(settings.left_out)}.")
+    if left_out := [row.title for row in study.rows if row.title not in set(frame["title"])]:
+        said.append(f"Not run here: {'; '.join(left_out)}.")
     return " ".join(said)
 
 

@@ -3,7 +3,7 @@
 from small_results import NODE
 
 from fairgat import config
-from fairgat.config import study_rows
+from fairgat.config import shown
 
 
 def content(datasets, methods, **study):
@@ -18,4 +18,4 @@ def content(datasets, methods, **study):
 
 
 def settings(*given, **study):
-    return study_rows.study_settings(config.load(content(*given, **study)))
+    return shown.study_settings(config.load(content(*given, **study)))

@@ -38,18 +38,20 @@ def load(study=(), **changed) -> config.Config:
         ({"metrics": ["accuracy", "auc", "accuracy"]}, "`metrics` has something twice"),
         ({"epochs": [["qian", "qian"], ["qian", "qian"]]}, "`epochs` has something twice"),
         ({"measured_by": {"recidivism": "raw"}}, "`measured_by` is about test scores"),
-        ({"attributes": True}, "`attributes` is no key any more: analyses/attributes.py draws it"),
-        ({"rows": [ROW | {"as_good_as": "nobody"}]}, "study.rows.as_good_as: 'nobody' is not a method"),
-        ({"rows": [FORM | {"as_good_as": "fairgat"}]}, "`as_good_as` chooses the cell of a `method`"),
-        ({"rows": [ROW | {"of": "fairgat-centred"}]}, "fairgat-centred of fairgat-centred: a method is compared once"),
-        ({"rows": [ROW | {"of": "fairdrop"}]}, "fairgat-centred of fairdrop: they have no task in common"),
-        ({"rows": [ROW | {"method": "twin"}]}, r"twin of fairgat: one of them is fairgat \(`same_as`\)"),
-        ({"rows": [ROW | {"method": "timed"}]}, r"timed of fairgat: it has `tasks: \[\]` and is only timed"),
+        ({"rows": [ROW | {"methods": ["fairgat"]}]}, "a row has either a `method`, or a `dataset` and its `methods`"),
+        ({"rows": [FORM | {"methods": []}]}, "a row has either a `method`, or a `dataset` and its `methods`"),
+        ({"rows": [ROW, ROW]}, "study.rows: fairgat-centred of fairgat: fairgat-centred is there twice"),
+        ({"rows": [ROW | {"of": "fairgat-centred"}]}, "fairgat-centred of fairgat-centred: it is compared with itself"),
+        ({"rows": [ROW | {"of": "fairdrop"}]}, "fairgat-centred of fairdrop: the methods have no task in common"),
+        ({"rows": [ROW | {"method": "twin"}]}, r"twin of fairgat: one of the methods is fairgat \(`same_as`\)"),
+        ({"rows": [ROW | {"of": "twin"}]}, r"centred of twin: one of the methods is fairgat \(`same_as`\)"),
+        ({"rows": [ROW | {"method": "timed"}]}, "timed of fairgat: the methods have no task in common"),
+        ({"rows": [ROW | {"method": "nobody"}]}, "study.rows.method: 'nobody' is not a method"),
         ({"rows": [FORM | {"of": "fairgat"}]}, "study.rows.of: 'fairgat' is not a data set"),
-        ({"rows": [FORM, FORM]}, "study.rows.dataset: raw of recidivism: fairgat is there twice"),
-        ({"rows": [FORM | {"of": "raw"}]}, "raw of raw: a data set is compared with another form"),
-        ({"rows": [FORM | {"methods": ["twin"]}]}, r"raw: twin is fairgat \(`same_as`\)"),
-        ({"rows": [FORM | {"methods": ["third"]}]}, "raw: third is run `without` it"),
+        ({"rows": [FORM, FORM]}, "study.rows: raw of recidivism: fairgat is there twice"),
+        ({"rows": [FORM | {"of": "raw"}]}, "raw of raw: it is compared with itself"),
+        ({"rows": [FORM | {"methods": ["twin"]}]}, r"raw of recidivism: one of the methods is fairgat \(`same_as`\)"),
+        ({"rows": [FORM | {"methods": ["third"]}]}, "raw of recidivism: third is run `without` one of them"),
     ],
 )
 def test_what_cannot_be_compared_is_refused(study, expected):
@@ -59,8 +61,10 @@ def test_what_cannot_be_compared_is_refused(study, expected):
 
 def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
     with pytest.raises(ConfigError, match="nothing of the study mine is run"):
-        study_rows.study_settings(load(only_methods=["fairgat"]))
+        study_rows.rows(load(only_methods=["fairgat"]))
     with pytest.raises(ConfigError, match="there is no study"):
-        study_rows.study_settings(load().model_copy(update={"study": None}))
-    with pytest.raises(ConfigError, match=r"study\.metrics: 'acuracy' is not a measure of .*; did you mean 'accuracy'"):
-        measures.check(load({"metrics": ["acuracy"]}))
+        study_rows.rows(load().model_copy(update={"study": None}))
+    measures.check(load({"metrics": ["accuracy", "positive_rate_1"]}))
+    for name, advice in (("acuracy", "did you mean 'accuracy'"), ("dp_mixed", "")):  # that of the other task
+        with pytest.raises(ConfigError, match=rf"study\.metrics: '{name}' is not a measure of {NODE}; .*{advice}"):
+            measures.check(load({"metrics": [name]}))

@@ -46,7 +46,6 @@ def test_what_a_page_does_not_show_renders_nothing_again(content):
         ({"note": "Mine."}, []),
         ({"title": "Mine"}, ["comparison", "theory", "figure theory"]),
         ({"datasets": {"more": {"task": LINK}}}, ["comparison", "ablation", "theory", "figure runtime"]),
-        ({"methods": {"mlp": {"tasks": [NODE]}}}, ["comparison", "link_prediction", "figure ablation"]),
     ],
 )
 def test_what_it_shows_renders_it_again(content, change, same):
