@@ -72,23 +72,18 @@ def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], d
         points; `chance` is that of agreement if the paper is exactly right; `p_holm` is adjusted within one rule.
     """
     ours = under(winners, *protocols)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
-    ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"], n_splits=ours["n_splits"].astype("Int64"))
+    ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"])
     frame = pd.DataFrame({"rule": RULES}).merge(published(), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
-    frame["difference"] = frame["mean"] - frame["paper_mean"]
-    tested = frame.apply(_tested, axis=1, result_type="expand", ddof=ddof)
-    frame["p"], half = tested[0], tested[1]
-    frame["ci_low"], frame["ci_high"] = frame["difference"] - half, frame["difference"] + half
-    frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
     caps = [
         100 * (margins.accuracy if "utility" in measures.find(metric).roles else margins.fairness)
         for metric in frame["metric"]
     ]
     frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
-    frame["chance"] = [
-        math.nan if pd.isna(row.mean) else chance_to_agree(row.paper_sample, row.paper_splits, row.n_splits, row.margin)
-        for row in frame.itertuples()
-    ]
+    frame[["p", "half", "chance"]] = [_tested(row, ddof) for row in frame.itertuples()]
+    frame["difference"] = frame["mean"] - frame["paper_mean"]
+    frame["ci_low"], frame["ci_high"] = frame["difference"] - frame["half"], frame["difference"] + frame["half"]
+    frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
     frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
 
@@ -107,12 +102,13 @@ def compare_protocols(winners: pd.DataFrame, margins: Margins, ddof: int = 1) ->
     return pd.concat(frames[1:] or frames)
 
 
-def _tested(row: pd.Series, ddof: int) -> tuple[float, float]:
-    """p and half the interval of a published result beside ours; NaN where there is nothing to test."""
-    if pd.isna(row["mean"]) or pd.isna(row["std"]) or row["n_splits"] < 2:
-        return math.nan, math.nan
-    ours = row["mean"], sample_deviation(row["std"], int(row["n_splits"]), ddof), int(row["n_splits"])
-    return welch(*ours, row["paper_mean"], row["paper_sample"], row["paper_splits"])
+def _tested(row: Any, ddof: int) -> tuple[float, float, float]:
+    """p, half the interval and the chance of agreement of a published result; NaN without two splits of ours."""
+    if math.isnan(row.n_splits) or row.n_splits < 2:
+        return math.nan, math.nan, math.nan
+    ours = row.mean, sample_deviation(row.std, row.n_splits, ddof), row.n_splits
+    tested = welch(*ours, row.paper_mean, row.paper_sample, row.paper_splits)
+    return *tested, chance_to_agree(row.paper_sample, row.paper_splits, row.n_splits, row.margin)
 
 
 def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
@@ -127,19 +123,12 @@ def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int
 
 
 @cache
-def chance_to_agree(std: float, papers: int, ours: int, margin: float) -> float:
+def chance_to_agree(std: float, papers: int, ours: float, margin: float) -> float:
     """Simulate how often our splits would agree with the paper if they were normal with its mean and deviation.
 
-    Args:
-        std: the paper's sample deviation.
-        papers, ours: numbers of splits.
-        margin: within which the interval has to lie.
-
-    Returns:
-        NaN for a single split of ours.
+    `std` is the paper's sample deviation, `papers` and `ours` are numbers of splits; the interval has to lie within the
+    margin.
     """
-    if ours < 2:
-        return math.nan
     random = np.random.default_rng(0)
     difference = random.standard_normal(DRAWS) * std / math.sqrt(ours)
     first = std**2 * random.chisquare(ours - 1, DRAWS) / (ours - 1) / ours
@@ -161,19 +150,6 @@ def holm(p_values: pd.Series) -> pd.Series:
     return (ordered * list(factors)).clip(upper=1).cummax().reindex(p_values.index)
 
 
-def in_words(margins: Margins) -> str:
-    """Say what the verdicts mean, with the caps of `compare`."""
-    accuracy, fairness = (f"{100 * margin:g}" for margin in (margins.accuracy, margins.fairness))
-    return (
-        "Agrees: the 95 % interval of the difference, ours minus the paper's, lies within a margin, half the range "
-        "that the paper's own methods span in that measure and table, and at most "
-        f"{accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules out a larger "
-        "difference; it does not mean that the paper's effect was found. Better, worse: significantly better or worse "
-        "than the paper by Welch's test, with Holm's correction for the number of results. Undecided: the data show "
-        "neither agreement nor a difference"
-    )
-
-
 def expected_in_words(frame: pd.DataFrame) -> str:
     """Say how many of the results that were run would agree if the paper were exactly right."""
     chances = frame["chance"].dropna()
@@ -183,11 +159,6 @@ def expected_in_words(frame: pd.DataFrame) -> str:
         f"About {chances.sum():.0f} would agree if the paper were exactly right: with so few splits, "
         f"{(chances < ALPHA).sum()} of the {len(chances)} that were run have a chance below {100 * ALPHA:g} %."
     )
-
-
-def significant_alone(frame: pd.DataFrame) -> int:
-    """Count the undecided results with p below ALPHA before Holm's adjustment."""
-    return int(((frame["verdict"] == UNDECIDED) & (frame["p"] < ALPHA)).sum())
 
 
 def verdict(line: Any, p: float) -> str:

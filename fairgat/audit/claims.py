@@ -15,15 +15,14 @@ import numpy as np
 import pandas as pd
 
 from fairgat import measures
-from fairgat.audit.results import SECONDS, Key, Number, Results, papers
+from fairgat.audit.results import SECONDS, Key, Number, Result, Results, papers
 from fairgat.paper import TASK_OF_RESULTS
 
-SUPPORTED, NOT_SUPPORTED, PARTLY, NOT_RUN = "supported", "not supported", "supported where run", "not run"
+STATUSES = SUPPORTED, PARTLY, NOT_SUPPORTED, NOT_RUN = "supported", "supported where run", "not supported", "not run"
 SOCIAL, CITATION = ("pokec-z", "pokec-n", "recidivism"), ("cora", "citeseer", "pubmed")
 BASELINES = ("fairgnn", "edits", "nifty")
 ABLATIONS = ("fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
 ACCURACY, PARITY, OPPORTUNITY = "accuracy", "statistical_parity", "equal_opportunity"
-
 
 Judged = tuple[Any, str]
 """Whether a check holds, and the numbers in words."""
@@ -47,17 +46,8 @@ class Claim:
     table: str
     means: bool = True
 
-    @property
-    def text(self) -> str:
-        """The claim, in one sentence."""
-        return self._paragraphs()[0]
-
-    @property
-    def rule(self) -> str:
-        """When it counts as supported."""
-        return self._paragraphs()[1]
-
-    def _paragraphs(self) -> list[str]:
+    def in_words(self) -> list[str]:
+        """The claim in one sentence, and when it counts as supported: its function's docstring."""
         return [" ".join(part.split()) for part in inspect.getdoc(self.function).split("\n\n")]
 
 
@@ -215,7 +205,7 @@ def _check(
 def _against(
     results: Results, subject: str, rival: Key, judge: Callable[[Any, Any], Judged], method: str = "fairgat"
 ) -> Check:
-    """`_check` of one mean against one other."""
+    """`_check` against a single rival."""
     return _check(results, subject, [rival], lambda ours, theirs: judge(ours[0], theirs[0]), method)
 
 
@@ -235,25 +225,18 @@ def _lowest(results: Results, part: str, dataset: str, metric: str, rivals: tupl
     One rival that is as low decides, even where another's is missing.
     """
     subject, keys = f"{part} of {metric} on {dataset}", [Key(dataset, name, metric) for name in ("fairgat", *rivals)]
-    own, *known = _rounded(results, part, keys)
-    there = [value for value in known if value is not None]
-    if own is None or not there:
+    own, *theirs = (np.round(getattr(results.get(key, Result(math.nan)), part), 2) for key in keys)
+    best = np.fmin.reduce(theirs)  # of those that are not missing
+    if np.isnan(own).any() or np.isnan(best).any():
         return Check(subject, keys)
-    best = np.min(there, axis=0)
-    names = [name for name, value in zip(rivals, known, strict=True) if np.array_equal(value, best)]
     lowest = own < best
-    if len(there) < len(known) and lowest:  # one that is missing may be lower
+    if np.all(lowest) and np.isnan(theirs).any():  # one that is missing may be lower
         lowest = None
+    names = [name for name, value in zip(rivals, theirs, strict=True) if np.array_equal(value, best)]
     return Check(subject, keys, lowest, _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(names)))
 
 
-def _rounded(results: Results, part: str, keys: list[Key]) -> list[Number | None]:
-    """The means or deviations (`part`) as they are printed; None for one that is missing."""
-    values = [getattr(results[key], part) if key in results else math.nan for key in keys]
-    return [np.round(value, 2) if np.isfinite(value).all() else None for value in values]
-
-
-def checks(heading: str, results: Results | None = None, study: str | None = None) -> pd.DataFrame:
+def checks(heading: str, results: Results | None = None, study: str = "") -> pd.DataFrame:
     """List the checks of every claim.
 
     Args:
@@ -267,13 +250,19 @@ def checks(heading: str, results: Results | None = None, study: str | None = Non
     """
     rows = []
     for number, claim in CLAIMS.items():
-        judged = papers(claim.table) if results is None else results
-        for check in claim.function(judged):
-            made = results is not None and check.holds is not None
-            cells = _cells(check, judged) if made else ""
-            file = (study or _file(claim, check)) if made else ""
-            rows.append((number, heading, check.subject, check.numbers, check.holds, cells, file))
-    return pd.DataFrame(rows, columns=["claim", "results", "check", "numbers", "holds", "cells", "file"])
+        for check in claim.function(papers(claim.table) if results is None else results):
+            row = {"claim": number, "results": heading, "check": check.subject, "numbers": check.numbers}
+            row |= {"holds": check.holds, "cells": "", "file": ""}
+            if results is not None and check.holds is not None:
+                row |= {"cells": _cells(check, results), "file": study or _file(claim, check)}
+            rows.append(row)
+    return pd.DataFrame(rows)
+
+
+def statuses(checks: pd.DataFrame) -> pd.DataFrame:
+    """The status of each claim (index) by each set of results (columns, in their order)."""
+    found = checks.groupby(["claim", "results"])["holds"].agg(status).unstack()
+    return found[[*dict.fromkeys(checks["results"])]]
 
 
 def _cells(check: Check, results: Results) -> str:

@@ -31,11 +31,6 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
 
     `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
     """
-    counts = [
-        row(rule, *((group["verdict"] == each).sum() for each in labels.VERDICTS), agreement.significant_alone(group))
-        for rule, group in frame.groupby("rule", sort=False)
-    ]
-    header = ["", *labels.VERDICTS, "undecided (alone better or worse)"]
     shown, under = (lines[lines["rule"] == settings.rule] for lines in (frame, protocols))
     tables = shown["table"].str.split("+").str[0]
     panels = [
@@ -45,22 +40,22 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
         if protocol not in settings.protocols:
             lines = under[under["protocol"] == protocol]
             panels.append(_numbers(f"Link prediction, protocol {protocol}", lines, settings, _PROTOCOL))
+    accuracy, fairness = (f"{100 * margin:g}" for margin in (settings.margins.accuracy, settings.margins.fairness))
     return Table(
         name="paper_vs_reproduced",
         caption="Published results and ours",
-        panels=[
-            Panel(
-                "stacked", header, [Block("Cells chosen by", counts)], "Verdicts", (agreement.expected_in_words(shown),)
-            ),
-            *panels,
-            _decisions(settings.decisions),
-        ],
+        panels=[_counts(frame, agreement.expected_in_words(shown)), *panels, _decisions(settings.decisions)],
         notes=[],
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
             "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
             f"selection rule (significant: below {agreement.ALPHA:g}). The interval is for the means of random splits "
-            f"of one data set, ours and the paper's. {agreement.in_words(settings.margins)}; in "
+            "of one data set, ours and the paper's. Agrees: the 95 % interval of the difference, ours minus the "
+            "paper's, lies within a margin, half the range that the paper's own methods span in that measure and "
+            f"table, and at most {accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules "
+            "out a larger difference; it does not mean that the paper's effect was found. Better, worse: significantly "
+            "better or worse than the paper by Welch's test, with Holm's correction for the number of results. "
+            "Undecided: the data show neither agreement nor a difference; in "
             "parentheses where the result would count as better or worse if it were the only one tested. "
             "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
             f"Shown in full: {labels.RULES[settings.rule]} (selection.rule: {settings.rule})."
@@ -69,24 +64,30 @@ def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettin
     )
 
 
+def _counts(frame: pd.DataFrame, text: str) -> Panel:
+    """Each verdict's count under each rule, and those that rest on the correction."""
+    rows = []
+    for rule, group in frame.groupby("rule", sort=False):
+        alone = ((group["verdict"] == labels.UNDECIDED) & (group["p"] < agreement.ALPHA)).sum()
+        rows.append(row(rule, *((group["verdict"] == each).sum() for each in labels.VERDICTS), alone))
+    header = ["", *labels.VERDICTS, "undecided (alone better or worse)"]
+    return Panel("stacked", header, [Block("Cells chosen by", rows)], "Verdicts", (text,))
+
+
 def _numbers(title: str, frame: pd.DataFrame, settings: AuditSettings, text: str = "") -> Panel:
     """A panel of results with a block per data set."""
     header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
-    known, blocks = {dataset.name: dataset for dataset in settings.datasets}, []
+    known, titles, blocks = settings.config.datasets, settings.method_titles, []
     for dataset, group in frame.groupby("dataset", sort=False):
-        entry = known.get(dataset)
-        reason = entry.reason if entry else "not in this configuration"
-        rows = _rows(group, settings) if not reason else []
-        blocks.append(Block(entry.title if entry else dataset, rows, reason or ""))
+        if dataset not in known or known[dataset].reason:
+            reason = known[dataset].reason if dataset in known else "not in this configuration"
+            blocks.append(Block(settings.dataset_titles.get(dataset, dataset), reason=reason))
+            continue
+        rows = []
+        for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
+            rows += titled(titles.get(method, method), [_line(line) for line in lines.itertuples()], number)
+        blocks.append(Block(known[dataset].title, rows))
     return Panel("stacked", header, blocks, title=title, text=(text,) if text else (), align="llrrrrrrl")
-
-
-def _rows(frame: pd.DataFrame, settings: AuditSettings) -> list[Row]:
-    rows = []
-    for number, (method, lines) in enumerate(frame.groupby("method", sort=False)):
-        title = settings.method_titles.get(method, method)
-        rows += titled(title, [_line(line) for line in lines.itertuples()], number)
-    return rows
 
 
 def _line(line: Any) -> list[Cell | Text]:
@@ -120,18 +121,14 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
 def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, together: Mapping[str, float]) -> Table:
     """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
 
-    Args:
-        checks: as `fairgat.audit.claims.checks` gives them, of the paper's results and ours.
-        own: as `fairgat.audit.support.differences` gives them.
-        chances: as `fairgat.audit.support.chances` gives them.
-        together: the correlations with which they were drawn.
+    `checks` are those of `fairgat.audit.claims`, `own` and `chances` the differences and chances of
+    `fairgat.audit.support`, and `together` the correlations with which these were drawn.
     """
-    headings = [*dict.fromkeys(checks["results"])]
-    statuses = checks.groupby(["claim", "results"])["holds"].agg(claiming.status).unstack()[headings]
-    overview = [
-        row(number, claim.text, *(Cell(each, bold=each == claiming.NOT_SUPPORTED) for each in statuses.loc[number]))
-        for number, claim in claiming.CLAIMS.items()
-    ]
+    statuses = claiming.statuses(checks)
+    overview = []
+    for number, claim in claiming.CLAIMS.items():
+        said = [Cell(each, bold=each == claiming.NOT_SUPPORTED) for each in statuses.loc[number]]
+        overview.append(row(number, claim.in_words()[0], *said))
     luck = [row(number, *(percent.formatted("{:.2f}", p) for p in line)) for number, line in chances.iterrows()]
     drawn = ", ".join(f"{labels.metric(metric)} {value:.2f}" for metric, value in together.items() if metric in _DRAWN)
     of_claims = [
@@ -142,7 +139,7 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, toget
         name="claims",
         caption="The paper's claims",
         panels=[
-            Panel("stacked", ["", "Claim", *headings], [Block("#", overview)], align="l" * (2 + len(headings))),
+            Panel("stacked", ["", "Claim", *statuses], [Block("#", overview)], align="l" * (2 + len(statuses.columns))),
             Panel(
                 "stacked",
                 ["", *chances.columns],
@@ -178,7 +175,7 @@ _DRAWN = {name for task in TASKS for name in measures.names(task, "audited")}
 
 def _claim(number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame) -> Panel:
     """The checks of a claim, with a column for each set of results, and the cells and files that they compare."""
-    claim, subjects = claiming.CLAIMS[number], [*dict.fromkeys(checks["check"])]
+    (claim, rule), subjects = claiming.CLAIMS[number].in_words(), [*dict.fromkeys(checks["check"])]
     marks = [_MARKS[None if holds is None else bool(holds)] for holds in checks["holds"]]
     checks = checks.assign(
         numbers=[f"{text} {mark}".strip() for text, mark in zip(checks["numbers"], marks, strict=True)]
@@ -192,8 +189,8 @@ def _claim(number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataF
     if len(cells):
         blocks.append(Block("Cells", [row(subject, *line) for subject, line in cells.iterrows()]))
     said = "; ".join(f"{heading}: {status}" for heading, status in statuses.items())
-    text = (claim.rule, f"{said}.", *_files(checks), *_papers_tests(own))
-    title, align = f"Claim {number}: {claim.text}", "l" * (1 + len(statuses))
+    text = (rule, f"{said}.", *_files(checks), *_papers_tests(own))
+    title, align = f"Claim {number}: {claim}", "l" * (1 + len(statuses))
     return Panel("stacked", ["", *statuses.index], blocks, title=title, text=text, align=align)
 
 

@@ -2,12 +2,13 @@
 
 import math
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 
-from fairgat.errors import DataError
+from fairgat import frames
 from fairgat.paper import load, printed
 from fairgat.scores.runs import under
 
@@ -49,18 +50,16 @@ def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
     return _scores(under(winners[winners["rule"] == rule], *protocols))
 
 
-def of_study(frame: pd.DataFrame) -> Results:
-    """The results of a study of test scores; `frame` is its differences.csv, as `fairgat.scores.runs.read` gives it.
+def read_study(path: str | Path) -> pd.DataFrame:
+    """The rows of a study's differences.csv."""
+    columns = (*Key._fields, "run_on", "of", "epochs", "of_epochs", "cell", "mean", "std", "n_splits", "spread")
+    return frames.read(path, columns=columns)
 
-    Raises:
-        DataError: it is another file.
-    """
-    try:
-        # Only what is trained on the data set itself, reported at the epoch that all results here are.
-        kept = frame[(frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()]
-        return _scores(kept[[*Key._fields, "cell", "mean", "std", "n_splits"]])
-    except KeyError as error:
-        raise DataError(f"audit.more_splits is not a study's differences.csv: {error} is missing") from None
+
+def of_study(frame: pd.DataFrame) -> Results:
+    """The results of a study: of what is trained on the data set itself, reported at the epoch that all here are."""
+    kept = (frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()
+    return _scores(frame[kept])
 
 
 def _scores(frame: pd.DataFrame) -> Results:

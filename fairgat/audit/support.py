@@ -17,8 +17,10 @@ import pandas as pd
 from fairgat.audit.agreement import DRAWS, holm, welch
 from fairgat.audit.claims import CLAIMS, Claim
 from fairgat.audit.results import Key, Result, Results, papers
-from fairgat.paper import TASK_OF_RESULTS, results
+from fairgat.config.shown import AuditSettings
+from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
 from fairgat.scores.paired import REFERENCE
+from fairgat.scores.runs import under
 
 COLUMNS = ("claim", "dataset", "method", "metric", "difference", "low", "high", "p", "p_holm")
 
@@ -52,6 +54,22 @@ def differences() -> pd.DataFrame:
     frame = pd.DataFrame(rows, columns=list(COLUMNS[:-1]))
     frame["p_holm"] = frame.groupby("claim")["p"].transform(holm)
     return frame
+
+
+def deviations(
+    winners: pd.DataFrame, paired: pd.DataFrame, studies: list[pd.DataFrame], settings: AuditSettings
+) -> pd.DataFrame:
+    """What `correlations` reads: of the study with the most splits, or else of the run's selected cells."""
+    if studies:
+        frame = max(studies, key=lambda study: study["n_splits"].max())
+        frame = frame[(frame["run_on"] == frame["dataset"]) & (frame["of"] == REFERENCE)]
+        frame = frame[(frame["epochs"] == "accuracy") & (frame["of_epochs"] == "accuracy")]
+    else:
+        frame = under(winners[winners["rule"] == settings.rule], *settings.protocols)
+        spreads = paired.loc[paired["selected"], ["dataset", "method", "metric", "spread"]]
+        frame = frame.merge(spreads, how="left", on=["dataset", "method", "metric"])
+    frame = frame[frame["n_splits"] > 1]
+    return frame.assign(std=[sample_deviation(row.std, row.n_splits, settings.ddof) for row in frame.itertuples()])
 
 
 def correlations(frame: pd.DataFrame) -> dict[str, float]:

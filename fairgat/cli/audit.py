@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 
 from fairgat import frames
 from fairgat.errors import DataError
-from fairgat.files import damaged, read_json, read_text, write_json, write_text
+from fairgat.files import read_json, read_text, write_json, write_text
 
 if TYPE_CHECKING:
     from fairgat.config import Config
-    from fairgat.plan import Plan
 
 TITLES = {"numbers": "Published numbers", "claims": "Claims"}
+SAME = ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip")  # settings that decide what was run
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -41,18 +41,14 @@ def run(arguments: argparse.Namespace) -> None:
     for path in (headline, numbers):
         if arguments.results_dir.is_dir() and not path.exists():
             raise DataError(
-                f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run makes it: "
-                "snakemake --cores 2; for results elsewhere: --results-dir DIR"
+                f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run of the paper's data sets "
+                "makes it: snakemake --cores 2; for results elsewhere: --results-dir DIR"
             )
-    counts = frames.read(numbers, columns=("about", "rule", "outcome", "count")).set_index("about")
-    try:
-        tables = [counts.loc[about].pivot(columns="rule", index="outcome", values="count") for about in TITLES]
-    except (KeyError, ValueError) as error:
-        raise damaged(numbers, f"is damaged ({error})") from None
+    counts = frames.read(numbers, columns=("about", "rule", "outcome", "count"), numbers=("count",))
     print(read_text(headline))
-    for (about, title), table in zip(TITLES.items(), tables, strict=True):
-        ordered = table.loc[counts.loc[about, "outcome"].unique(), counts["rule"].unique()]
-        print(f"{title}, by the rule that chooses cells\n{ordered.rename_axis(index=None, columns=None)}\n")
+    for about, title in TITLES.items():
+        table = counts[counts["about"] == about].pivot_table("count", "outcome", "rule", aggfunc="sum", sort=False)
+        print(f"{title}, by the rule that chooses cells\n{table.rename_axis(index=None, columns=None)}\n")
     print(f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}")
 
 
@@ -68,8 +64,11 @@ def _again(results: Path, configuration: list[str]) -> None:
 
     settings, provenance = config.load_files(*configuration), read_json(results / "provenance.json")
     _check_same(results, provenance.get("config", {}), settings, " and ".join(configuration))
-    plan = Plan(settings.model_copy(update={"results_dir": str(results)}))
-    for name, text in audit.make(audit_settings(settings), _inputs(plan)).items():
+    plan, more = Plan(settings.model_copy(update={"results_dir": str(results)})), settings.audit.more_splits
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {
+        "more_splits": [more] if more else []
+    }
+    for name, text in audit.make(audit_settings(settings), files).items():
         if (results / "audit" / name).exists() or not name.endswith(".html"):  # .md shows the same
             write_text(results / "audit" / name, text)
     pictures = {form: results / f"figures/published.{form}" for form in style.FORMATS}
@@ -78,27 +77,20 @@ def _again(results: Path, configuration: list[str]) -> None:
     write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
 
 
-def _inputs(plan: "Plan") -> dict[str, list[str]]:
-    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-    files["runtime"] = [path for path in files["runtime"] if Path(path).exists()]  # not published by earlier versions
-    more = plan.config.audit.more_splits
-    return files | {"more_splits": [more] if more else []}
-
-
 def _check_same(results: Path, recorded: Mapping[str, Any], settings: "Config", files: str) -> None:
     """Refuse to judge a run with a configuration that would not run it, or judge it by less.
 
-    Args:
-        recorded: the run's own configuration, as provenance.json has it.
-        files: where `settings` are from.
+    `recorded` is the run's own configuration, as provenance.json has it; `settings` are from `files`.
     """
     now = settings.model_dump(mode="json")
     for kind in ("datasets", "methods"):
         for name in recorded.get(kind, {}):
             if name not in now[kind]:
                 raise DataError(f"{results} has {name}, which {files} lacks: give the configuration files of the run")
-    for key in ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip"):
+    for key in SAME:
         if recorded.get(key, now[key]) != now[key]:
             raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has another")
     if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
         raise DataError(f"{results} was judged with `audit.more_splits`, which {files} lacks")
+    if not settings.compares_with_paper:
+        raise DataError(f"{results} has none of the paper's data sets, so there is nothing to judge")

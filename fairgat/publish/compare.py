@@ -10,18 +10,17 @@ from pathlib import Path
 import pandas as pd
 
 from fairgat import frames
-from fairgat.config import TASKS
 from fairgat.errors import DataError
 from fairgat.files import read_json
 from fairgat.report import percent
 from fairgat.report.failures import in_words
-from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row
+from fairgat.report.model import DASH, Block, Panel, Row, Table, row
 from fairgat.scores.paired import differences
 
 RUN = ["dataset", "method", "cell", "split"]
 SCORE = ["dataset", "method", "cell", "part", "protocol", "metric"]
 RUNS, PROVENANCE = "summary/*/runs.csv", "provenance.json"
-HEADER = ["", "A", "B", "B less A (points)", "largest on a split"]
+FINISHED = "finished"
 
 
 @dataclass(frozen=True)
@@ -58,35 +57,49 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     """
     first, second = _runs(a), _runs(b)
     runs = _beside(first, second, RUN, "reason")
-    both, extra = runs.dropna(), runs[runs[["a", "b"]].isna().any(axis=1)]
+    both = runs.dropna()
     if both.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
-    scores, lost = _scores(first, second, both)
-    gaps = _gaps(scores)
+    metrics = sorted({*_judged(first)["metric"]} ^ {*_judged(second)["metric"]})  # that only one of them knows
+    scores = _beside(_judged(first), _judged(second), [*SCORE, "split"], "value")
+    finished = both.loc[(both["a"] == FINISHED) & (both["b"] == FINISHED), RUN]
+    scores = scores[~scores["metric"].isin(metrics)].merge(finished)
+    lost, gaps = scores[scores[["a", "b"]].isna().any(axis=1)], _gaps(scores.dropna())
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
     judged = [_block(kind.title, _read_both(kind, a, b), kind.keys) for kind in KINDS]
-    blocks = [
-        Block("In one only", [*_by_split(extra, RUN[:-1]), *_by_split(lost, SCORE)]),
-        Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [_score(line) for line in beyond.itertuples()]),
-        failed := _block("Runs", both.assign(split="split " + both["split"].map(str)), RUN),
+    changed = Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [_score(line) for line in beyond.itertuples()])
+    others = [
+        _block("Runs", runs, RUN),
+        _block("Scores in one only", lost, [*SCORE, "split"]),
         *judged,
         _block("Settings", _settings(a, b), ["setting"]),
     ]
-    text = _headline(len(both), gaps, beyond, tolerance) + _limits(lost, _in_one(first, second), extra)
-    panel = Panel("stacked", HEADER, [block for block in blocks if block.rows], align="lllrr")
-    table = Table("comparison", f"{a} (A) and {b} (B)", [panel], _notes(a, b, len(beyond) > 0), text)
-    counted = [failed, *(judged if extra.empty else [])]
-    return table, len(beyond) + len(lost) + sum(len(block.rows) for block in counted) > 0
+    panels = [
+        Panel("stacked", ["", "A", "B", "B less A (points)", "largest on a split"], [changed], align="lllrr"),
+        Panel("stacked", ["", "A", "B"], others, align="lll"),
+    ]
+    panels = [replace(panel, blocks=[block for block in panel.blocks if block.rows]) for panel in panels]
+    same_runs = len(both) == len(runs)
+    text = _headline(len(both), gaps, beyond, tolerance)
+    if metrics:
+        text += f" Not compared: {', '.join(metrics)}, which one of them does not know."
+    if not same_runs:
+        text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
+    differs = len(beyond) or len(lost) or (both["a"] != both["b"]).any()
+    differs = differs or (same_runs and any(block.rows for block in judged))
+    return Table("comparison", f"{a} (A) and {b} (B)", panels, _notes(a, b), text), bool(differs)
 
 
 def shortened(table: Table, rows: int) -> Table:
     """Leave the first `rows` of each block, and say how many more there are."""
 
-    def cut(block: Block) -> Block:
+    def cut(block: Block, columns: int) -> Block:
         more = len(block.rows) - rows
-        return replace(block, rows=[*block.rows[:rows], _row(f"and {more} more")]) if more > 0 else block
+        if more <= 0:
+            return block
+        return replace(block, rows=[*block.rows[:rows], row(f"and {more} more", *[""] * (columns - 1))])
 
-    return replace(table, panels=[replace(panel, blocks=[*map(cut, panel.blocks)]) for panel in table.panels])
+    return replace(table, panels=[replace(p, blocks=[cut(b, len(p.header)) for b in p.blocks]) for p in table.panels])
 
 
 def _runs(folder: Path) -> pd.DataFrame:
@@ -94,35 +107,18 @@ def _runs(folder: Path) -> pd.DataFrame:
     frame = _read(folder, RUNS, [*RUN, *SCORE, "value", "reason"])
     if frame.empty:
         raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
-    return frame.assign(reason=frame["reason"].replace("", "finished"))
+    return frame.assign(reason=frame["reason"].replace("", FINISHED))
 
 
 def _read(folder: Path, file: str, columns: list[str]) -> pd.DataFrame:
-    frame = frames.read(*(path for path in _places(folder, file) if path.exists()), columns=columns)
+    frame = frames.read(*sorted(folder.glob(file)), columns=columns)
     return frame.assign(cell=frame["cell"].map(in_words)) if "cell" in columns else frame
-
-
-def _places(folder: Path, file: str) -> list[Path]:
-    return [*dict.fromkeys(folder / file.replace("*", task) for task in TASKS)]
 
 
 def _beside(first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
     """Merge the values of two runs by what they are of: in A (`a`) and in B (`b`), NaN where one lacks it."""
     sides = (frame[[*keys, value]].dropna().drop_duplicates(keys) for frame in (first, second))
     return pd.merge(*sides, on=keys, how="outer").set_axis([*keys, "a", "b"], axis=1)
-
-
-def _scores(first: pd.DataFrame, second: pd.DataFrame, runs: pd.DataFrame) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The scores of runs that both finished, and those that only one has, of metrics that both know."""
-    finished = runs.loc[(runs["a"] == "finished") & (runs["b"] == "finished"), RUN]
-    scores = _beside(_judged(first), _judged(second), [*SCORE, "split"], "value").merge(finished)
-    lost = scores[["a", "b"]].isna().any(axis=1) & ~scores["metric"].isin(_in_one(first, second))
-    return scores.dropna(), scores[lost]
-
-
-def _in_one(first: pd.DataFrame, second: pd.DataFrame) -> list[str]:
-    """The metrics that only one run knows."""
-    return sorted({*_judged(first)["metric"]} ^ {*_judged(second)["metric"]})
 
 
 def _judged(frame: pd.DataFrame) -> pd.DataFrame:
@@ -142,11 +138,11 @@ def _read_both(kind: Kind, a: Path, b: Path) -> pd.DataFrame:
 
 
 def _settings(a: Path, b: Path) -> pd.DataFrame:
-    """What provenance.json says of both runs, a dash where it says nothing of one."""
+    """What provenance.json says of both runs."""
     paths = [folder / PROVENANCE for folder in (a, b)]
     if not all(path.exists() for path in paths):
         return pd.DataFrame(columns=["setting", "a", "b"])
-    return _beside(*map(_flat, paths), ["setting"], "value").fillna(str(DASH))
+    return _beside(*map(_flat, paths), ["setting"], "value")
 
 
 def _flat(provenance: Path) -> pd.DataFrame:
@@ -161,52 +157,26 @@ def _flat(provenance: Path) -> pd.DataFrame:
 
 
 def _block(title: str, lines: pd.DataFrame, keys: list[str]) -> Block:
-    """The rows whose two values differ."""
-    changed = lines[lines["a"] != lines["b"]]
-    rows = [_row(_name(key), a, b) for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)]
+    """The rows whose two values differ, with a dash for one that is missing."""
+    changed = lines[lines["a"] != lines["b"]].astype(object).fillna(str(DASH))
+    rows = [row(_name(key), a, b) for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)]
     return Block(f"{title} that differ: {len(rows)} of {len(lines)}", rows)
 
 
-def _by_split(lines: pd.DataFrame, keys: list[str]) -> list[Row]:
-    """A row for all splits of a run or a score that is in one only."""
-
-    def splits(group: pd.DataFrame, side: str) -> Text:
-        known = group.loc[group[side].notna(), "split"].map(str)
-        return f"splits {', '.join(known)}" if len(known) else DASH
-
-    return [_row(_name(key), splits(group, "a"), splits(group, "b")) for key, group in lines.groupby(keys)]
-
-
-def _name(key: list | tuple) -> str:
+def _name(key: list) -> str:
     return ", ".join(str(part) for part in key if part != "")
 
 
 def _score(line) -> Row:
     means, difference = map(percent.score, (line.a, line.b)), percent.signed(line.difference, line.low, line.high)
-    return _row(_name([getattr(line, key) for key in SCORE]), *means, difference, percent.brief(line.largest))
+    return row(_name([getattr(line, key) for key in SCORE]), *means, difference, percent.brief(line.largest))
 
 
-def _row(*entries: Cell | Text) -> Row:
-    return row(*entries, *[""] * (len(HEADER) - len(entries)))
-
-
-def _limits(lost: pd.DataFrame, metrics: list[str], extra: pd.DataFrame) -> str:
-    """Say what was not compared."""
-    text = ""
-    if len(lost):
-        text += f" Of runs that both finished, {len(lost)} scores on a split are in one only."
-    if metrics:
-        text += f" Not compared: {', '.join(metrics)}, which one of them does not know."
-    if len(extra):
-        text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
-    return text
-
-
-def _notes(a: Path, b: Path, differ: bool) -> list[tuple[str, str]]:
-    files = [RUNS, *(kind.file for kind in KINDS), PROVENANCE]
-    places = [place for folder in (a, b) for file in files for place in _places(folder, file)]
-    notes = [("", f"Not compared: {place} does not exist.") for place in places if not place.exists()]
-    return notes + ([("", "Not compared: the data files that the runs started from.")] if differ else [])
+def _notes(a: Path, b: Path) -> list[tuple[str, str]]:
+    places = [(folder, file) for folder in (a, b) for file in (*(kind.file for kind in KINDS), PROVENANCE)]
+    return [
+        ("", f"Not compared: {folder / file} does not exist.") for folder, file in places if not any(folder.glob(file))
+    ]
 
 
 def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float) -> str:
