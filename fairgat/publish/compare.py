@@ -66,13 +66,13 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     scores = scores[~scores["metric"].isin(metrics)].merge(finished)
     lost, gaps = scores[scores[["a", "b"]].isna().any(axis=1)], _gaps(scores.dropna())
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
-    judged = [_block(kind.title, _read_both(kind, a, b), kind.keys) for kind in KINDS]
+    judged = [_block(f"{kind.title} that differ", _read_both(kind, a, b), kind.keys) for kind in KINDS]
     changed = Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [_score(line) for line in beyond.itertuples()])
     others = [
-        _block("Runs", runs, RUN),
+        _block("Runs that differ", runs, RUN),
         _block("Scores in one only", lost, [*SCORE, "split"]),
         *judged,
-        _block("Settings", _settings(a, b), ["setting"]),
+        _block("Settings that differ", _settings(a, b), ["setting"]),
     ]
     panels = [
         Panel("stacked", ["", "A", "B", "B less A (points)", "largest on a split"], [changed], align="lllrr"),
@@ -160,7 +160,7 @@ def _block(title: str, lines: pd.DataFrame, keys: list[str]) -> Block:
     """The rows whose two values differ, with a dash for one that is missing."""
     changed = lines[lines["a"] != lines["b"]].astype(object).fillna(str(DASH))
     rows = [row(_name(key), a, b) for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)]
-    return Block(f"{title} that differ: {len(rows)} of {len(lines)}", rows)
+    return Block(f"{title}: {len(rows)} of {len(lines)}", rows)
 
 
 def _name(key: list) -> str:

@@ -22,12 +22,19 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
         report: the page that Snakemake makes next, if it does.
     """
     results, failed = Path(plan.config.results_dir), _failed(Path(plan.config.results_dir), since)
-    lines = [*_tables(plan, results, since), *_audit(results, since)]
+    lines = _tables(plan, results, since)
+    try:
+        if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
+            lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
+        without = [f"    {run}" for run in _runs_without_result(plan)]
+    except DataError as error:
+        without = [f"    {error}"]
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
-    if without := list(_runs_without_result(plan)):
-        lines += ["Training runs without a result, which the tables mark:", *(f"    {run}" for run in without[:_SHOWN])]
-        lines += [f"    and {len(without) - _SHOWN} more"] if len(without) > _SHOWN else []
+    if without:
+        lines += ["Training runs without a result, which the tables mark:", *without[:_SHOWN]]
+    if len(without) > _SHOWN:
+        lines.append(f"    and {len(without) - _SHOWN} more")
     if failed:
         lines += ["Failed:", *(f"    see {log}" for log in failed), *_without(plan, failed)]
         lines.append("What is finished stays finished: the same command goes on from here.")
@@ -44,50 +51,31 @@ def _tables(plan: Plan, results: Path, since: float) -> list[str]:
     return ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new] if new else []
 
 
-def _audit(results: Path, since: float) -> list[str]:
-    try:
-        if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
-            return [f"Does the paper hold? fairgat audit --results-dir {results}"]
-    except DataError as error:
-        return [str(error)]
-    return []
-
-
-def _without(plan: Plan, failed: list[Path]) -> list[str]:
-    """How to run the others, where a data set could not be made."""
-    names = [name for name in sorted(plan.config.datasets) if set(_logs(plan, name)) & set(failed)]
-    skip = ",".join([*plan.config.skip, *names])
-    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names else []
-
-
 def _failed(results: Path, since: float) -> list[Path]:
     """The logs of the jobs that began and did not succeed: Snakemake writes a job's benchmark only at a good end."""
     failed = []
     for log in sorted(results.glob("logs/**/*.log")):
         benchmark = results / "benchmarks" / log.relative_to(results / "logs").with_suffix(".tsv")
-        written = log.stat().st_mtime
-        if written >= since and not (benchmark.exists() and benchmark.stat().st_mtime >= written):
+        if _new(log, since) and not _new(benchmark, log.stat().st_mtime):
             failed.append(log)
     return failed
 
 
-def _logs(plan: Plan, dataset: str) -> Iterator[Path]:
-    """The logs of the jobs without which a data set has no graph or no splits."""
-    for rule in ("download", "preprocess", "statistics"):
-        yield Path(plan.path(f"logs/{rule}/{dataset}.log"))
-    for split in range(plan.config.split_count(dataset)):
-        yield Path(plan.path(f"logs/split/{plan.config.datasets[dataset].task}/{dataset}/split-{split}.log"))
+def _without(plan: Plan, failed: list[Path]) -> list[str]:
+    """How to run the others, where a data set could not be made: it has no graph or no splits."""
+    names = []
+    for name in sorted(plan.config.datasets):
+        logs = [f"logs/{rule}/{name}.log" for rule in ("download", "preprocess", "statistics")]
+        if any(log.match(pattern) for log in failed for pattern in (*logs, f"logs/split/*/{name}/*.log")):
+            names.append(name)
+    skip = ",".join([*plan.config.skip, *names])
+    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names else []
 
 
 def _runs_without_result(plan: Plan) -> Iterator[str]:
     """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
     alike = ["method", "cell", "dataset", "reason"]
-    for path in (path for task in TASKS for path in map(Path, plan.shards(task)) if path.exists()):
-        try:
-            runs = frames.read(path, columns=(*alike, "split", "metric"))
-        except DataError as error:
-            yield str(error)
-            continue
-        failed = runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]
-        for (method, cell, dataset, reason), splits in failed:
-            yield f"{method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"
+    paths = [path for task in TASKS for path in plan.shards(task) if Path(path).exists()]
+    runs = frames.read(*paths, columns=(*alike, "split", "metric"))
+    for (method, cell, dataset, reason), splits in runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]:
+        yield f"{method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"

@@ -30,11 +30,7 @@ class NotPublished(DataError):
 
 
 def update(pages: list[Path], published: Path) -> None:
-    """Render the parts of these pages; a page without any stays as it is.
-
-    Raises:
-        DataError: as `filled`.
-    """
+    """Render the parts of these pages, as `filled` does; a page without any stays as it is."""
     for page in pages:
         text = page.read_text(encoding="utf-8")
         fresh = filled(text, published, Path(os.path.relpath(published, page.parent)).as_posix())
@@ -126,12 +122,6 @@ def _difference(line: Mapping[str, Any]) -> str:
     return _text(percent.signed(line["difference"], line["low"], line["high"], unit))
 
 
-def _for_other_people(line: Mapping[str, Any]) -> str:
-    return _difference(
-        {**line, "low": line["difference"] - line["corrected"], "high": line["difference"] + line["corrected"]}
-    )
-
-
 def _score(line: Mapping[str, Any]) -> str:
     return _text(percent.score(line["mean"], line["std"], measures.find(line["metric"]).unit))
 
@@ -143,7 +133,6 @@ def _text(cell: Cell) -> str:
 
 FILTERS: dict[str, Callable] = {
     "difference": _difference,  # a row of differences.csv: difference ± half its interval, bold where that excludes 0
-    "for_other_people": _for_other_people,  # the same with Nadeau and Bengio's interval
     "score": _score,  # a row of differences.csv or winners.csv: mean ± standard deviation
     "percent": lambda fraction, decimals=2: f"{100 * fraction:.{decimals}f}",
     "median": median,

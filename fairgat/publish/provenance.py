@@ -52,8 +52,9 @@ def collect(
 def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
     """Add up the `runs` that each `commit` trained and whether it was `modified`, most runs first."""
     counts: Counter = Counter()
-    for entry in (entry for path in selections for entry in read_json(path)["trained_at"]):
-        counts[entry["commit"], entry["modified"]] += entry["runs"]
+    for path in selections:
+        for entry in read_json(path)["trained_at"]:
+            counts[entry["commit"], entry["modified"]] += entry["runs"]
     return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in counts.most_common()]
 
 

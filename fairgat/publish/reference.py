@@ -25,7 +25,7 @@ def publish(results: Path) -> Path:
             left out, but for explore.html: .md and .svg show the same.
 
     Returns:
-        The published folder. It appears whole or not at all, and until then stays what it was.
+        The published folder, which stays what it was until the new one is whole.
 
     Raises:
         DataError: the run is not finished, a file is too large to be kept under version control, or two studies have
@@ -49,7 +49,9 @@ def publish(results: Path) -> Path:
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
         write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
-        _replace(folder, fresh, aside=Path(temporary) / "before")
+        if folder.exists():
+            folder.rename(Path(temporary) / "before")
+        fresh.rename(folder)
     return folder
 
 
@@ -88,15 +90,3 @@ def audited(results: Path) -> bool:
     """Tell whether a run had any of the paper's results to compare with."""
     path = results / "audit/paper_vs_reproduced.csv"
     return path.exists() and bool(frames.read(path, columns=("mean",))["mean"].notna().any())
-
-
-def _replace(folder: Path, fresh: Path, aside: Path) -> None:
-    """Swap the folders by two renames, between which nothing can take long; a failure leaves `folder` as it was."""
-    if folder.exists():
-        folder.rename(aside)
-    try:
-        fresh.rename(folder)
-    except BaseException:
-        if aside.exists():
-            aside.rename(folder)
-        raise

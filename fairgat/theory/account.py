@@ -84,13 +84,7 @@ def compared(groups: np.ndarray) -> list[int]:
 def contrast(groups: np.ndarray, group: int, rows: np.ndarray | None = None) -> np.ndarray:
     """(N,) weights whose product with values is the mean over the rows of a group less the mean over the other rows.
 
-    Args:
-        groups: (N,) group of each node.
-        group: the one that is compared.
-        rows: (N,) bool, the nodes averaged over; all where None.
-
-    Returns:
-        NaN throughout where either side has no row.
+    `groups` are (N,), `rows` (N,) bool the nodes averaged over, all where None. NaN where either side has no row.
     """
     rows = np.ones(len(groups), bool) if rows is None else rows
     mine, others = rows & (groups == group), rows & (groups != group)
@@ -106,12 +100,8 @@ def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_
     label the means' part is what moving either side's logits to the mean of the other's changes, averaged over both
     ways; the remainder is what is left.
 
-    Args:
-        logits, others: (n,) and (m,) of either side.
-        labels, of_others: theirs.
-
-    Returns:
-        (3,), NaN where a label is there on one side only.
+    `logits` and `others` are (n,) and (m,) of either side, `labels` and `of_others` theirs. Gives (3,), NaN where a
+    label is there on one side only.
     """
     found = np.zeros(len(DECIDED))
     for label in np.union1d(labels, of_others):
@@ -133,61 +123,38 @@ def of_means(values: np.ndarray, others: np.ndarray) -> float:
 
 
 def parts(net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
-    """Split sum_j u_j c_j into mixing, label selection and the rest.
+    """Split sum_j u_j c_j into (3,) mixing, label selection and the rest.
 
-    Args:
-        net: (N,) u, the net attention to each source.
-        values: (N,) or (N, F) c.
-        groups, labels: (N,) of each source.
-
-    Returns:
-        (3,) or (3, F).
+    `net` is (N,) u, the net attention to each source, `values` (N,) c, `groups` and `labels` are those of each source.
     """
     of_group = _means(values, groups)
     of_cell = _means(values, groups * (labels.max() + 2) + labels + 1)  # labels count from -1, the unlabelled
     return np.stack([net @ of_group, net @ (of_cell - of_group), net @ (values - of_cell)])
 
 
-def attention_account(
-    layer: str,
-    c: np.ndarray,
-    out: np.ndarray,
-    attention: Sequence[csr_matrix],
-    groups: np.ndarray,
-    labels: np.ndarray,
-    direction: np.ndarray | None = None,
-    read: np.ndarray | None = None,
-) -> list[Account]:
-    """Account for the gaps of one attention layer with ReLU, or of what is read of it along a direction.
-
-    Args:
-        layer: what to call it.
-        c: (N, H * C) what is summed into z, S3's factors included.
-        out: (N, H * C) what the layer returned, after ReLU.
-        attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
-        groups, labels: (N,) of each node.
-        direction: (H * C,) w; where None, the direction of each gap itself, which makes its account one of the
-            distance between the groups' mean representations.
-        read: (N,) the logits that are read, out @ direction and a constant; of a layer None.
-
-    Returns:
-        One account for every set of rows in OVER and every group of `compared`.
-    """
-    seen = _Pass(c, out, attention, groups, labels, direction, read)
-    return [seen.account(layer, over, group) for over in OVER for group in compared(groups)]
-
-
 @dataclass(frozen=True)
-class _Pass:
-    """What a pass of a layer left, as `attention_account` takes it."""
+class Pass:
+    """What a pass of an attention layer with ReLU left, whose gaps, or what is read of them, `accounts` is about."""
 
     c: np.ndarray
+    """(N, H * C) what is summed into z, S3's factors included."""
     out: np.ndarray
+    """(N, H * C) what the layer returned, after ReLU."""
     attention: Sequence[csr_matrix]
+    """Per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0."""
     groups: np.ndarray
+    """(N,) of each node."""
     labels: np.ndarray
-    direction: np.ndarray | None
-    read: np.ndarray | None
+    """(N,) of each node."""
+    direction: np.ndarray | None = None
+    """(H * C,) w; where None, the direction of each gap itself, which makes its account one of the distance between
+    the groups' mean representations."""
+    read: np.ndarray | None = None
+    """(N,) the logits that are read, out @ direction and a constant; of a layer None."""
+
+    def accounts(self, layer: str) -> list[Account]:
+        """Account for every set of rows in OVER and every group of `compared`; `layer` is what to call it."""
+        return [self.account(layer, over, group) for over in OVER for group in compared(self.groups)]
 
     @cached_property
     def one_factor(self) -> bool:
@@ -260,11 +227,9 @@ def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
 
 
 def _means(values: np.ndarray, cells: np.ndarray) -> np.ndarray:
-    """Each value replaced by the mean of its cell."""
+    """(N,) each value replaced by the mean of its cell."""
     _, cell, sizes = np.unique(cells, return_inverse=True, return_counts=True)
-    columns = values.reshape(len(values), -1).T
-    means = np.stack([np.bincount(cell, column) / sizes for column in columns], axis=1)[cell]
-    return means.reshape(values.shape)
+    return (np.bincount(cell, values) / sizes)[cell]
 
 
 def _heads(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarray]:

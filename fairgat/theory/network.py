@@ -15,7 +15,7 @@ from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.nn.normalise import spectrally_normalised
-from fairgat.theory.account import Account, attention_account
+from fairgat.theory.account import Account, Pass
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
 
@@ -67,10 +67,10 @@ def account(method: Method) -> list[Account]:
             factors = gains(h, weight, attention, getattr(conv, "eta", None))
             c = h @ weight.T * factors[0] * factors[1]
             arrays = (c, _double(out.relu()), attention, graph.sensitive, graph.labels)
-            accounts += attention_account(name, *arrays)
+            accounts += Pass(*arrays).accounts(name)
         h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
         direction = weight[0] * gain(h @ weight.T, model.eta)
-        return accounts + attention_account("logit", *arrays, direction, _double(logits))
+        return accounts + Pass(*arrays, direction, _double(logits)).accounts("logit")
 
 
 def measure_every(epochs: int) -> Observer:

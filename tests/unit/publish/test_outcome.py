@@ -57,19 +57,14 @@ def test_where_the_audit_and_the_report_are(say):
     assert "report.html" not in say("results/report.html", **{"logs/train/x.log": ""})  # it failed, and there is none
 
 
-def test_a_shard_that_was_cut_off_is_named(say):
-    said = say(**{"runs/node_classification/social/edits/runs.csv": SHARD[:-3]})
-    assert "results/runs/node_classification/social/edits/runs.csv was cut off" in said
+SHARD_FILE = "runs/node_classification/social/edits/runs.csv"
 
 
 def test_which_runs_have_no_result(say):
-    said = say(**{"runs/node_classification/social/edits/runs.csv": SHARD})
-    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in said
-
-
-def test_many_runs_without_a_result_are_cut_short(say):
+    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in say(**{SHARD_FILE: SHARD})
+    assert f"results/{SHARD_FILE} was cut off" in say(**{SHARD_FILE: SHARD[:-3]})
     rows = [f"social,edits,threshold~0.1,{k},,,failure,,reason {k}" for k in range(23)]
-    said = say(**{"runs/node_classification/social/edits/runs.csv": "\n".join([SHARD.splitlines()[0], *rows, ""])})
+    said = say(**{SHARD_FILE: "\n".join([SHARD.splitlines()[0], *rows, ""])})
     assert "reason 19" in said and "reason 20" not in said and "and 3 more" in said
 
 
@@ -92,5 +87,11 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
     assert "the same command goes on from here" in failed[3]
 
 
+@pytest.mark.parametrize("job", ["preprocess/social", "statistics/social", "split/node_classification/social/split-0"])
+def test_a_data_set_that_cannot_be_made_can_be_skipped(say, job):
+    assert "--config skip=pokec-z,social" in say(**{f"logs/{job}.log": ""})
+
+
 def test_nothing_to_say(say):
     assert say() == ""
+    assert "skip=" not in say(**{"logs/tables/social.log": ""})

@@ -1,8 +1,9 @@
 """The account of a gap: its parts by their definition, node by node, and what they add up to."""
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import torch
 from dense import NODE, make, small_graph
@@ -10,17 +11,8 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
 from fairgat.nn import GATConv
-from fairgat.theory.account import (
-    DECIDED,
-    OVER,
-    PARTS,
-    attention_account,
-    compared,
-    contrast,
-    of_decisions,
-    of_means,
-    parts,
-)
+from fairgat.theory.account import DECIDED, OVER, PARTS, Pass, compared, contrast, least_gap
+from fairgat.theory.account import of_decisions, of_means, parts
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
 
@@ -52,7 +44,7 @@ def test_every_part_by_its_definition(seed, groups, heads):
     nodes = range(len(c))
     z = np.array([sum(np.array(dense)[own, i, j] * c[j] for j in nodes) for i in nodes])
     out = np.maximum(z + bias, 0)
-    found = attention_account("x", c, out, [*map(csr_matrix, dense)], sensitive, labels, weight)
+    found = Pass(c, out, [*map(csr_matrix, dense)], sensitive, labels, weight).accounts("x")
     assert [(a.over, a.group) for a in found] == [(over, group) for over in OVER for group in compared(sensitive)]
     for a in found:
         rows = labels == OVER[a.over] if OVER[a.over] is not None else labels >= -1
@@ -73,7 +65,7 @@ def test_every_part_by_its_definition(seed, groups, heads):
 
 def test_mixing_of_two_groups_is_the_theorems_factor_times_what_lies_between_them():
     c, (dense,), sensitive, labels = drawn(4, 2)
-    whole, *_ = attention_account("x", c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3))
+    whole, *_ = Pass(c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3)).accounts("x")
     given = [dense[sensitive == s][:, sensitive != s].sum(1).mean() for s in (0, 1)]  # a_0, a_1
     assert whole.factor == pytest.approx(1 - sum(given), abs=EXACT)
     assert whole.mixing == pytest.approx(whole.factor * whole.between, abs=EXACT)
@@ -83,13 +75,13 @@ def test_mixing_of_two_groups_is_the_theorems_factor_times_what_lies_between_the
 
 def test_attention_that_does_not_sum_to_one_has_parts_and_no_factor():
     c, (dense,), sensitive, labels = drawn(8, 2)
-    whole, *_ = attention_account("x", c, dense @ c, [csr_matrix(dense * 0.7)], sensitive, labels, np.ones(3))
+    whole, *_ = Pass(c, dense @ c, [csr_matrix(dense * 0.7)], sensitive, labels, np.ones(3)).accounts("x")
     assert np.isnan([whole.factor, whole.between, whole.reach]).all() and np.isfinite(whole.mixing)
 
 
 def test_the_gap_of_a_layer_is_the_distance_between_the_groups():
     c, (dense,), sensitive, labels = drawn(5, 2)
-    whole, *_ = attention_account("x", c, dense @ c, [csr_matrix(dense)], sensitive, labels)
+    whole, *_ = Pass(c, dense @ c, [csr_matrix(dense)], sensitive, labels).accounts("x")
     distance = np.linalg.norm(mean_difference(dense @ c, labels >= -1, sensitive, 1))
     assert [whole.gap, sum(getattr(whole, name) for name in PARTS)] == pytest.approx([distance] * 2, abs=EXACT)
 
@@ -135,7 +127,7 @@ def test_decisions_are_divided_by_label_first():
 def test_rows_that_a_group_lacks_have_no_account():
     c, (dense,), sensitive, _ = drawn(6, 2)
     labels = np.where(sensitive == 1, 0, np.arange(len(c)) % 2)  # nobody of group 1 has label 1
-    found = attention_account("x", c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3))
+    found = Pass(c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3)).accounts("x")
     assert {a.over: np.isnan([a.gap, a.mixing, a.nonlinearity, a.reach]).all() for a in found} == {
         "all": False, "label 1": True, "label 0": False,
     }  # fmt: skip
@@ -195,3 +187,35 @@ def test_the_nonlinearity_of_a_trained_network_is_what_relu_does(double):
         left = out @ weight - z @ (weight * (out > 0).double().mean(0))
     expected = mean_difference(left.numpy(), task.graph.labels >= 0, task.graph.sensitive, 1)
     assert whole.nonlinearity == pytest.approx(expected, abs=1e-8)
+
+
+def test_the_share_with_the_least_gap():
+    """Fair attention of equal weights on fixed features: only mixing changes with the share, and by a line."""
+    rng = np.random.default_rng(7)
+    sensitive, labels = rng.permutation(np.arange(40) % 2), rng.integers(2, size=40)
+    edges = (rng.random((40, 40)) < 0.3) | np.eye(40, dtype=bool)
+    edges[0] = sensitive == sensitive[0]  # who has no neighbour in the other group keeps all attention
+    intra, inter = edges & (sensitive == sensitive[:, None]), edges & (sensitive != sensitive[:, None])
+    c = np.where(sensitive == 1, 3.0, -2.0)[:, None]  # the same within each group: selection depends on no share
+    read = 0.3 * rng.normal(size=40)
+
+    def at(share):
+        both = np.where(inter.any(1), share, 0)[:, None]
+        dense = (1 - both) * intra / intra.sum(1, keepdims=True) + both * inter / np.maximum(inter.sum(1), 1)[:, None]
+        logits = (dense @ c)[:, 0] + read
+        whole, *_ = Pass(c, np.abs(c), [csr_matrix(dense)], sensitive, labels, np.ones(1), logits).accounts("x")
+        return asdict(whole)
+
+    curve = {share: abs(at(share)["gap"]) for share in np.linspace(0, 1, 1001)}
+    share, gap = least_gap(pd.DataFrame([at(0.1), at(0.4)]))
+    assert share == pytest.approx(min(curve, key=curve.get), abs=1e-3) and 0 < share < 1
+    assert gap == pytest.approx(0, abs=1e-9) == at(share)["gap"]
+
+
+@pytest.mark.parametrize(
+    ("gap", "between", "expected"),
+    [(5.5, 1, (1, 4.8)), (-4.5, 1, (0, -4.0)), (0.1, 1, (0.5, 0)), (1.0, np.nan, (np.nan, np.nan))],
+)
+def test_mixing_reaches_as_far_as_shares_go(gap, between, expected):
+    found = least_gap(pd.DataFrame([{"gap": gap, "mixing": 0.5, "between": between, "reach": 1.2 * between}]))
+    assert found == pytest.approx(expected, nan_ok=True)
