@@ -11,8 +11,18 @@ from scipy.sparse import csr_matrix
 from torch.nn.functional import leaky_relu
 
 from fairgat.nn import GATConv
-from fairgat.theory.account import DECIDED, OVER, PARTS, Pass, compared, contrast, least_gap
-from fairgat.theory.account import of_decisions, of_means, parts
+from fairgat.theory.account import (
+    DECIDED,
+    OVER,
+    PARTS,
+    Pass,
+    compared,
+    contrast,
+    least_gap,
+    of_decisions,
+    of_means,
+    parts,
+)
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
 
