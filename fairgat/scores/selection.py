@@ -21,7 +21,6 @@ from typing import Any
 import pandas as pd
 
 from fairgat import cells, measures
-from fairgat.errors import DataError
 from fairgat.scores.runs import FAILURE, under
 
 RULES = ("fair", "accuracy", "paper")
@@ -52,14 +51,7 @@ def select(
         is the cell of the rule that the tables show, `cells` holds each cell's number of splits and mean validation
         scores (fractions) in grid order, None for one that is missing, `failed` each failed cell and split with its
         reason.
-
-    Raises:
-        DataError: there are no runs, or runs of more than one method or data set.
     """
-    identity = list(dict.fromkeys(zip(runs["dataset"], runs["method"], strict=True)))
-    if len(identity) != 1:
-        raise DataError(f"selection takes the cells of one method on one data set, got {identity or 'none'}")
-    ((dataset, method),) = identity
     failed = runs[runs["metric"] == FAILURE]
     splits = runs.groupby("cell", sort=False)["split"].nunique()
     usable = _means(under(runs, protocol), [cell for cell in splits.index if cell not in set(failed["cell"])])
@@ -73,8 +65,8 @@ def select(
     }
     return {
         "task": task,
-        "dataset": dataset,
-        "method": method,
+        "dataset": runs["dataset"].iat[0],
+        "method": runs["method"].iat[0],
         "rule": rule,
         "tolerance": tolerance,
         "utility": utility,

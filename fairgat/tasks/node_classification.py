@@ -10,26 +10,19 @@ from torch.nn.functional import binary_cross_entropy_with_logits
 from fairgat import nn
 from fairgat.config import NodeTraining
 from fairgat.data.graph import Graph
-from fairgat.errors import NotDefined
 from fairgat.tasks import epochs, rates
 from fairgat.tasks.base import Score, Task, best
 from fairgat.tasks.device import tensor
 
 
 class NodeTask(Task):
-    """Node classification on one split: `train`, `validation` and `test` node numbers.
-
-    Raises:
-        NotDefined: there is a third class.
-    """
+    """Node classification on one split: `train`, `validation` and `test` node numbers."""
 
     name = NodeTraining.task
     rules = {"": best} | epochs.RULES
     returns = True
 
     def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: NodeTraining, seed: int = 0) -> None:
-        if graph.labels.max() > 1:
-            raise NotDefined(f"node classification is defined for the labels 0 and 1; found {graph.labels.max()}")
         super().__init__(graph, split, training, seed)
         self.train = tensor(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
         labels = tensor(self.graph.labels).float()

@@ -1,8 +1,6 @@
-import pandas as pd
 import pytest
 from small_results import LINK, NODE, metrics, scores
 
-from fairgat.errors import DataError
 from fairgat.scores import runs, selection
 
 
@@ -125,10 +123,3 @@ def test_paper_rule():
     assert winner({"eta": 1.0})["cell"] is None  # says nothing of a
     assert winner(None)["cell"] is None
     assert winner(None, {"default": [(0.9, 0.1)]})["cell"] == "default"
-
-
-def test_runs_of_several_methods_are_refused():
-    both = [metrics("d", m, "default", 0, scores(NODE, 0.9, 0.1)) for m in ("a", "b")]
-    for found in (runs.table(both), pd.DataFrame(columns=list(runs.COLUMNS))):
-        with pytest.raises(DataError, match="one method"):
-            selection.select(found, NODE, "validation", "fair", 0.01, None)

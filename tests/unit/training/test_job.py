@@ -1,6 +1,5 @@
 """The epoch loop, the training job, and the time of an epoch."""
 
-from dataclasses import replace
 from functools import partial
 
 import numpy as np
@@ -160,11 +159,6 @@ def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypa
     of, overflown = LinkTask.predictions, {"test_logits": np.full(3, np.nan, np.float32)}
     monkeypatch.setattr(LinkTask, "predictions", lambda task, z: of(task, z) | overflown)
     assert "test logits of epoch" in failed(job("a", protocol=LINK), tmp_path / "a")
-
-
-def test_a_third_class_is_refused(graph, job, tmp_path):
-    three = replace(graph, labels=np.arange(90) % 3)
-    assert "labels 0 and 1; found 2" in failed(job("a", graph=three), tmp_path / "a")
 
 
 @pytest.mark.parametrize("module", NODE_METHODS)
