@@ -44,6 +44,24 @@ def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.Data
 
 def _read(path: str | Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
     text = read_text(path)
+    header = _header(path, text)
+    if lacking := [name for name in columns if name not in header]:
+        raise damaged(path, f"lacks the column {lacking[0]}")
+    texts, others = {*header} & {*TEXT}, {*header} - {*TEXT}
+    frame = pd.read_csv(
+        io.StringIO(text),
+        dtype=dict.fromkeys(texts, str),
+        keep_default_na=False,
+        na_values=dict.fromkeys(others, ""),
+    )
+    for name in set(numbers) & set(header):
+        if len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
+            raise damaged(path, f"has a {name} that is not a number")
+    return frame
+
+
+def _header(path: str | Path, text: str) -> list[str]:
+    """Give the columns' names, where every row has a value for each."""
     if not text.strip():
         raise damaged(path, "is empty")
     if not text.endswith("\n"):
@@ -52,18 +70,7 @@ def _read(path: str | Path, columns: Sequence[str], numbers: Sequence[str]) -> p
         header, *rows = csv.reader(io.StringIO(text, newline=""), strict=True)
     except csv.Error as error:
         raise damaged(path, f"is not CSV ({error})") from None
-    if lacking := [name for name in columns if name not in header]:
-        raise damaged(path, f"lacks the column {lacking[0]}")
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
             raise damaged(path, f"has {len(row)} values instead of {len(header)} in row {number}")
-    frame = pd.read_csv(
-        io.StringIO(text),
-        dtype={name: str for name in header if name in TEXT},
-        keep_default_na=False,
-        na_values={name: [""] for name in header if name not in TEXT},
-    )
-    for name in set(numbers) & set(header):
-        if len(frame) and not pd.api.types.is_numeric_dtype(frame[name]):
-            raise damaged(path, f"has a {name} that is not a number")
-    return frame
+    return header

@@ -60,13 +60,18 @@ def known(values: Any, what: str) -> np.ndarray:
 
 
 def _typed(sensitive: Any) -> np.ndarray:
-    """Give an array; of Python's objects one of the type that all of them have, where there is one."""
+    """Give an array, also of a tensor."""
     if hasattr(sensitive, "detach") and not isinstance(sensitive, np.ndarray):  # which torch.compile makes a tensor of
         sensitive = sensitive.detach().cpu()
         sensitive = (sensitive.float() if sensitive.is_floating_point() else sensitive).numpy()
     groups = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
-    if groups.dtype.kind in "OT":  # pandas' strings, and its integers and bool where they may be missing
-        for kinds, dtype in (((str,), str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
-            if all(isinstance(each, kinds) and (dtype is bool or not isinstance(each, bool)) for each in groups.flat):
-                return groups.astype(dtype)
+    return _of_one_type(groups) if groups.dtype.kind in "OT" else groups  # T: pandas' strings
+
+
+def _of_one_type(groups: np.ndarray) -> np.ndarray:
+    """Give Python's objects as texts, bool or integers, where all of them are."""
+    types = {type(each) for each in groups.flat}
+    for kinds, dtype in ((str, str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
+        if all(issubclass(each, kinds) for each in types) and (dtype is bool or bool not in types):
+            return groups.astype(dtype)
     return groups

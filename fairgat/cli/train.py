@@ -16,6 +16,7 @@ from fairgat.errors import ConfigError, FairGATError, nearest
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
 from fairgat.training import job as training
+from fairgat.training.loop import nothing
 from fairgat.training.progress import bar
 from fairgat.training.record import NAME
 
@@ -65,7 +66,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         graph=graph,
         split=split,
         directory=arguments.out / job.folder,
-        progress=None if arguments.quiet else bar(epochs, f"{method} on {name}"),
+        progress=nothing if arguments.quiet else bar(epochs, f"{method} on {name}"),
         debiased=debiased,
         device=settings.training.device,
     )

@@ -196,11 +196,6 @@ def find(name: str) -> Measure:
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
 
-def is_declared(name: str, task: Task) -> bool:
-    """Check that a task has a measure of this name."""
-    return any(find(name).of is measure.of for measure in MEASURES[task])
-
-
 def check(config: Config) -> None:
     """Check that the metrics of a study, and the columns of tables of scores, are measures of the task shown.
 
@@ -216,11 +211,11 @@ def check(config: Config) -> None:
 
 
 def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
-    """Check that each of the names is a measure of one of these tasks."""
+    known = [measure for task in tasks for measure in MEASURES[task]]
     for name in asked:
-        if not any(is_declared(name, task) for task in tasks):
-            known = {measure.name for each in tasks for measure in of_task(each) if not measure.by}
-            raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {nearest(name, known)}")
+        if not any(find(name).of is measure.of for measure in known):
+            close = nearest(name, {measure.name for measure in known if not measure.by})
+            raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {close}")
 
 
 def compute(task: str, decisions: Decisions) -> dict[str, float]:

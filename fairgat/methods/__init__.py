@@ -61,23 +61,24 @@ def check(config: Config) -> None:
 
 def _problems(name: str, config: Config) -> Iterator[str]:
     entry = config.methods[name]
-    for task in entry.tasks:
-        try:
-            needs_debiased = implementation(config.module(name), task).needs_debiased
-        except ConfigError as error:
-            yield f"methods.{name}: {error}"
-            return
-        if needs_debiased and not entry.debiased:
-            yield f"methods.{name}: it trains on a debiased graph: set methods.{name}.debiased to true"
+    try:
+        for task in entry.tasks:
+            if implementation(config.module(name), task).needs_debiased and not entry.debiased:
+                raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
+    except ConfigError as error:
+        yield f"methods.{name}: {error}"
+        return
     invalid = [problem for path, grid in _grids(name, entry).items() for problem in _invalid(name, path, grid, config)]
-    yield from invalid
-    for dataset in () if invalid else entry.settings.get("debias", {}).get("epochs_of", {}):
-        if dataset not in config.datasets:
-            unknown = f"{dataset!r} is not a data set; {nearest(dataset, config.datasets)}"
-            yield f"methods.{name}.settings.debias.epochs_of: {unknown}"
-    searched = {key for grid in (entry.grid, *entry.grids.values()) for key in grid}
-    for key in searched & entry.settings.keys():
+    yield from invalid or _unknown_data_sets(name, entry, config)
+    for key in entry.settings.keys() & {*entry.grid}.union(*entry.grids.values()):
         yield f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one"
+
+
+def _unknown_data_sets(name: str, entry: Entry, config: Config) -> Iterator[str]:
+    for key in entry.settings.get("debias", {}).get("epochs_of", {}):
+        if key not in config.datasets:
+            unknown = f"{key!r} is not a data set; {nearest(key, config.datasets)}"
+            yield f"methods.{name}.settings.debias.epochs_of: {unknown}"
 
 
 def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:

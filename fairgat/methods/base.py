@@ -92,15 +92,14 @@ class Method:
         """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction.
 
         Raises:
-            ConfigError: the output has another shape; two passes of evaluation differ, or one of training does, and
-                `starts_from_forward` denies it.
+            ConfigError: the output has another shape; two passes of evaluation differ, or one of training does though
+                training is said to start with it.
         """
         expected = self._pass(False) if self.to_compare else None
         output = self._pass(self.continues_from_forward)
         if expected is not None:
-            self._check_shape(output)
             self.to_compare -= 1
-            self._compare(output, expected)
+            self._check(output, expected)
         return output
 
     def _pass(self, training: bool) -> Tensor:
@@ -108,25 +107,17 @@ class Method:
         with torch.set_grad_enabled(training):
             return self.embed()
 
-    def _check_shape(self, output: Tensor) -> None:
-        expected, nodes = self.output_shape, self.task.graph.num_nodes
-        if output.dim() != len(expected) or len(output) != nodes:
-            wanted = f"{expected} with N = {nodes}".replace("'", "")
+    def _check(self, output: Tensor, expected: Tensor) -> None:
+        """Check an output's shape, and that it is that of another pass of evaluation."""
+        where, nodes = type(self).__module__, self.task.graph.num_nodes
+        if output.dim() != len(self.output_shape) or len(output) != nodes:
+            wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
+            raise ConfigError(f"{where}: the network's output must have shape {wanted}, got {tuple(output.shape)}")
+        if not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
             raise ConfigError(
-                f"{type(self).__module__}: the network's output must have shape {wanted}, got {tuple(output.shape)}"
+                f"{where}: two passes of the network differ. If only those of training do, as with dropout or batch "
+                "normalisation, write `starts_from_forward = False` in the method's class"
             )
-
-    def _compare(self, output: Tensor, expected: Tensor) -> None:
-        if torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
-            return
-        if self.continues_from_forward:
-            text = (
-                "the network gives another output in training than in evaluation, as with dropout or batch "
-                "normalisation: write `starts_from_forward = False` in the method's class"
-            )
-        else:
-            text = "two evaluations of the network differ: is dropout off where `self.model.training` is?"
-        raise ConfigError(f"{type(self).__module__}: {text}")
 
     def postprocess(self, output: Tensor) -> Tensor:
         """Change the output of an epoch that is reported, after training; it must not read the model."""

@@ -152,18 +152,23 @@ def _parsed(path: Path) -> ast.Module:
 @cache
 def _followed(path: Path) -> tuple[Path, ...]:
     """List the package's files that a file imports or names."""
-    files: list[Path] = []
-    for node in ast.walk(_parsed(path)) if path.suffix == ".py" else ():
-        match node:
-            case ast.Import():
-                files += [file for alias in node.names for file in _run_by(alias.name)]
-            case ast.ImportFrom(level=0):  # the last part may be a name in the module before it
-                files += [file for alias in node.names for file in _run_by(f"{node.module}.{alias.name}")]
-            case ast.ImportFrom():
-                raise ConfigError(f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`")
-            case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")) and (path.parent / text).is_file():
-                files.append(path.parent / text)
-    return tuple(files)
+    if path.suffix != ".py":
+        return ()
+    return tuple(file for node in ast.walk(_parsed(path)) for file in _needed(node, path))
+
+
+def _needed(node: ast.AST, path: Path) -> list[Path]:
+    """List the package's files that a node of a module's tree imports or names."""
+    match node:
+        case ast.Import():
+            return [file for alias in node.names for file in _run_by(alias.name)]
+        case ast.ImportFrom(level=0):  # the last part may be a name in the module before it
+            return [file for alias in node.names for file in _run_by(f"{node.module}.{alias.name}")]
+        case ast.ImportFrom():
+            raise ConfigError(f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`")
+        case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")) and (path.parent / text).is_file():
+            return [path.parent / text]
+    return []
 
 
 def _run_by(name: str) -> list[Path]:

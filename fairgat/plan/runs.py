@@ -145,24 +145,29 @@ class Plan:
 
     def _files(self, kind: str, task: Task) -> list[str]:
         """List them for one task."""
-        datasets, pairs = self.config.datasets_of(task), self.pairs(task)
+        datasets = self.config.datasets_of(task)
         match kind:
+            case "runs" | "cells" | "winners":
+                return [self.path(f"summary/{task}/{kind}.csv")]
             case "stats":
                 return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in datasets]
             case "runtime":
-                return [self.path(f"runtime/{dataset}.json") for dataset in datasets if self.timed(dataset)]
-            case "selection":
-                return [self.selection(task, dataset, method) for dataset, method in pairs]
-            case "theory" | "account":
-                rows = self.config.table(kind).methods
-                return [self.path(f"{kind}/{dataset}/{method}.csv") for dataset, method in pairs if method in rows]
-            case "bias":  # beside each debiased graph
-                return [f"{graph.removesuffix('.npz')}.json" for pair in pairs for graph in self.debiased(*pair)]
+                return [self.path(f"runtime/{dataset}.json") for dataset in filter(self.timed, datasets)]
             case "histories":
                 return self.outputs("history.csv", task)
+        return [path for pair in self.pairs(task) for path in self._files_of(kind, task, *pair)]
+
+    def _files_of(self, kind: str, task: Task, dataset: str, method: str) -> list[str]:
+        """List them for one method on one data set."""
+        match kind:
+            case "selection":
+                return [self.selection(task, dataset, method)]
             case "audit":
                 return [self.path("audit/paper_vs_reproduced.csv")] if self.config.compares_with_paper else []
-        return [self.path(f"summary/{task}/{kind}.csv")]
+            case "bias":  # beside each debiased graph
+                return [f"{graph.removesuffix('.npz')}.json" for graph in self.debiased(dataset, method)]
+        listed = method in self.config.table(kind).methods  # of the theory or the account
+        return [self.path(f"{kind}/{dataset}/{method}.csv")] if listed else []
 
     def shards(self, task: Task) -> list[str]:
         """List the scores of every method on every data set."""

@@ -1,12 +1,11 @@
-"""Hold what tasks share: the graph that messages are passed on, as tensors, and how an epoch is chosen.
+"""Hold what tasks share: the graph that messages are passed on, as tensors.
 
 Nodes are renumbered for the attention kernels (`nn.bandwidth_order`); what leaves a task is in the graph's own order.
 """
 
 import importlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from functools import cached_property
 
 import numpy as np
@@ -17,28 +16,7 @@ from fairgat import nn
 from fairgat.config import Training
 from fairgat.data.graph import Graph
 from fairgat.tasks.device import tensor
-
-
-@dataclass(frozen=True)
-class Score:
-    """How good a model is on validation; of two epochs, `key` says which is the better one."""
-
-    key: tuple[float, ...]
-    metrics: dict[str, float]
-
-
-EpochRule = Callable[[Sequence[Score]], int]
-"""Chooses the epoch to report, from the validation scores of all epochs: its position among them."""
-
-
-def best(scores: Sequence[Score]) -> int:
-    """Choose the epoch with the largest key, the earliest of equals."""
-    return max(range(len(scores)), key=lambda epoch: scores[epoch].key)
-
-
-def last(scores: Sequence[Score]) -> int:
-    """Choose the last epoch."""
-    return len(scores) - 1
+from fairgat.tasks.epochs import EpochRule
 
 
 class Task(ABC):
@@ -54,6 +32,8 @@ class Task(ABC):
     name: str
     rules: Mapping[str, EpochRule]
     """The epoch that each protocol reports."""
+    decisive: str
+    """The validation score that its own rule goes by."""
     returns: bool
     """Whether one of the rules may go back to an epoch that it has passed over before."""
     training: Training
@@ -87,12 +67,8 @@ class Task(ABC):
         """Compute the loss of a pass of the network on what is trained on."""
 
     @abstractmethod
-    def validate(self, output: Tensor) -> Score:
+    def validate(self, output: Tensor) -> dict[str, float]:
         """Score an epoch's output on validation."""
-
-    @abstractmethod
-    def score(self, metrics: dict[str, float]) -> Score:
-        """Rank an epoch by its validation metrics."""
 
     @abstractmethod
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:

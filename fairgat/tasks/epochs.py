@@ -1,58 +1,68 @@
-"""Rules that choose the epoch of a node classification run, from its validation scores.
+"""Rules that choose the epoch of a run, from its validation scores.
 
-Ours is the best accuracy (`fairgat.tasks.base.best`, the protocol ""). The others are those of released code. All
+In node classification ours is the best accuracy (the protocol ""); the others, RULES, are those of released code. All
 choose from the same training, which goes to its last epoch. A measure that is missing on the validation nodes is so in
 every epoch (whom it counts doesn't depend on the decisions), and rules leave it out.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from fairgat.tasks.base import EpochRule, Score, last
+Scores = Sequence[Mapping[str, float]]
+"""The validation scores of each epoch."""
+EpochRule = Callable[[Scores], int]
+"""Chooses the epoch to report: its position among them."""
+GAPS = ("statistical_parity", "equal_opportunity")
 
 
-def least_loss(scores: Sequence[Score]) -> int:
+def most_accurate(scores: Scores) -> int:
+    """Choose the best accuracy; ties go to the smaller sum of gaps, then to the earlier epoch."""
+    return int(np.lexsort((_gaps(scores), -_column(scores, "accuracy")))[0])
+
+
+def largest_area(scores: Scores) -> int:
+    """Choose the largest area under the ROC curve, the earliest of equals."""
+    return int(_column(scores, "auc").argmax())
+
+
+def last(scores: Scores) -> int:
+    """Choose the last epoch."""
+    return len(scores) - 1
+
+
+def least_loss(scores: Scores) -> int:
     """Choose the least cross-entropy, as NIFTY's and EDITS's scripts do for their plain baseline."""
     return int(_column(scores, "loss").argmin())
 
 
-def accuracy_less_gaps(scores: Sequence[Score]) -> int:
+def accuracy_less_gaps(scores: Scores) -> int:
     """Choose the largest accuracy - (SP + EO), the kind of rule that most released fair methods have."""
-    return int((_column(scores, "accuracy") - gaps([score.metrics for score in scores])).argmax())
+    return int((_column(scores, "accuracy") - _gaps(scores)).argmax())
 
 
-def qian(scores: Sequence[Score]) -> int:
+def qian(scores: Scores) -> int:
     """Choose the least SP + EO among epochs whose accuracy, AUC and F1 all reach a share r of the run's largest.
 
     r is 0.95, or where no epoch qualifies 0.94 and so on down to 0.90; below that it is the last epoch. After
     `report.py` of XweiQ/Benchmark-GraphFairness.
     """
-    sums = gaps([score.metrics for score in scores])
     utilities = [_column(scores, name) for name in ("accuracy", "auc", "f1")]
     known = [values for values in utilities if not np.isnan(values).any()]
     for percent in range(95, 89, -1):
         qualified = np.all([values >= percent / 100 * values.max() for values in known], axis=0)
         if qualified.any():
-            return int(np.where(qualified, sums, np.inf).argmin())
+            return int(np.where(qualified, _gaps(scores), np.inf).argmin())
     return last(scores)
 
 
-RULES: dict[str, EpochRule] = {
-    "least_loss": least_loss,
-    "accuracy_less_gaps": accuracy_less_gaps,
-    "qian": qian,
-    "last": last,
-}
+RULES: dict[str, EpochRule] = {rule.__name__: rule for rule in (least_loss, accuracy_less_gaps, qian, last)}
 
 
-GAPS = ("statistical_parity", "equal_opportunity")
-
-
-def gaps(scores: Sequence[Mapping[str, float]]) -> np.ndarray:
+def _gaps(scores: Scores) -> np.ndarray:
     """Add up the gaps of each epoch that are not missing."""
-    return np.nansum([[epoch[name] for epoch in scores] for name in GAPS], axis=0)
+    return np.nansum([_column(scores, name) for name in GAPS], axis=0)
 
 
-def _column(scores: Sequence[Score], name: str) -> np.ndarray:
-    return np.array([score.metrics[name] for score in scores])
+def _column(scores: Scores, name: str) -> np.ndarray:
+    return np.array([epoch[name] for epoch in scores])

@@ -11,8 +11,9 @@ from fairgat import nn
 from fairgat.config import LinkTraining
 from fairgat.data.graph import Graph
 from fairgat.data.splits import HELD_OUT, pairs_of
-from fairgat.tasks.base import Score, Task, best, last
+from fairgat.tasks.base import Task
 from fairgat.tasks.device import tensor
+from fairgat.tasks.epochs import largest_area, last
 from fairgat.tasks.rates import area_under_roc
 
 
@@ -23,7 +24,8 @@ class LinkTask(Task):
     """
 
     name = LinkTraining.task
-    rules = {"validation": best, "fairdrop": last}
+    rules = {"validation": largest_area, "fairdrop": last}
+    decisive = "auc"
     returns = False
 
     def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: LinkTraining, seed: int) -> None:
@@ -55,18 +57,14 @@ class LinkTask(Task):
         """Compute the binary cross-entropy on the training edges and freshly sampled non-edges."""
         return link_loss(output, self.edge_index, self.sample_non_edges())
 
-    def validate(self, output: Tensor) -> Score:
+    def validate(self, output: Tensor) -> dict[str, float]:
         """Measure embeddings (N, hidden) on the validation edges: the area under the ROC curve, of probabilities.
 
         In float32 these tie at 1 above a logit of 17, where no cut-off can tell pairs apart. Ranked by logits, FairGAT
         on Pubmed was best in epochs 2 to 4, with 60 % accuracy at the best cut-off in place of 72 %.
         """
         logits = nn.LinkEncoder.decode(output, self._pairs["validation"])
-        return self.score({"auc": area_under_roc(logits.sigmoid().numpy(force=True), self._labels)})
-
-    def score(self, metrics: dict[str, float]) -> Score:
-        """Rank by the area under the ROC curve."""
-        return Score((metrics["auc"],), metrics)
+        return {"auc": area_under_roc(logits.sigmoid().numpy(force=True), self._labels)}
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect per part `*_logits` (m,)."""

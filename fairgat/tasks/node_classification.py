@@ -11,7 +11,7 @@ from fairgat import nn
 from fairgat.config import NodeTraining
 from fairgat.data.graph import Graph
 from fairgat.tasks import epochs, rates
-from fairgat.tasks.base import Score, Task, best
+from fairgat.tasks.base import Task
 from fairgat.tasks.device import tensor
 
 
@@ -19,7 +19,8 @@ class NodeTask(Task):
     """Node classification on one split: `train`, `validation` and `test` node numbers."""
 
     name = NodeTraining.task
-    rules = {"": best} | epochs.RULES
+    rules = {"": epochs.most_accurate} | epochs.RULES
+    decisive = "accuracy"
     returns = True
 
     def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: NodeTraining, seed: int = 0) -> None:
@@ -40,30 +41,21 @@ class NodeTask(Task):
         labels = self.labels.index_select(0, self.train)
         return binary_cross_entropy_with_logits(output.index_select(0, self.train), labels)  # faster than output[train]
 
-    def validate(self, output: Tensor) -> Score:
+    def validate(self, output: Tensor) -> dict[str, float]:
         """Measure (N,) logits on the validation nodes."""
         logits = output[self.validation]
         loss = float(binary_cross_entropy_with_logits(logits, self._validated))
         logits, labels = logits.numpy(force=True), self._validated.numpy(force=True) == 1
         positive = logits > 0
         counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self.num_groups)
-        return self.score(
-            {
-                "accuracy": rates.accuracy(positive, labels),
-                "statistical_parity": float(rates.gap(rates.positive_rates(counts))),
-                "equal_opportunity": float(rates.gap(rates.true_positive_rates(counts))),
-                "f1": rates.f1(positive, labels),
-                "auc": rates.area_under_roc(logits, labels),
-                "loss": loss,
-            }
-        )
-
-    def score(self, metrics: dict[str, float]) -> Score:
-        """Rank by accuracy; ties go to the smaller sum of gaps.
-
-        A gap that is missing is left out: it is missing in every epoch, as it depends on who the validation nodes are.
-        """
-        return Score((metrics["accuracy"], -float(epochs.gaps([metrics])[0])), metrics)
+        return {
+            "accuracy": rates.accuracy(positive, labels),
+            "statistical_parity": float(rates.gap(rates.positive_rates(counts))),
+            "equal_opportunity": float(rates.gap(rates.true_positive_rates(counts))),
+            "f1": rates.f1(positive, labels),
+            "auc": rates.area_under_roc(logits, labels),
+            "loss": loss,
+        }
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect `logits` (N,)."""

@@ -24,7 +24,7 @@ from fairgat.nn import keep_freed_memory
 from fairgat.plan import Run
 from fairgat.tasks.base import Task, task_class
 from fairgat.tasks.device import use
-from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit
+from fairgat.training.loop import Diverged, Fit, Observer, Progress, fit, nothing
 from fairgat.training.record import Record, digests, pack
 
 
@@ -59,9 +59,9 @@ def run(
     graph: str | Path,
     split: str | Path,
     directory: str | Path,
-    progress: Progress | None = None,
+    progress: Progress = nothing,
     debiased: str | Path | None = None,
-    observe: Observer | None = None,
+    observe: Observer = nothing,
     device: Device = "cpu",
 ) -> Record:
     """Train one cell on one split and write run.json, history.csv, predictions.npz and model.npz.

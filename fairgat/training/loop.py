@@ -10,9 +10,9 @@ import torch
 
 from fairgat.errors import FairGATError
 from fairgat.methods.base import Method
-from fairgat.tasks.base import Score, Task
+from fairgat.tasks.base import Task
 
-Progress = Callable[[int, dict[str, float]], None]  # called with the epoch and its row of the history
+Progress = Callable[[int, dict[str, float]], object]  # called with the epoch and its row of the history
 Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
 
 
@@ -38,9 +38,12 @@ class Fit:
     seconds: list[float] = field(default_factory=list)
 
 
-def fit(
-    method: Method, progress: Progress | None = None, observe: Observer | None = None, result: Fit | None = None
-) -> Fit:
+def nothing(epoch: int, given: object) -> dict[str, float]:
+    """Neither show nor observe anything."""
+    return {}
+
+
+def fit(method: Method, progress: Progress = nothing, observe: Observer = nothing, result: Fit | None = None) -> Fit:
     """Train for the protocol's epochs; every rule of the task then chooses an epoch from the validation scores.
 
     The output that enters epoch e + 1 is that of the model after e epochs, so judging needs no pass of its own.
@@ -56,23 +59,20 @@ def fit(
     """
     task, epochs = method.task, method.task.training.epochs
     result, losses = result or Fit(), {}
-    scores: list[Score] = []
+    scores: list[dict[str, float]] = []
     outputs: dict[int, torch.Tensor] = {}  # by position among the scores
     for epoch in range(epochs + 1):
         started = time.perf_counter()
         output = method.forward()
         if epoch:
             scores.append(_validated(task, output.detach(), epoch))
-            measured = {f"validation_{name}": value for name, value in scores[-1].metrics.items()}
-            row = {"epoch": epoch, **losses, **measured, **(observe(epoch, method) if observe else {})}
+            measured = {f"validation_{name}": value for name, value in scores[-1].items()}
+            row = {"epoch": epoch, **losses, **measured, **observe(epoch, method)}
             result.history.append(row)
-            outputs[epoch - 1] = output.detach().clone()
-            if not task.returns:
-                outputs = {k: outputs[k] for k in {rule(scores) for rule in task.rules.values()}}
+            outputs = _reportable(outputs | {epoch - 1: output.detach().clone()}, task, scores)
             if task.rules[task.training.reported](scores) == epoch - 1:
                 result.weights = {name: w.numpy(force=True).copy() for name, w in method.model.state_dict().items()}
-            if progress is not None:
-                progress(epoch, row)
+            progress(epoch, row)
         if epoch < epochs:
             losses = method.update(output)
             result.seconds.append(time.perf_counter() - started)
@@ -82,11 +82,18 @@ def fit(
     return result
 
 
-def _validated(task: Task, output: torch.Tensor, epoch: int) -> Score:
+def _reportable(outputs: dict[int, torch.Tensor], task: Task, scores: list[dict[str, float]]) -> dict:
+    """Keep the outputs that a rule may report in the end."""
+    if task.returns:
+        return outputs
+    return {place: outputs[place] for place in {rule(scores) for rule in task.rules.values()}}
+
+
+def _validated(task: Task, output: torch.Tensor, epoch: int) -> dict[str, float]:
     """Score the output of an epoch on validation, unless training has diverged."""
     if not torch.isfinite(output).all():
         raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {task.training.epochs}")
-    score = task.validate(output)
-    if not all(map(math.isfinite, score.key)):  # products of finite embeddings may overflow
+    scores = task.validate(output)
+    if not math.isfinite(scores[task.decisive]):  # products of finite embeddings may overflow
         raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {task.training.epochs}")
-    return score
+    return scores

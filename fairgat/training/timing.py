@@ -34,12 +34,9 @@ def measure(
     The methods' epochs are interleaved, so that a machine that slows down slows all of them alike.
 
     Args:
-        graph, split: the files made by the workflow.
         entries: per method its `module` and its `cells`, path to settings; the first that trains is timed.
         training: the protocol of node classification.
-        seed: the experiment's.
-        debiased: the file of `fairgat.methods.edits` for each method that needs one.
-        device: where to train.
+        debiased: the file of the debiased graph of each method that needs one.
 
     Returns:
         What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`

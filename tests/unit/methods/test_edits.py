@@ -1,10 +1,5 @@
 """EDITS's debiasing against the same optimisation left to autograd over a dense matrix, and its thresholds."""
 
-import os
-import subprocess
-import sys
-from dataclasses import replace
-
 import numpy as np
 import pytest
 import torch
@@ -15,7 +10,7 @@ from torch import nn
 from fairgat import methods
 from fairgat.config import Splits
 from fairgat.data import splits
-from fairgat.errors import CellCalledOff, NotDefined
+from fairgat.errors import CellCalledOff
 from fairgat.methods.edits import bias
 from fairgat.methods.edits.fit import Debias, Debiasing, debias
 from fairgat.methods.edits.result import Debiased
@@ -159,15 +154,12 @@ def test_too_dense_a_threshold_is_called_off_whether_or_not_its_pairs_are_listed
             assert np.array_equal(same, removed)
 
 
-def test_saving_keeps_everything(graph, train, tmp_path):
-    result = debias(graph, train, SETTINGS, seed=1)
-    again = debias(graph, train, SETTINGS, seed=1)
-    result.save(tmp_path / "a.npz")
-    again.save(tmp_path / "b.npz")
-    assert (tmp_path / "a.npz").read_bytes() == (tmp_path / "b.npz").read_bytes()
-    loaded = Debiased.load(tmp_path / "a.npz")
-    for name in Debiased.__dataclass_fields__:
-        assert np.array_equal(getattr(loaded, name), getattr(result, name))
+def test_the_same_seed_leaves_the_same_file(graph, train, tmp_path):
+    for name in "ab":
+        debias(graph, train, SETTINGS, seed=1).save(tmp_path / name)
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+    kept, same = Debiased.load(tmp_path / "a"), debias(graph, train, SETTINGS, seed=1)
+    assert all(np.array_equal(value, getattr(same, name)) for name, value in vars(kept).items())
 
 
 def test_without_changes_it_is_gat(graph, train, tmp_path):
@@ -188,12 +180,6 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     assert record.failure.startswith("threshold~0.001: ") and not record.epochs
 
 
-def test_a_third_group_is_refused(graph, train):
-    three = replace(graph, sensitive=np.arange(graph.num_nodes) % 3)
-    with pytest.raises(NotDefined, match="two sensitive groups; this graph has 3: s=0; s=1; s=2"):
-        debias(three, train, SETTINGS, 0)
-
-
 def test_bias_before_and_after(graph, train):
     _, result = finished(graph, train, structure_l1=0.1)
     report = bias.describe(graph, result, [(0.3, 2), (0.001, 2)])
@@ -209,19 +195,3 @@ def test_bias_before_and_after(graph, train):
     first, second = report["after"]
     assert first["edges"] == report["before"]["edges"] + first["added"] - first["removed"]
     assert second["edges"] > first["edges"]
-
-
-def test_a_process_that_compiles_gets_the_bits_of_one_that_loads(tmp_path):
-    code = """
-import hashlib
-import numpy as np
-from fairgat.methods.edits import kernels
-draw = np.random.default_rng(0)
-matrix, velocity, *vectors = (draw.random(shape, np.float32) for shape in [(300, 300)] * 2 + [300] * 4)
-settings = np.array([0.1, 0.9, 0.01, 0.001], np.float32)
-kernels.structure_step(np.arange(301), draw.integers(300, size=300), *vectors, *settings, matrix, velocity)
-print(hashlib.sha1(matrix.tobytes() + velocity.tobytes()).hexdigest())
-"""
-    environment = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path)}
-    compiled, loaded = (subprocess.check_output([sys.executable, "-c", code], env=environment) for _ in range(2))
-    assert compiled == loaded

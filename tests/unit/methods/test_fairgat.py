@@ -123,34 +123,14 @@ def test_the_pass_of_a_variant_and_its_gradient(double, features, protocol, sett
     assert_same_pass(method.forward(), dense_pass(method, matrix, **options), method.model.parameters())
 
 
-@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
-def test_without_a_variant_it_is_fairgat(protocol):
-    graph = small_graph()
-    plain, variant = (fit(make(name, graph, protocol, **CELL)) for name in ("fairgat", "fairgat_variants"))
-    assert plain.history == variant.history
-
-
 @pytest.mark.parametrize(
-    "settings",
-    [
-        {"self_loops": False},
-        {"one_sided": "share"},
-        {"scores": "unscaled"},
-        {"scores": "equal"},
-        {"deviation": "constant"},
-        {"deviation": "robust"},
-        {"outliers": "clipped"},
-        {"groups": "shuffled"},
-    ],
-    ids=str,
+    "settings", [{}, {"logit": "unscaled"}, {"groups": "shuffled"}, {"deviation": "robust"}], ids=str
 )
-@pytest.mark.parametrize("protocol", [NODE, LINK], ids=["nodes", "links"])
-def test_a_variant_starts_from_fairgats_weights_and_ends_elsewhere(protocol, settings):
-    plain = make("fairgat", sparse_graph(), protocol, **CELL)
-    variant = make("fairgat_variants", sparse_graph(), protocol, **CELL, **settings)
-    ours, theirs = (method.model.state_dict() for method in (variant, plain))
-    torch.testing.assert_close(ours, theirs)
-    assert fit(variant).history != fit(plain).history
+def test_a_variant_starts_from_fairgats_weights(settings):
+    plain = fit(make("fairgat", sparse_graph(), **CELL))
+    variant = make("fairgat_variants", sparse_graph(), **CELL, **settings)
+    torch.testing.assert_close(variant.model.state_dict(), make("fairgat", sparse_graph(), **CELL).model.state_dict())
+    assert (fit(variant).history == plain.history) == (settings == {})
 
 
 def test_the_placebo_is_fairgat_with_other_groups(double):

@@ -10,14 +10,13 @@ from dense import judged, make, small_graph
 from fairgat.config import NodeTraining
 from fairgat.config.protocol import EpochRuleName
 from fairgat.tasks import epochs
-from fairgat.tasks.base import Score
 from fairgat.training.loop import fit
 
 NAMES = ("accuracy", "auc", "f1", "statistical_parity", "equal_opportunity", "loss")
 
 
 def scores(rows):
-    return [Score((), dict(zip(NAMES, row, strict=True))) for row in rows]
+    return [dict(zip(NAMES, row, strict=True)) for row in rows]
 
 
 def qian(history):
@@ -38,13 +37,18 @@ def qian(history):
 def test_rules_choose_what_their_definitions_say(seed):
     spread = [0.02, 0.2, 0.5][seed % 3]  # many epochs qualify, some do, none does
     values = np.random.default_rng(seed).uniform(1 - spread, 1, size=(15, len(NAMES))).round(3)
-    given = scores(values)
-    history = [score.metrics for score in given]
-    assert epochs.qian(given) == qian(history)
-    losses = [row["loss"] for row in history]
-    assert epochs.least_loss(given) == losses.index(min(losses))
+    history = scores(values)
+    assert epochs.qian(history) == qian(history)
+    losses, areas = ([row[name] for row in history] for name in ("loss", "auc"))
+    assert epochs.least_loss(history) == losses.index(min(losses))
+    assert epochs.largest_area(history) == areas.index(max(areas))
     less = [row["accuracy"] - (row["statistical_parity"] + row["equal_opportunity"]) for row in history]
-    assert epochs.accuracy_less_gaps(given) == less.index(max(less))
+    assert epochs.accuracy_less_gaps(history) == less.index(max(less))
+
+
+def test_ties_go_to_the_fairer_epoch_then_to_the_earlier():
+    rows = [(0.5, 0.1), (0.6, 0.4), (0.6, 0.1), (0.6, 0.1), (0.1, 0.0)]
+    assert epochs.most_accurate(scores([(accuracy, 1, 1, gap, 0.2, 1) for accuracy, gap in rows])) == 2
 
 
 def test_a_gap_that_is_missing_is_left_out_by_every_rule():

@@ -13,7 +13,6 @@ from fairgat.config import LinkTraining, NodeTraining, Runtime, Splits
 from fairgat.data import splits
 from fairgat.errors import CellCalledOff, ConfigError, NotDefined
 from fairgat.methods import gat
-from fairgat.tasks.base import Score, best
 from fairgat.tasks.link_prediction import LinkTask
 from fairgat.training import timing
 from fairgat.training.loop import Diverged, Fit, fit
@@ -39,14 +38,6 @@ def test_the_best_validation_epoch_is_kept(graph):
     assert kept.epoch == 1 + keys.index(max(keys))
     method.model.load_state_dict({name: torch.from_numpy(value) for name, value in result.weights.items()})
     torch.testing.assert_close(method.forward().detach(), kept.output)
-
-
-def test_ties_go_to_the_fairer_epoch_then_to_the_earlier(graph, monkeypatch):
-    method = make("gat", graph)
-    keys = iter([(0.5, -0.3), (0.6, -0.4), (0.6, -0.1), (0.6, -0.1), *[(0.1, 0.0)] * 6])
-    monkeypatch.setattr(method.task, "rules", {"": best})
-    monkeypatch.setattr(method.task, "validate", lambda _: Score(next(keys), {}))
-    assert fit(method).kept[""].epoch == 3
 
 
 @pytest.mark.parametrize("dropout", [0.0, 0.5])
@@ -76,7 +67,7 @@ def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(
     method.starts_from_forward, method.to_compare = False, 3
     assert fit(method).kept
     method.embed, method.to_compare = lambda: torch.dropout(embed(), 0.5, train=True), 3
-    with pytest.raises(ConfigError, match="two evaluations of the network differ"):
+    with pytest.raises(ConfigError, match="two passes of the network differ"):
         fit(method)
 
 
@@ -159,18 +150,6 @@ def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypa
     of, overflown = LinkTask.predictions, {"test_logits": np.full(3, np.nan, np.float32)}
     monkeypatch.setattr(LinkTask, "predictions", lambda task, z: of(task, z) | overflown)
     assert "test logits of epoch" in failed(job("a", protocol=LINK), tmp_path / "a")
-
-
-@pytest.mark.parametrize("module", NODE_METHODS)
-def test_no_parameter_that_is_nan_goes_unnoticed(graph, module):
-    method = make(module, graph)
-    for name, parameter in method.model.named_parameters():
-        before = parameter.detach().clone()
-        with torch.no_grad():
-            parameter.view(-1)[0] = torch.nan
-        assert method.forward().isnan().any(), name
-        with torch.no_grad():
-            parameter.copy_(before)
 
 
 def test_a_training_that_diverges_keeps_its_way_there(graph):
