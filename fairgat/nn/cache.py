@@ -1,7 +1,9 @@
 """Compute once what depends on a tensor that stays the same."""
 
+import sys
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from functools import wraps
 from typing import Any
 
 import torch
@@ -9,11 +11,23 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 
+def uncompiled(function: Callable) -> Callable:
+    """Decorator: break torch.compile's graph at a function's calls, without importing the compiler for everybody."""
+    disabled = torch._disable_dynamo(function)
+
+    @wraps(function)
+    def call(*arguments):
+        return (disabled if "torch._dynamo" in sys.modules else function)(*arguments)
+
+    return call
+
+
 def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:
     """`find(x)`, computed once for as long as the same unmodified tensor is passed, if it needs no gradient."""
     if torch.compiler.is_compiling() or x.requires_grad or x.is_inference() or not has_storage(x):
         return find(x)
-    now = _state(x)
+    data = x.data_ptr() if x.layout == torch.strided else None
+    now = x._version, data, x.dtype, x.shape  # changes when x is written to, or gets other data, as by `.double()`
     then, results = cache.get(x, (None, {}))
     if then != now:
         results = {}
@@ -21,10 +35,21 @@ def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any
     return once(results, "result", lambda: find(x))
 
 
-def _state(tensor: Tensor) -> tuple:
-    """What changes when a tensor is written to, or gets other data, as in `module.double()`."""
-    data = tensor.data_ptr() if tensor.layout == torch.strided else None
-    return tensor._version, data, tensor.dtype, tensor.shape
+def once(results: dict, key: Any, make: Callable[[], Any]) -> Any:
+    """`results[key]`, made by the first call, as tensors that serve any later one."""
+    if key not in results:
+        _fill(results, key, make)
+    return results[key]
+
+
+@uncompiled
+def _fill(results: dict, key: Any, make: Callable[[], Any]) -> None:
+    if has_storage(torch.empty(0, device="cpu")):
+        with torch.inference_mode(False):  # what is made there serves no training
+            results[key] = make()
+    else:  # torch.func's transforms wrap all that is made in their thread
+        with ThreadPoolExecutor(1) as another:
+            results[key] = another.submit(make).result()
 
 
 def has_storage(x: Tensor) -> bool:
@@ -36,19 +61,3 @@ def has_storage(x: Tensor) -> bool:
     except RuntimeError:
         return False
     return True
-
-
-def once(results: dict, key: Any, make: Callable[[], Any]) -> Any:
-    """`results[key]`, made by the first call, as tensors that serve any later one.
-
-    Those that are made in inference mode serve no training, and those of torch.func's transforms, which belong to a
-    thread, are wrapped.
-    """
-    if key not in results:
-        if has_storage(torch.empty(0, device="cpu")):
-            with torch.inference_mode(False):
-                results[key] = make()
-        else:
-            with ThreadPoolExecutor(1) as another:
-                results[key] = another.submit(make).result()
-    return results[key]

@@ -204,27 +204,22 @@ class GATConv(nn.Module):
         self._check_features(x, size)
         if isinstance(edge_index, CSRGraph):
             graph = edge_index
-            self._check_csr(graph, x.size(0), fair, shares)
+            self._check_csr(graph, len(x), fair, shares)
         else:
-            graph = csr_of(edge_index, x.size(0), sensitive, self.add_self_loops, shares)
+            graph = csr_of(edge_index, len(x), sensitive, self.add_self_loops, shares)
         if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
             expected = f"bool of shape ({graph.num_edges},), one for each edge"
             raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
-        if self.edge_dim is not None:
+        if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, edge_index, graph)
-        elif edge_attr is not None:
-            raise ValueError("this layer was made without edge_dim, and takes no edge features")
         return graph
 
     def _check_features(self, x, size) -> None:
-        if isinstance(x, tuple | list) or (size is not None and tuple(size) != (len(x), len(x))):
-            raise ValueError("x must be one matrix, and size None or (N, N): bipartite graphs are not supported")
-        if not isinstance(x, Tensor):
-            raise ValueError(f"x must be a tensor, got {type(x).__name__}: pass torch.as_tensor(x)")
-        if x.dim() != 2 or x.size(1) != self.in_channels:
-            raise ValueError(f"x must have shape (N, {self.in_channels}), got {tuple(x.shape)}")
-        if x.layout != torch.strided:
-            raise ValueError(f"x must be dense, got {x.layout}: pass x.to_dense()")
+        if not isinstance(x, Tensor) or x.layout != torch.strided or x.dim() != 2 or x.size(1) != self.in_channels:
+            got = f"{x.layout} of {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
+            raise ValueError(f"x must be one dense tensor of shape (N, {self.in_channels}), got {got}")
+        if size is not None and tuple(size) != (len(x), len(x)):
+            raise ValueError(f"size must be None or (N, N), got {size}: bipartite graphs are not supported")
         self._check_type("x", x)
 
     def _check_type(self, name: str, values: Tensor) -> None:
@@ -233,22 +228,19 @@ class GATConv(nn.Module):
             raise ValueError(f"{name} is {values.dtype} and the layer {own}: convert one of them, as .to({own}) does")
 
     def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
-        if graph.num_nodes != nodes:
-            raise ValueError(f"the CSRGraph has {graph.num_nodes} nodes, and x {nodes} rows")
-        if graph.segmented != fair:
-            raise ValueError(f"this layer needs a CSRGraph made {'with' if fair else 'without'} `sensitive`")
-        if graph.shares != shares:
-            raise ValueError(f"this layer needs a CSRGraph made with shares={shares}, got {graph.shares}")
-        if graph.add_self_loops not in (None, self.add_self_loops):
-            raise ValueError(f"this layer needs a CSRGraph made with add_self_loops={self.add_self_loops}")
+        loops = self.add_self_loops if graph.add_self_loops is None else graph.add_self_loops
+        needed, got = (
+            (nodes, fair, self.add_self_loops, shares),
+            (graph.num_nodes, graph.segmented, loops, graph.shares),
+        )
+        if needed != got:
+            raise ValueError(f"the layer needs a CSRGraph made by {_call(*needed)}, got one by {_call(*got)}")
 
     def _check_edges(self, edge_attr, edge_index, graph: CSRGraph) -> None:
-        if edge_attr is None:
-            raise ValueError(f"this layer was made with edge_dim={self.edge_dim}, and needs edge_attr")
+        if edge_attr is None or self.edge_dim is None:
+            raise ValueError(f"edge_attr goes with edge_dim, and this layer was made with edge_dim={self.edge_dim}")
         if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
             raise ValueError("edge features need edge_index of shape (2, E): a sparse matrix gives them no order")
-        if graph.num_given is None:
-            raise ValueError("under torch.compile, edge features need a CSRGraph in the place of edge_index")
         expected = (graph.num_given, self.edge_dim)
         if edge_attr.shape != expected and (self.edge_dim > 1 or edge_attr.shape != expected[:1]):
             got = tuple(edge_attr.shape)
@@ -272,6 +264,11 @@ class GATConv(nn.Module):
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self.in_channels}, {self.out_channels}, heads={self.heads}{self.extra_repr()})"
+
+
+def _call(nodes: int, fair: bool, loops: bool, shares) -> str:
+    """How a CSRGraph is made, for messages."""
+    return f"from_edge_index(edge_index, {nodes}{', sensitive' * fair}, add_self_loops={loops}, shares={shares})"
 
 
 def glorot_(weight: Tensor) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat import groups as grouping
-from fairgat.nn.cache import kept, once
+from fairgat.nn.cache import kept, once, uncompiled
 
 if TYPE_CHECKING:
     from fairgat.nn.shares import Shares
@@ -86,10 +86,10 @@ class CSRGraph:
             raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
         if shares is not None and shares.add_self_loops not in (None, add_self_loops):
             raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
-        edges = _checked(edge_index, num_nodes)
+        edges = checked(edge_index, num_nodes)
         loops = edges[0] == edges[1]
         given = np.flatnonzero(~loops) if add_self_loops and loops.any() else None
-        source, target = _with_loops(edges, num_nodes) if add_self_loops else edges
+        source, target = with_self_loops(edges, num_nodes) if add_self_loops else edges
         segments, segment, mass = 1, target, None
         if sensitive is not None:
             groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
@@ -209,23 +209,13 @@ def _masses_of(shares: "Shares", groups: np.ndarray, held: np.ndarray) -> np.nda
     return np.take_along_axis(shares.of(groups, present), turn, 1)
 
 
-def incoming(edge_index: Tensor | np.ndarray, num_nodes: int, add_self_loops: bool) -> np.ndarray:
-    """(2, E') int64 edges, where asked for with exactly one self-loop per node, which come last.
+def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
+    """(2, E) int64 edges.
 
     Raises:
         ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
     """
-    edges = _checked(edge_index, num_nodes)
-    return _with_loops(edges, num_nodes) if add_self_loops else edges
-
-
-def _with_loops(edges: np.ndarray, num_nodes: int) -> np.ndarray:
-    return np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
-
-
-def _checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
-    """(2, E) int64 edges between nodes 0 .. N-1."""
-    edges = _edges(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
+    edges = _ends(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
         ends = f"{edges.min()} to {edges.max()}"
@@ -233,12 +223,13 @@ def _checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
     return edges
 
 
-def _edges(edge_index: Tensor, num_nodes: int) -> Tensor:
-    """(2, E) edges of whatever stands for them.
+def with_self_loops(edges: np.ndarray, num_nodes: int) -> np.ndarray:
+    """(2, E') the edges with exactly one self-loop for each node, which come last."""
+    return np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
 
-    Raises:
-        ValueError: it is neither integers of shape (2, E) nor a sparse (N, N) matrix.
-    """
+
+def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
+    """(2, E) sources and targets, also of a sparse (N, N) matrix."""
     if not isinstance(edge_index, Tensor):
         raise ValueError(f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}")
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
@@ -260,16 +251,11 @@ def _edges(edge_index: Tensor, num_nodes: int) -> Tensor:
 _graphs = WeakTensorKeyDictionary()  # edge_index to a dictionary, whose values map the groups to a graph
 
 
+@uncompiled  # SciPy cannot be traced
 def csr_of(
     edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None" = None
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
-    as_tensors = shares is None and (sensitive is None or isinstance(sensitive, Tensor))
-    if torch.compiler.is_compiling() and as_tensors:  # SciPy cannot be traced, only called
-        arrays = torch.ops.fairgat.csr(edge_index, sensitive, num_nodes, add_self_loops)
-        graph = CSRGraph(num_nodes, 1 if sensitive is None else 2, *arrays[:4])
-        graph._arrays.update(cuts=arrays[4], transposed=tuple(arrays[5:]))
-        return graph
 
     def build(_: Any = None) -> CSRGraph:
         return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops, shares)
@@ -283,25 +269,6 @@ def csr_of(
     if max(len(of_edges), sum(map(len, of_edges.values()))) > KEPT:  # kinds whose groups are gone count, too
         of_edges.clear()
     return graph
-
-
-@torch.library.custom_op("fairgat::csr", mutates_args=())
-def _build(edge_index: Tensor, sensitive: Tensor | None, num_nodes: int, add_self_loops: bool) -> tuple[(Tensor,) * 10]:
-    graph = CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops)
-    return graph.rowptr, graph.segptr, graph.source, graph.permutation, graph.cuts(), *graph.transposed()
-
-
-@_build.register_fake
-def _build_fake(edge_index, sensitive, num_nodes, add_self_loops):
-    context = torch.library.get_ctx()
-    edges = context.new_dynamic_size() if add_self_loops else edge_index.size(1)
-    pointers, segments = num_nodes + 1, (1 if sensitive is None else 2) * num_nodes + 1
-    shapes = {"rowptr": pointers, "segptr": segments, "source": edges, "permutation": edges}
-    shapes |= {"cuts": (context.new_dynamic_size(), 4), "tptr": pointers, "ttarget": edges, "tedge": edges}
-    shapes |= {"position": edges, "tcuts": (context.new_dynamic_size(), 4)}
-    short = {"source", "ttarget", "tedge", "position"}
-    types = {name: torch.int32 if name in short else torch.int64 for name in shapes}
-    return tuple(edge_index.new_empty(shape, dtype=types[name]) for name, shape in shapes.items())
 
 
 # ----------------------------------------------------------------------------------- the order of the nodes

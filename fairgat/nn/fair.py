@@ -59,14 +59,11 @@ class FairGATConv(GATConv):
             in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
             bias, residual,
         )  # fmt: skip
-        if not (alpha_chi is None or isinstance(alpha_chi, Shares)):
-            _check_share(alpha_chi)
-        if eta is not None:
-            _check_eta(eta)
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center and eta is not None
         self.spectral_norm = spectral_norm
+        self._check_steps()
 
     def forward(
         self,
@@ -85,16 +82,15 @@ class FairGATConv(GATConv):
         `sensitive` is not needed. With S1 it must not be given where `edge_index` is a `CSRGraph`, which is made with
         it, and with the layer's shares if it has any.
         """
+        self._check_steps()  # they may have been set since
         fair = self.alpha_chi is not None
-        if fair and sensitive is None and not isinstance(edge_index, CSRGraph):
-            raise ValueError("fair attention needs `sensitive`, the (N,) group of each node")
-        if not fair and sensitive is not None:
-            _check_place(sensitive, len(x))
+        if fair and (sensitive is None) != isinstance(edge_index, CSRGraph):
+            raise ValueError("fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph")
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
-        groups = sensitive if fair else None
-        graph = self._graph(x, edge_index, groups, keep, edge_attr, size, fair, shares)
-        if groups is not None and graph is edge_index:
-            raise ValueError("`sensitive` is part of the CSRGraph: pass either it, or edge_index and `sensitive`")
+        graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, fair, shares)
+        if isinstance(sensitive, Tensor) and sensitive.shape != x.shape[:1]:  # also where nothing reads it
+            got = tuple(sensitive.shape)
+            raise ValueError(f"`sensitive` must have shape ({len(x)},), got {got}: features of edges are `edge_attr`")
         return self._forward(x, graph, keep, edge_attr, return_attention_weights)
 
     def attend(
@@ -102,17 +98,13 @@ class FairGATConv(GATConv):
     ) -> Tensor:
         """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
         alpha_chi = 0.0 if graph.shares is not None or self.alpha_chi is None else self.alpha_chi
-        _check_share(alpha_chi)  # it may have been set since
         return segment_softmax(source, target, graph, alpha_chi, self.negative_slope, keep, edge)
 
     def normalise(self, features: Features) -> Features:
         """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""
         if self.eta is None:
             return features
-        _check_eta(self.eta)  # it may have been set since
-        if not self.center:
-            return features.standardised(self.eta)
-        return features.centred(self.eta)
+        return features.centred(self.eta) if self.center else features.standardised(self.eta)
 
     def weight(self) -> Tensor:
         """S2: W (H * C, F_in) divided by its spectral norm; the parameter where S3 follows, which undoes any factor."""
@@ -129,24 +121,12 @@ class FairGATConv(GATConv):
         steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
         return steps + ", center=True" * self.center + super().extra_repr()
 
-
-def _check_place(sensitive: Any, nodes: int) -> None:
-    """Refuse features of edges, which are GATConv's third argument, where nothing else reads the groups."""
-    shape = tuple(sensitive.shape) if hasattr(sensitive, "shape") else (len(sensitive),)
-    if shape != (nodes,) or (isinstance(sensitive, Tensor) and sensitive.is_floating_point()):
-        raise ValueError(
-            f"the third argument is `sensitive`, a group for each of the {nodes} nodes, got {shape}: "
-            "features of edges are `edge_attr`"
-        )
-
-
-def _check_share(alpha_chi: Any) -> None:
-    # Not a tensor, whose gradient would be lost, and not a flag.
-    if isinstance(alpha_chi, bool) or not isinstance(alpha_chi, Real) or not 0 <= alpha_chi <= 1:
-        allowed = "a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None"
-        raise ValueError(f"alpha_chi must be {allowed}, got {alpha_chi!r}")
-
-
-def _check_eta(eta: float) -> None:
-    if not isinstance(eta, Real) or not 0 < eta < math.inf:
-        raise ValueError(f"eta must be positive and finite, got {eta!r}")
+    def _check_steps(self) -> None:
+        share, eta = self.alpha_chi, self.eta
+        # A tensor's gradient would be lost, and a flag is no share.
+        number = isinstance(share, Real) and not isinstance(share, bool) and 0 <= share <= 1
+        if not (number or share is None or isinstance(share, Shares)):
+            allowed = "a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None"
+            raise ValueError(f"alpha_chi must be {allowed}, got {share!r}")
+        if not (eta is None or (isinstance(eta, Real) and 0 < eta < math.inf)):
+            raise ValueError(f"eta must be positive and finite, got {eta!r}")

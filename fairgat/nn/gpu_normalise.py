@@ -159,52 +159,6 @@ def scale_and_shift_gradient(grad, x, scale):
     return grad_x, grad_scale, grad_bias
 
 
-@triton.jit
-def _scaled_gradient(
-    grad, x, scale, grad_x, grad_scale, F, K, grad_f, grad_k, x_f, x_k, ROWS: tl.constexpr, COLUMNS: tl.constexpr
-):
-    f = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
-    factor = _number(scale + f, f < F)
-    dots = tl.zeros((ROWS,), tl.float32)
-    for at in range(0, K, COLUMNS):
-        k = at + tl.arange(0, COLUMNS)
-        ok = (f < F)[:, None] & (k < K)[None, :]
-        g = _number(grad + f[:, None] * grad_f + k[None, :] * grad_k, ok)
-        v = _number(x + f[:, None] * x_f + k[None, :] * x_k, ok)
-        dots += tl.sum(g * v, 1)
-        tl.store(grad_x + f[:, None] * x_f + k[None, :] * x_k, (g * factor[:, None]).to(grad_x.dtype.element_ty), ok)
-    tl.store(grad_scale + f, dots.to(grad_scale.dtype.element_ty), f < F)
-
-
-@attention.operator(
-    "scaled(Tensor x, Tensor scale) -> Tensor",
-    lambda x, scale: torch.empty_like(x),
-    lambda ctx, grad: torch.ops.fairgat.scaled_backward(grad, *ctx.saved_tensors),
-    lambda ctx, inputs, output: ctx.save_for_backward(*inputs),
-    device="CUDA",
-)
-def scaled(x, scale):
-    """Rows of x (F, K) times their scale (F,)."""
-    return x * scale[:, None]
-
-
-@attention.operator(
-    "scaled_backward(Tensor grad, Tensor x, Tensor scale) -> (Tensor, Tensor)",
-    lambda grad, x, scale: (torch.empty_like(x), torch.empty_like(scale)),
-    device="CUDA",
-)
-def scaled_gradient(grad, x, scale):
-    grad_x, grad_scale = (
-        torch.empty_strided(x.shape, x.stride(), dtype=x.dtype, device=x.device),
-        torch.empty_like(scale),
-    )
-    if len(x):
-        _scaled_gradient[(triton.cdiv(len(x), 8),)](
-            grad, x, scale.contiguous(), grad_x, grad_scale, *x.shape, *grad.stride(), *x.stride(), 8, COLUMNS
-        )
-    return grad_x, grad_scale
-
-
 # ----------------------------------------------------------------------- columns of a product, from its covariance
 
 

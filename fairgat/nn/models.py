@@ -6,7 +6,7 @@ import torch
 from torch import Tensor, nn
 
 from fairgat.nn.conv import GATConv, glorot_
-from fairgat.nn.csr import INTEGERS, CSRGraph
+from fairgat.nn.csr import CSRGraph
 from fairgat.nn.normalise import spectrally_normalised, standardise
 
 Layer = Callable[[int, int], GATConv]  # (in_channels, out_channels) to a layer
@@ -88,10 +88,7 @@ class LinkEncoder(nn.Module):
         """(m,) logits of the links edges (2, m) between embeddings z (N, hidden).
 
         Raises:
-            ValueError: edges are no integers of that shape.
-            IndexError: they name a node outside 0 .. N-1.
+            IndexError: edges name a node outside 0 .. N-1.
         """
-        if edges.dim() != 2 or edges.size(0) != 2 or edges.dtype not in INTEGERS:
-            raise ValueError(f"edges must be integers of shape (2, m), got {edges.dtype} of {tuple(edges.shape)}")
-        source, target = nn.functional.embedding(edges.long(), z)  # whose gradient is faster than z[edges]'s
+        source, target = nn.functional.embedding(edges, z)  # whose gradient is faster than z[edges]'s
         return torch.linalg.vecdot(source, target)

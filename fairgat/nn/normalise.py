@@ -80,9 +80,8 @@ def column_factor(x: Tensor, eta: float, otherwise: Tensor | None = None) -> Ten
     """(...) eta / std of the columns of x (N, ...), and eta * `otherwise` (1 if None) of those that do not vary."""
     if fused(x) and (x.dim() > 1 or x.is_cuda):  # on the CPU plain PyTorch is as fast for one column
         flat = None if otherwise is None else exact(otherwise).flatten()
-        return torch.ops.fairgat.column_factor(x.flatten(1) if x.dim() > 1 else x[:, None], flat, eta)[0].view(
-            x.shape[1:]
-        )
+        factor, _, _ = torch.ops.fairgat.column_factor(x.flatten(1) if x.dim() > 1 else x[:, None], flat, eta)
+        return factor.view(x.shape[1:])
     mean, variance = moments(x)
     return eta * inverse_deviation(variance, rounding(mean), 1.0 if otherwise is None else otherwise)
 
@@ -103,13 +102,6 @@ def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
     if fused(x, scale, bias):
         return torch.ops.fairgat.scale_and_shift(x, scale, bias)
     return torch.addcmul(bias, x, scale)
-
-
-def scaled(x: Tensor, scale: Tensor) -> Tensor:
-    """Rows of x (F, K) times their scale (F,)."""
-    if x.is_cuda and fused(x, scale):
-        return torch.ops.fairgat.scaled(x, scale)
-    return x * scale[:, None]
 
 
 # The same as operators, without arrays of size N x F on the way, which saved a tenth of FairGAT's epoch.
@@ -228,7 +220,7 @@ class Features:
     def dot(self, vectors: Tensor) -> Tensor:
         """(k, H, N) products of every node's features with vectors (k, H, C)."""
         if self.scale is not None:
-            vectors = scaled(vectors.flatten(1).t(), self.scale.flatten()).t().view_as(vectors)
+            vectors = vectors * self.scale
         if self.weight is not None:
             vectors = torch.einsum("khc,hcf->khf", vectors, self.weight)
         if self.values.dim() == 2:
@@ -255,9 +247,7 @@ class Features:
 
     def scaled_weight(self) -> Tensor:
         """(H, C, K) the weight times the scale, if any."""
-        if self.scale is None:
-            return self.weight
-        return scaled(self.weight.flatten(0, 1), self.scale.flatten()).view_as(self.weight)
+        return self.weight if self.scale is None else self.weight * self.scale[:, :, None]
 
     def averaged(self) -> "Features":
         """(N, 1, C) the mean over the heads, where each head has its own values."""

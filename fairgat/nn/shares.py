@@ -15,7 +15,7 @@ import numpy as np
 from torch import Tensor
 
 from fairgat import groups as grouping
-from fairgat.nn.csr import incoming
+from fairgat.nn.csr import checked, with_self_loops
 
 MOST = 50  # groups: a kind is numbered by the bits of an int64
 _SLACK = 1e-7  # weight of what comes second, nearness to the mean shares
@@ -157,7 +157,8 @@ def balanced_shares(
         raise ValueError(f"sensitive must have shape (N,), got {own.shape}")
     if not 0 < size <= MOST:
         raise ValueError(f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each")
-    source, target = incoming(edge_index, nodes, add_self_loops)
+    edges = checked(edge_index, nodes)
+    source, target = with_self_loops(edges, nodes) if add_self_loops else edges
     counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(nodes, size)
     rows = counts.any(1)  # a node without neighbours attends to nothing
     if not rows.any():

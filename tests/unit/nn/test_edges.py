@@ -82,7 +82,7 @@ def test_second_derivatives_in_float64(edge_index, sensitive):
         ({"edge_dim": 3}, None, "made with edge_dim=3"),
         ({"edge_dim": 3}, torch.zeros(4, 3), "one row for each edge that was given"),
         ({"edge_dim": 3}, torch.zeros(128), "one row for each edge"),
-        ({}, torch.zeros(128, 3), "without edge_dim"),
+        ({}, torch.zeros(128, 3), "made with edge_dim=None"),
     ],
 )
 def test_what_does_not_fit_is_refused(options, given, message, edge_index):

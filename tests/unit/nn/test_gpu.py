@@ -26,7 +26,6 @@ def operators():
         attention.DTYPES["cpu"] = attention.DTYPES["cuda"]
         own = {"matrix_factor": gpu_normalise.matrix_factor}
         own |= {"matrix_factor_backward": gpu_normalise.matrix_factor_gradient}
-        own |= {"scaled": gpu_normalise.scaled, "scaled_backward": gpu_normalise.scaled_gradient}
         attention.implement(own, "CPU")
         attention.implement(gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS, "CPU", allow_override=True)
 
@@ -225,19 +224,3 @@ def test_columns_of_a_product(shared, otherwise):
         results.append([factor, own.grad, matrix.grad, *([others.grad] if otherwise else [])])
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)
-
-
-@pytest.mark.parametrize("along", [True, False])
-def test_scaled_rows(along):
-    """Of a matrix by rows and by columns, as attention vectors and weights are."""
-    torch.manual_seed(0)
-    x, scale, weights = torch.randn(40, 3).double(), torch.randn(40).double(), torch.randn(40, 3).double()
-    results = []
-    for dtype in (torch.float32, torch.float64):
-        own, factor = (each.to(DEVICE, dtype, copy=True).requires_grad_() for each in (x, scale))
-        given = own if along else own.t().contiguous().t()
-        out = given * factor[:, None] if dtype == torch.float64 else torch.ops.fairgat.scaled(given, factor)
-        (out * weights.to(DEVICE, dtype)).sum().backward()
-        results.append([out, own.grad, factor.grad])
-    for found, exact in zip(*results, strict=True):
-        close(found, exact)

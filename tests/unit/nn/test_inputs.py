@@ -57,14 +57,14 @@ def test_a_csr_of_another_kind_or_graph_is_refused(edge_index, sensitive):
     fair, plain = FairGATConv(5, 8), FairGATConv(5, 8, alpha_chi=None)
     torch.testing.assert_close(fair(features(), cut), fair(features(), edge_index, sensitive))
     torch.testing.assert_close(plain(features(), whole), plain(features(), edge_index))
-    with pytest.raises(ValueError, match="made with `sensitive`"):
-        fair(features(), whole, sensitive)
-    with pytest.raises(ValueError, match="part of the CSRGraph"):
+    with pytest.raises(ValueError, match=r"needs a CSRGraph made by from_edge_index\(edge_index, 30, sensitive, "):
+        fair(features(), whole)
+    with pytest.raises(ValueError, match="or a CSRGraph"):
         fair(features(), cut, 1 - sensitive)
     for layer in (plain, GATConv(5, 8)):
-        with pytest.raises(ValueError, match="made without `sensitive`"):
+        with pytest.raises(ValueError, match=r"got one by from_edge_index\(edge_index, 30, sensitive, "):
             layer(features(), cut)
-        with pytest.raises(ValueError, match=f"{N} nodes, and x {N - 1} rows"):
+        with pytest.raises(ValueError, match=r"needs a CSRGraph made by from_edge_index\(edge_index, 29, "):
             layer(features()[1:], whole)
         with pytest.raises(ValueError, match="one for each edge"):
             layer(features(), whole, keep=torch.ones(3, dtype=torch.bool))
@@ -97,8 +97,7 @@ def annealed(**changes):
         (lambda: GATConv(3, 2, edge_dim=4, fill_value="median"), "mean, add, sum, min, max, mul"),
         (lambda: GATConv(-1, 2), "lazy"),
         (lambda: GATConv(3, 2, heads=0), "positive"),
-        (lambda: GATConv(5, 2)((features(), features()), random_graph()[0]), "bipartite"),
-        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.ones(1)), "without edge_dim"),
+        (lambda: GATConv(5, 2)((features(), features()), random_graph()[0]), r"\(N, 5\), got tuple"),
         (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)), "bipartite"),
         (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
         (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),
@@ -107,7 +106,7 @@ def annealed(**changes):
         (lambda: annealed(eta=-1.0)(features(), *random_graph()), "eta must be positive"),
         (
             lambda: GATConv(5, 2, add_self_loops=False)(features(), CSRGraph.from_edge_index(random_graph()[0], N)),
-            "made with add_self_loops=False",
+            "needs .*add_self_loops=False.* got .*add_self_loops=True",
         ),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
         (lambda: FairGATConv(3, 2, eta="1"), "eta must be positive and finite, got '1'"),
@@ -116,15 +115,12 @@ def annealed(**changes):
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         (
             lambda: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], torch.ones(9)),
-            "each of the 30 nodes",
+            "features of edges are `edge_attr`",
         ),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
-        (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "x.to_dense()"),
+        (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "sparse"),
         (lambda: GATConv(5, 2)(features().double(), random_graph()[0]), "x is torch.float64 and the layer"),
-        (lambda: GATConv(5, 2)(features(), torch.ones(2, 3, dtype=torch.bool)), "integers"),
-        (lambda: GATConv(5, 2)(features(), torch.sparse_coo_tensor(size=(N, N, 2))), "sparse"),
-        (lambda: GATConv(5, 2)(features(), torch.eye(2).to_sparse()), r"shape \(30, 30\), got \(2, 2\)"),
     ],
 )
 def test_errors_say_what_is_wrong(make, message):

@@ -85,13 +85,6 @@ def test_step_two_divides_by_the_norm_of_what_lin_does(options, widths, edge_ind
     assert wrapped.lin.up.weight.grad.any()
 
 
-def test_a_hook_sees_what_lin_makes(edge_index):
-    layer, seen = GATConv(5, 8), []
-    layer.lin.register_forward_hook(lambda lin, given, out: seen.append(out.shape))
-    layer(features(), edge_index)
-    assert seen == [(30, 8)]
-
-
 def test_features_of_edges_go_through_their_module(edge_index):
     layer, edge_attr = GATConv(5, 8, edge_dim=2), torch.randn(edge_index.size(1), 2)
     expected = layer(features(), edge_index, edge_attr)
