@@ -9,7 +9,7 @@ from fairgat import __version__
 from fairgat.errors import FairGATError
 
 COMMANDS = {
-    "train": "train one cell on one split, with a progress bar",
+    "train": "train one cell on one split",
     "evaluate": "compute a finished run's metrics again from its predictions",
     "explain": "say in up to five lines where a finished run's gap comes from, and what fair attention can do about it",
     "audit": "compare results with the published numbers and claims",

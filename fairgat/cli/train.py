@@ -1,4 +1,4 @@
-"""`fairgat train`: one cell on one split with a progress bar, also a cell that no grid has."""
+"""`fairgat train`: one cell on one split, also a cell that no grid has."""
 
 import argparse
 from pathlib import Path
@@ -17,7 +17,7 @@ from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
 from fairgat.training import job as training
 from fairgat.training.loop import nothing
-from fairgat.training.progress import bar
+from fairgat.training.progress import log_lines
 from fairgat.training.record import NAME
 
 
@@ -33,7 +33,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--split", type=int, default=0, help="number of the split (default: 0)")
     parser.add_argument("--config", nargs="+", default=["config.yaml"], metavar="FILE", help="configuration files")
     parser.add_argument("--out", type=Path, default=Path("by-hand"), metavar="FOLDER", help="default: by-hand")
-    parser.add_argument("--quiet", action="store_true", help="no progress bar")
+    parser.add_argument("--quiet", action="store_true", help="print no epochs")
     parser.set_defaults(run=run, takes_rest=True)
 
 
@@ -66,7 +66,7 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
         graph=graph,
         split=split,
         directory=arguments.out / job.folder,
-        progress=nothing if arguments.quiet else bar(epochs, f"{method} on {name}"),
+        progress=nothing if arguments.quiet else log_lines(epochs),
         debiased=debiased,
         device=settings.training.device,
     )

@@ -34,7 +34,7 @@ def test_the_wheel_has_what_the_repository_has(wheel):
 
 def run(wheel, code, *arguments):
     """Run code with the wheel, where the packages of the workflow are not installed."""
-    missing = ["pandas", "pydantic", "yaml", "pooch", "requests", "tqdm", "matplotlib", "altair", "snakemake"]
+    missing = ["pandas", "pydantic", "yaml", "pooch", "requests", "matplotlib", "altair", "snakemake"]
     start = f"import sys; sys.path.insert(0, {str(wheel)!r}); sys.modules |= dict.fromkeys({missing})\n"
     command = [sys.executable, "-c", start + code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=wheel.parent)
