@@ -42,12 +42,6 @@ def split_shares(wildcards):
     return CONFIG.splits.shares(TASKS[task_of(wildcards)].divides)
 
 
-def debiased_cells(wildcards):
-    """The settings of every cell that a debiased graph is for, without the debiasing's own."""
-    settings = {key: value for key, value in CONFIG.methods[wildcards.method].settings.items() if key != "debias"}
-    return [settings | fairgat.cells.from_path(cell) for cell in CONFIG.cells(wildcards.method, wildcards.dataset)]
-
-
 def method_runs(wildcards):
     """The cell and the split of every run of a method on a data set, in the order of `PLAN.outputs`."""
     return [(run.cell, run.split) for run in PLAN.runs(task_of(wildcards), wildcards.dataset, wildcards.method)]
@@ -69,4 +63,4 @@ def shown():
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
     pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
-    return [*tables, *document, *figures, *pages, *PLAN.files("bias")]
+    return [*tables, *document, *figures, *pages]

@@ -152,7 +152,7 @@ rule audit:
 rule costs:
     input:
         runs=[path for task in TASKS for path in PLAN.shards(task)],
-        bias=PLAN.files("bias"),
+        debiasing=PLAN.files("debiasing"),
     output:
         [
             reported(f"costs/costs.{form}", "costs", "Provenance", {"provenance": "What the training cost"})

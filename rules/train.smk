@@ -1,8 +1,7 @@
 # A training job for each data set, method, cell and split; before it, debiased graphs; and the time of an epoch.
 
 
-# EDITS's debiasing: one job per data set and split, shared by all thresholds. What it reports per threshold is another
-# job, so that another grid does not debias again.
+# EDITS's debiasing: one job per data set and split, shared by all thresholds.
 rule debias:
     input:
         graph=results("data/graphs/{dataset}.npz"),
@@ -29,32 +28,6 @@ rule debias:
         "Debias {wildcards.dataset} for {wildcards.method}, split {wildcards.split}"
     script:
         "../workflow_scripts/debias.py"
-
-
-rule bias:
-    input:
-        graph=results("data/graphs/{dataset}.npz"),
-        debiased=rules.debias.output.debiased,
-        timing=rules.debias.output.timing,
-    output:
-        report=results("data/debiased/{dataset}/{method}/split-{split}.json"),
-    log:
-        results("logs/bias/{dataset}/{method}/split-{split}.log"),
-    benchmark:
-        results("benchmarks/bias/{dataset}/{method}/split-{split}.tsv")
-    conda:
-        ENV
-    resources:
-        mem_mb=growing(2000),
-        runtime=growing(15),
-    params:
-        code=lambda w: code("bias", method_module(w)),
-        module=lambda w: CONFIG.module(w.method),
-        cells=debiased_cells,
-    message:
-        "Measure the bias of {wildcards.dataset} before and after debiasing, split {wildcards.split}"
-    script:
-        "../workflow_scripts/bias.py"
 
 
 rule train:

@@ -18,14 +18,13 @@ with logged(snakemake):
     torch.set_num_threads(params.threads)
     settings = Debias(**params.settings)
     graph, train = Graph.load(snakemake.input.graph), splits.load(snakemake.input.split)["train"]
-    seed = splits.seed_of(params.seed, snakemake.wildcards.dataset, int(snakemake.wildcards.split))
+    dataset, method, split = (snakemake.wildcards[name] for name in ("dataset", "method", "split"))
+    seed = splits.seed_of(params.seed, dataset, int(split))
     started = time.perf_counter()
     try:
         debias(graph, train, settings, seed, log_lines(settings.epochs)).save(snakemake.output.debiased)
     except NotDefined as error:  # the runs that would read it fail with the same reason, and the others go on
         print(error)
         save_npz(snakemake.output.debiased)
-    files.write_json(
-        snakemake.output.timing,
-        {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": environment.machine()},
-    )
+    took = {"seconds": time.perf_counter() - started, "threads": params.threads, "machine": environment.machine()}
+    files.write_json(snakemake.output.timing, {"dataset": dataset, "method": method, "split": int(split)} | took)

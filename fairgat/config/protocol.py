@@ -132,7 +132,7 @@ class Training(Model):
     binary: ClassVar[bool] = False
     """Whether it needs the labels 0 and 1."""
     measured: ClassVar[frozenset[str]] = frozenset()
-    """What is measured on it beside the scores: `account`, `bias`, `runtime`, `theory`."""
+    """What is measured on it beside the scores: `account`, `debiasing`, `runtime`, `theory`."""
     epoch_rules: ClassVar[tuple[str, ...]] = ()
     """Further rules for the epoch of a run, which studies compare with the protocol's."""
 
@@ -168,7 +168,7 @@ class NodeTraining(Training):
     title = "Node classification"
     divides = "nodes"
     binary = True
-    measured = frozenset({"account", "bias", "runtime", "theory"})
+    measured = frozenset({"account", "debiasing", "runtime", "theory"})
     epoch_rules = get_args(EpochRuleName)[1:]
 
     epochs: Count = 500

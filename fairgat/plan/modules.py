@@ -13,7 +13,7 @@ from fairgat.errors import ConfigError, nearest
 from fairgat.files import sha256_of
 
 KINDS = (
-    "runs", "cells", "winners", "selection", "histories", "bias", "runtime", "stats", "theory", "account", "audit",
+    "runs", "cells", "winners", "selection", "histories", "debiasing", "runtime", "stats", "theory", "account", "audit",
 )  # fmt: skip
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"

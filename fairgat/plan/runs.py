@@ -164,8 +164,8 @@ class Plan:
                 return [self.selection(task, dataset, method)]
             case "audit":
                 return [self.path("audit/paper_vs_reproduced.csv")] if self.config.compares_with_paper else []
-            case "bias":  # beside each debiased graph
-                return [f"{graph.removesuffix('.npz')}.json" for graph in self.debiased(dataset, method)]
+            case "debiasing":  # what it took, beside each debiased graph
+                return [f"{graph.removesuffix('.npz')}.timing.json" for graph in self.debiased(dataset, method)]
         listed = method in self.config.table(kind).methods  # of the theory or the account
         return [self.path(f"{kind}/{dataset}/{method}.csv")] if listed else []
 

@@ -11,12 +11,12 @@ from fairgat.report.model import Block, Panel, Row, Table, Text, row
 COLUMNS = ("dataset", "method", "jobs", "epochs", "hours", "debias_hours")
 
 
-def collect(runs: pd.DataFrame, bias: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
+def collect(runs: pd.DataFrame, debiasing: Iterable[Mapping[str, Any]]) -> pd.DataFrame:
     """Add up a row per data set and method, in order of appearance, with the columns COLUMNS.
 
     Args:
         runs: shards of scores, as `fairgat.scores.runs.read` gives them. Runs that failed are left out.
-        bias: the report on each debiased graph, with what its `debiasing` took.
+        debiasing: what the debiasing of each graph took.
 
     Returns:
         `hours` are the jobs' epochs one after the other, each job's at its own median: a machine that stood still in
@@ -31,11 +31,9 @@ def collect(runs: pd.DataFrame, bias: Iterable[Mapping[str, Any]]) -> pd.DataFra
         jobs=("epochs", "size"), epochs=("epochs", "sum"), hours=("hours", "sum")
     )
     frame = frame.astype({"epochs": int}).reset_index()
-    debiasing = pd.DataFrame(
-        [(entry["dataset"], entry["method"], entry["debiasing"]["seconds"] / 3600) for entry in bias],
-        columns=[*keys, "debias_hours"],
-    )
-    return frame.merge(debiasing.groupby(keys).sum().reset_index(), how="left", on=keys)[list(COLUMNS)]
+    hours = [(entry["dataset"], entry["method"], entry["seconds"] / 3600) for entry in debiasing]
+    debiased = pd.DataFrame(hours, columns=[*keys, "debias_hours"])
+    return frame.merge(debiased.groupby(keys).sum().reset_index(), how="left", on=keys)[list(COLUMNS)]
 
 
 def page(frame: pd.DataFrame, titles: Mapping[str, str]) -> Table:

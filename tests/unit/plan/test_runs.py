@@ -49,7 +49,7 @@ def test_files_are_those_of_what_is_run():
     assert made.files("winners", "link_prediction") == ["out/summary/link_prediction/winners.csv"]
     assert made.files("selection", "link_prediction") == ["out/runs/link_prediction/papers/gat/selection.json"]
     assert len(made.files("histories")) == 2 * (4 + 1)
-    assert made.files("bias") == [f"out/data/debiased/social/edits/split-{k}.json" for k in range(2)]
+    assert made.files("debiasing") == [f"out/data/debiased/social/edits/split-{k}.timing.json" for k in range(2)]
     assert made.files("runtime") == ["out/runtime/social.json"]
     assert made.files("theory") == ["out/theory/social/gat.csv"]
     assert made.files("theory", "link_prediction") == []

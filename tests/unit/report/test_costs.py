@@ -18,8 +18,8 @@ def test_times_are_added_up():
     rows = [*job(0, "recidivism", "gat", 36), *job(1, "recidivism", "gat", 36), *job(0, "recidivism", "edits", 72)]
     rows += [("recidivism", "edits", "default", 1, "training", "", "failure", None, "too dense")]
     rows += job(0, "cora", "gat", 3.6, 100)
-    bias = [{"dataset": "recidivism", "method": "edits", "debiasing": {"seconds": 180}}] * 2
-    frame = costs.collect(pd.DataFrame(rows, columns=list(COLUMNS)), bias)
+    debiasing = [{"dataset": "recidivism", "method": "edits", "seconds": 180}] * 2
+    frame = costs.collect(pd.DataFrame(rows, columns=list(COLUMNS)), debiasing)
     lines = frame.set_index(["dataset", "method"])
     gat = lines.loc[("recidivism", "gat")]
     assert (gat["jobs"], gat["epochs"]) == (2, 1000)
