@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fairgat.data.graph import distinct
-from fairgat.data.roles import Roles
+from fairgat.data.roles import EdgeFile, Roles
 from fairgat.data.table import Table
 from fairgat.errors import DataError
 
@@ -31,12 +31,7 @@ class Edges:
 
 
 def joined(
-    roles: Roles,
-    listed: Table,
-    ends: Sequence[str],
-    weight: str | None,
-    find: Find,
-    unknown: str = "which names nobody",
+    roles: Roles, listed: Table, ends: Sequence[str], given: EdgeFile, find: Find, unknown: str = "which names nobody"
 ) -> Edges:
     """Make the edges of a list; leave out those that `roles.drop` names.
 
@@ -44,18 +39,19 @@ def joined(
         roles: what may be left out.
         listed: (m) rows.
         ends: its two columns that name the nodes.
-        weight: its column that says which rows are edges.
+        given: what its other columns are.
         find: who is meant.
         unknown: what is said of an end that names none of the nodes.
 
     Raises:
-        DataError: no row is an edge, or one names nobody or joins a node to itself.
+        DataError: a column has no role, no row is an edge, or one names nobody or joins a node to itself.
     """
+    _check_roles(listed, ends, given)
     columns = f"{ends[0]!r} and {ends[1]!r} are the ends"
-    if weight is not None:
-        kept = _are_edges(listed, weight)
+    if given.weight is not None:
+        kept = _are_edges(listed, given.weight)
         listed = replace(listed, frame=listed.frame[kept])
-        columns += f"; {int((~kept).sum())} rows of weight 0, by {weight!r}, are no edges"
+        columns += f"; {int((~kept).sum())} rows of weight 0, by {given.weight!r}, are no edges"
     if listed.frame.empty:
         raise DataError(f"{listed.where}: no row is an edge")
     first = " – ".join(str(listed.frame[end].iloc[0]) for end in ends)
@@ -72,6 +68,18 @@ def joined(
     good &= ~loops
     facts = {"edge_columns": columns, "first_edge": first, "left_out_edges": int((~good).sum())}
     return Edges(pairs if good.all() else pairs[good], listed.where, facts)
+
+
+def _check_roles(listed: Table, ends: Sequence[str], given: EdgeFile) -> None:
+    named = [*ends, *filter(None, [given.weight]), *given.exclude]
+    for name in named:
+        listed.column(name)
+    for name in listed.frame:
+        if name not in named:
+            raise DataError(
+                f"{listed.where}: {name!r} of the edges has no role: it says which are edges, `{{file: PATH, weight: "
+                f"{name}}}`, or nothing that is used, `exclude: [{name}]` there"
+            )
 
 
 def _are_edges(listed: Table, weight: str) -> np.ndarray:

@@ -75,7 +75,7 @@ class Delimited(OwnFile):
     """What `pandas.read_csv` is told of it: sep, encoding, decimal, thousands, comment, header, na_values, ..."""
 
 
-class GraphFile(OwnFile):
+class EdgeFile(OwnFile):
     """A file of edges, undirected: one that is listed twice, or both ways, is one edge."""
 
     weight: Text | None = None
@@ -85,14 +85,14 @@ class GraphFile(OwnFile):
     """Columns or attributes that say nothing that is used."""
 
 
-class Edges(Delimited, GraphFile):
+class Edges(Delimited, EdgeFile):
     """A table of edges, one a row."""
 
     ends: Annotated[tuple[Text, Text], BeforeValidator(_listed)] | None = None
     """The columns of its two ends; by default the only two."""
 
 
-AtPath = Annotated[GraphFile, BeforeValidator(_at_path)]
+AtPath = Annotated[EdgeFile, BeforeValidator(_at_path)]
 NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
 EdgesAtPath = Annotated[Edges, BeforeValidator(_at_path)]
 

@@ -102,29 +102,27 @@ def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
         least: the AUC, of the feature or its opposite, from which it almost says which nodes are of a group.
     """
     names = graph.facts.get("feature_names", range(graph.num_features))
-    everyone = np.ones(graph.num_nodes, dtype=bool)
-    targets = {f"group {name}": (graph.sensitive == group, everyone) for group, name in enumerate(graph.group_names)}
-    if not (graph.labels == graph.sensitive).all():
-        targets["the label"] = (graph.labels == 1, graph.labels != UNLABELLED)
-    result = []
-    for name, values in zip(names, graph.features.T, strict=True):
-        aucs = {what: _auc(values[known], inside[known]) for what, (inside, known) in targets.items()}
-        what = max(aucs, key=aucs.__getitem__)
-        if aucs[what] >= least:
-            result.append((str(name), what, aucs[what]))
-    return result
+    everyone = np.arange(graph.num_nodes)
+    targets = {f"group {title}": (everyone, graph.sensitive == group) for group, title in enumerate(graph.group_names)}
+    targets["the label"] = (graph.labelled, graph.labels == 1)
+    told: dict[str, tuple[str, float]] = {}
+    for what, (nodes, inside) in targets.items():
+        for name, auc in zip(names, _aucs(graph.features[nodes], inside[nodes]), strict=True):
+            if auc >= least:
+                told.setdefault(str(name), (what, auc))
+    return [(name, what, auc) for name, (what, auc) in told.items()]
 
 
-def _auc(values: np.ndarray, inside: np.ndarray) -> float:
-    """Compute how often a node inside has the larger of two values, or the smaller; ties count half."""
+def _aucs(features: np.ndarray, inside: np.ndarray) -> list[float]:
+    """Compute of each feature how often a node inside has the larger of two values, or the smaller; ties count half."""
     from scipy.stats import rankdata
 
     count = int(inside.sum())
     if not 0 < count < len(inside):
-        return 0.5
-    ranks = float(rankdata(values)[inside].sum())
-    auc = (ranks - count * (count + 1) / 2) / (count * (len(inside) - count))
-    return max(auc, 1 - auc)
+        return [0.5] * features.shape[1]
+    ranks = rankdata(features, axis=0)[inside].sum(axis=0)
+    aucs = (ranks - count * (count + 1) / 2) / (count * (len(inside) - count))
+    return np.maximum(aucs, 1 - aucs).tolist()
 
 
 def describe(

@@ -107,12 +107,16 @@ def empty(values: "pd.Series") -> np.ndarray:
 
 def describe(values: "pd.Series") -> str:
     """Say the range of numbers, or the values, of a column, and how many cells are empty."""
-    lacking = empty(values)
-    also = [f"{lacking.sum()} empty"] if lacking.any() else []
-    if values.dtype.kind in "iuf" and not lacking.all():
-        all_different = ", all different" if len(values) > _SHOWN and values.is_unique else ""
-        return "; ".join([f"{values.min():g} to {values.max():g}{all_different}", *also])
-    different = list(texts(values[~lacking]).unique())
-    if len(different) > MOST_GROUPS:
-        return "; ".join([f"{', '.join(different[:_SHOWN])}, ... ({len(different)} values)", *also])
-    return "; ".join([", ".join(ordered(different)), *also])
+    are_numbers = values.dtype.kind in "iuf"
+    said = values if are_numbers else texts(values)
+    said = said[said.notna() & (said != "")]
+    different = said.unique()
+    if are_numbers and len(said):
+        all_different = ", all different" if len(values) > _SHOWN and len(different) == len(said) else ""
+        shown = f"{said.min():g} to {said.max():g}{all_different}"
+    elif len(different) > MOST_GROUPS:
+        shown = f"{', '.join(different[:_SHOWN])}, ... ({len(different)} values)"
+    else:
+        shown = ", ".join(ordered(different))
+    lacking = len(values) - len(said)
+    return "; ".join(filter(None, [shown, f"{lacking} empty" if lacking else ""]))

@@ -114,20 +114,15 @@ def _check_described(graph: Any, where: str) -> None:
 
 
 def _edges(graph: Any, options: Options) -> Edges:
+    """Make the edges of the list of them; an attribute that a file's format gives every edge needs no role."""
     import pandas as pd
 
-    listed = [{**values, "source": source, "target": target} for source, target, values in graph.edges(data=True)]
-    frame, path = pd.DataFrame(listed, columns=None if listed else ["source", "target"]), options.path
-    weight = path.weight or ("weight" if "weight" in frame else None)
-    if weight:
-        frame[weight] = frame[weight].where(frame[weight].notna(), 1)  # as NetworkX takes an edge without one
-    without = {*map(str, frame)} - {"source", "target", weight} - _EDGE - {*path.exclude}
-    if without:
-        first = min(without)
-        raise DataError(
-            f"{path.where}: the edges' attribute {first!r} has no role: it says which are edges, `path: {{file: PATH, "
-            f"weight: {first}}}`, or nothing that is used, `exclude: [{first}]` there"
-        )
+    defaults = graph.graph.get("edge_default", {})
+    listed = [
+        {**defaults, **values, "source": source, "target": target} for source, target, values in graph.edges(data=True)
+    ]
+    frame = pd.DataFrame(listed, columns=None if listed else ["source", "target"]).rename(columns=str)
+    unasked = _EDGE.intersection(frame) - {options.path.weight, *options.path.exclude}
+    table = Table(frame.drop(columns=[*unasked]), options.path.where, "edge {}")
     row = {node: number for number, node in enumerate(graph)}
-    table = Table(frame, path.where, "edge {}")
-    return joined(options, table, ("source", "target"), weight, lambda ends: ends.map(row).to_numpy(np.int64))
+    return joined(options, table, ("source", "target"), options.path, lambda ends: ends.map(row).to_numpy(np.int64))

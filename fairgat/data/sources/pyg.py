@@ -61,18 +61,11 @@ def _edges(data: Any, options: Options, count: int) -> Edges:
     if edges.ndim != 2 or len(edges) != 2 or (edges.size and edges.dtype.kind not in "iu"):
         raise DataError(f"{where}: 'edge_index' must be (2, E) whole numbers, got {edges.dtype} of shape {edges.shape}")
     frame = pd.DataFrame(edges.T, columns=["source", "target"])
-    weight = options.path.weight or ("edge_weight" if "edge_weight" in data else None)
-    if "edge_attr" in data and "edge_attr" not in {weight, *options.path.exclude}:
-        raise DataError(
-            f"{where}: 'edge_attr' has no role: it says which are edges, `path: {{file: PATH, weight: edge_attr}}`, or "
-            "nothing that is used, `exclude: [edge_attr]` there"
-        )
-    if weight:
-        frame[weight] = _column(data, weight, len(frame), where)
-    listed = Table(frame, where, "edge {}")
-    return joined(
-        options, listed, ("source", "target"), weight, lambda ends: ends.where(ends.between(0, count - 1), -1)
-    )
+    given = {"edge_weight", "edge_attr"}.intersection(data.keys()) | {*filter(None, [options.path.weight])}
+    for name in sorted(given - {*options.path.exclude}):
+        frame[name] = _column(data, name, len(frame), where)
+    listed, path = Table(frame, where, "edge {}"), options.path.model_copy(update={"exclude": ()})
+    return joined(options, listed, ("source", "target"), path, lambda ends: ends.where(ends.between(0, count - 1), -1))
 
 
 def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
@@ -91,11 +84,10 @@ def _array(data: Any, name: str, where: str) -> np.ndarray:
         raise DataError(f"{where}: the Data has no {name!r}; it has {', '.join(sorted(data.keys()))}")
     try:
         return value.detach().cpu().numpy()
-    except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16, which NumPy lacks
-        kind = f"a tensor ({value.layout}, {value.dtype})" if hasattr(value, "layout") else f"a {type(value).__name__}"
+    except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16
         raise DataError(
-            f"{where}: the Data's {name!r} must be a dense tensor of numbers that NumPy has, got {kind}: try "
-            "torch.tensor(...), .to_dense() or .float()"
+            f"{where}: the Data's {name!r} must be a dense tensor of a type that NumPy has: try torch.tensor(...), "
+            ".to_dense() or .float()"
         ) from None
 
 

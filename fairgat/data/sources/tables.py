@@ -74,9 +74,9 @@ def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
             f"{table.where}: its first line names two nodes: a file without a header has `read: {{header: null}}`"
         )
     if options.id is not None:
-        return joined(options, table, ends, written.weight, find)
+        return joined(options, table, ends, written, find)
     unknown = "which is no row of the nodes: rows are counted from 0"
-    edges = joined(options, table, ends, written.weight, find, unknown)
+    edges = joined(options, table, ends, written, find, unknown)
     if edges.pairs.min(initial=1) > 0:
         said = f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
         return replace(edges, facts={**edges.facts, "first_edge": said})
@@ -84,22 +84,15 @@ def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
 
 
 def _ends(table: Table, written: roles.Edges) -> list[str]:
-    """Give the two columns of the ends; every other one must have a role."""
-    names = list(table.frame)
-    ends = written.ends or names
+    ends = list(written.ends or table.frame)
     if len(ends) != 2:
         raise DataError(
-            f"{table.where}: which two of its {len(names)} columns are the ends of an edge? Each has a role, as in "
+            f"{table.where}: which two of its {len(ends)} columns are the ends of an edge? Each has a role, as in "
             f"`edges: {{file: PATH, ends: [from, to], weight: w, exclude: [since]}}`{table.if_absent}"
         )
-    taken = [*ends, *filter(None, [written.weight]), *written.exclude]
-    for name in taken:
-        table.column(name)
-    if without := [name for name in names if name not in taken]:
-        raise DataError(
-            f"{table.where}: column {without[0]!r} has no role: it is the `weight` of the edges, or in their `exclude`"
-        )
-    return list(ends)
+    for end in ends:
+        table.column(end)
+    return ends
 
 
 def row_finder(nodes: Table, name: str | None) -> Find:

@@ -224,7 +224,7 @@ def test_a_further_column_of_edges_has_a_role(make):
         graph = read("w", values, weight="w")
         assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
         assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
-    with pytest.raises(DataError, match="column 'since' has no role: it is the `weight`"):
+    with pytest.raises(DataError, match="'since' of the edges has no role: it says which are edges"):
         read("since", range(5))
     with pytest.raises(DataError, match=r"column 'w' is 'maybe', which is no weight.*row 3"):
         read("w", ["1", "0", "maybe", "1", "1"], weight="w")

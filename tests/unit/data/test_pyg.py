@@ -80,10 +80,11 @@ def test_options_of_columns_are_those_of_tables(prepare):
 
 
 def test_edge_features_have_a_role(prepare):
-    assert prepare(data(edge_weight=torch.tensor([1.0, 0, 1, 0]))).num_edges == 4
     content = data(edge_attr=torch.tensor([[1.0], [1], [0], [1]]))
-    with pytest.raises(DataError, match="'edge_attr' has no role"):
+    with pytest.raises(DataError, match="'edge_attr' of the edges has no role"):
         prepare(content)
+    with pytest.raises(DataError, match="'edge_weight' of the edges has no role"):
+        prepare(data(edge_weight=torch.ones(4)))
     assert prepare(content, edges={"weight": "edge_attr"}).num_edges == 4
     assert prepare(content, edges={"exclude": "edge_attr"}).num_edges == 6
 
@@ -113,9 +114,9 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (lambda path: path.write_bytes(b"PK\x03\x04 no more"), r"graph\.pt is damaged, or was not written by"),
         ({"x": torch.ones(3)}, "must hold a torch_geometric.data.Data, got dict"),
         (data(group=None), "the Data has no 'group'; it has edge_index, x, y"),
-        (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor of numbers that NumPy has, got a list"),
-        (data(x=torch.eye(4).to_sparse()), r"'x' must be a dense tensor .*got a tensor \(torch.sparse_coo"),
-        (data(x=torch.ones(4, 2).bfloat16()), r"'x' must be a dense tensor .* torch.bfloat16\): .*\.float\(\)"),
+        (data(y=[0, 1, 0, 1]), r"'y' must be a dense tensor .*: try torch\.tensor"),
+        (data(x=torch.eye(4).to_sparse()), "'x' must be a dense tensor"),
+        (data(x=torch.ones(4, 2).bfloat16()), "'x' must be a dense tensor"),
         (data(edge_index=torch.tensor([[0, 1], [1.5, 0]])), r"'edge_index' must be \(2, E\) whole numbers"),
         (data(edge_index=torch.tensor([0, 1])), r"'edge_index' must be \(2, E\) whole numbers"),
         (data(y=np.array([0, 1, 0, 1])), r"more than tensors|holds a numpy.*torch\.from_numpy one of an array"),
