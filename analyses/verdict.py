@@ -13,7 +13,7 @@ from fairgat import frames
 from fairgat.report import style
 
 HEADLINE, POWER = "studies/headline/differences.csv", "studies/power/differences.csv"
-CONTROL, LINKS = "studies/links-control/differences.csv", "studies/links/differences.csv"
+LINKS = "studies/links-control/differences.csv"
 PEOPLE = {
     "recidivism": "Recidivism",
     "pokec-z-structural": "Pokec-z (structural)",
@@ -31,18 +31,9 @@ VARIANTS = {
 }
 
 
-def links_of(published: Path) -> pd.DataFrame:
-    """Read the study with controls where it has the placebo on every citation graph; otherwise that without."""
-    if (published / CONTROL).exists():
-        frame = frames.read(published / CONTROL)
-        if set(ARTICLES) <= set(frame.loc[frame["method"] == "fairgat-placebo", "dataset"]):
-            return frame
-    return frames.read(published / LINKS)
-
-
 def differences(published: Path) -> pd.DataFrame:
     """Read the differences to GAT of node classification and of link prediction, in points."""
-    links = links_of(published)
+    links = frames.read(published / LINKS)
     nodes = frames.read(published / (HEADLINE if (published / HEADLINE).exists() else POWER))
     frame = pd.concat([nodes[nodes["dataset"].isin(PEOPLE)], links[links["dataset"].isin(ARTICLES)]])
     frame = frame[(frame["of"] == "gat") & frame["method"].isin(VARIANTS) & (frame["run_on"] == frame["dataset"])]

@@ -6,10 +6,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+import torch
 from scipy import stats
 
 from analyses import __main__ as analyses
-from analyses import along, attributes, dose, seeds, trade_off
+from analyses import attributes, dose, lengths, seeds, trade_off
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.theory.account import least_gap
@@ -106,38 +107,6 @@ def test_the_figures_of_the_share(study_of_shares):
     ax = dose.parts(rows, forecast, {"d": "D"}).axes[0]
     mixing = next(each for each in ax.lines if each.get_color() == dose.COLOURS["mixing"])
     np.testing.assert_allclose(mixing.get_ydata(), [0.4 * (1 - 1.9 * share) for share in SHARES])
-
-
-@pytest.fixture(scope="module")
-def study_of_graphs(tmp_path_factory):
-    graphs = pd.DataFrame(
-        [
-            ("gap-0.1", "label_gap", 0.12),
-            ("middle", "label_gap", 0.3),
-            ("middle", "group_homophily", 0.6),
-            ("middle", "label_homophily", 0.7),
-        ],
-        columns=["dataset", "quantity", "value"],
-    ).assign(group=None)
-    gains = pd.DataFrame(
-        {"dataset": ["middle", "gap-0.1"], "difference": [0.01, -0.02], "low": [0.0, -0.03], "high": 0.02}
-    )
-    gains = gains.assign(of="gat", method="fairgat", dataset_title="A graph", title="FairGAT")
-    differences = pd.concat([gains.assign(metric=metric) for metric in ("accuracy", *GAPS)])
-    scores = [("x", "gat", "default", "accuracy", [1])]
-    return write(tmp_path_factory.mktemp("x") / "when", scores, graphs=graphs, differences=differences)
-
-
-def test_graphs_stand_at_what_was_measured_in_them(study_of_graphs):
-    along.main(study_of_graphs)
-    rows = frames.read(study_of_graphs / "along.csv")
-    mine = rows[(rows["quantity"] == "label_gap") & (rows["metric"] == "accuracy")]
-    assert mine[["dataset", "value", "difference"]].to_numpy().tolist() == [
-        ["gap-0.1", 0.12, -0.02],
-        ["middle", 0.3, 0.01],
-    ]
-    ax = along.figure(rows, {"fairgat": "FairGAT"}).axes[6]
-    np.testing.assert_allclose(ax.lines[-1].get_xydata(), [[0.12, -2], [0.3, 1]])
 
 
 NAMES = ["race=a, b, sex=0", "race=a, b, sex=1", "race=c, sex=0", "race=c, sex=1"]
@@ -257,22 +226,22 @@ def test_methods_at_the_accuracy_that_may_be_lost(study_of_costs):
     assert "| GAT-PENALTY" in (study_of_costs / "budgets.md").read_text()
 
 
-def test_the_seeds_part_of_the_variance(tmp_path):
+def test_the_seeds_part_of_the_variance():
     """As it was drawn: of GAT a fifth; FairGAT shares the splits' part, so that differences are the seeds' alone."""
-    rng, splits, count = np.random.default_rng(0), 2000, 5
-    of_split, scores = rng.normal(scale=0.2, size=splits), []
-    for seed in range(count):
+    rng, splits = np.random.default_rng(0), 2000
+    of_split, rows = rng.normal(scale=0.2, size=splits), []
+    for seed in range(5):
         for method in ("gat", "fairgat"):
-            name = f"{method}-seed-{seed}" * (seed > 0) or method
-            scores.append(("d", name, "default", "accuracy", of_split + rng.normal(scale=0.1, size=splits)))
-    seeds.main(write(tmp_path / "seeds", scores))
-    rows = frames.read(tmp_path / "seeds/seeds.csv").set_index("of")
-    assert rows.loc["gat", ["splits", "seeds"]].tolist() == [splits, count]
-    assert rows.loc["gat", ["of_split", "of_seed"]].tolist() == pytest.approx([0.2, 0.1], rel=0.05)
-    assert rows.loc["gat", "share"] == pytest.approx(0.2, abs=0.02)
-    assert rows.loc["gat", "low"] < 0.2 < rows.loc["gat", "high"] < 0.25
-    assert rows.loc["difference", "of_seed"] == pytest.approx(0.1 * 2**0.5, rel=0.05)
-    assert rows.loc["difference", "share"] > 0.95
+            scores = pd.DataFrame({"split": range(splits), "value": of_split + rng.normal(scale=0.1, size=splits)})
+            name = f"{method}-seed-{seed}" if seed else method
+            rows.append(scores.assign(dataset="d", metric="accuracy", method=name))
+    found = seeds.shares(seeds.by_seed(pd.concat(rows))).set_index("of")
+    assert found.loc["gat", ["splits", "seeds"]].tolist() == [splits, 5]
+    assert found.loc["gat", ["of_split", "of_seed"]].tolist() == pytest.approx([0.2, 0.1], rel=0.05)
+    assert found.loc["gat", "share"] == pytest.approx(0.2, abs=0.02)
+    assert found.loc["gat", "low"] < 0.2 < found.loc["gat", "high"] < 0.25
+    assert found.loc["difference", "of_seed"] == pytest.approx(0.1 * 2**0.5, rel=0.05)
+    assert found.loc["difference", "share"] > 0.95
 
 
 def test_the_interval_of_the_seeds_part_covers_it(tmp_path):
@@ -286,14 +255,14 @@ def test_the_interval_of_the_seeds_part_covers_it(tmp_path):
     assert 0.91 < np.mean(covered) < 0.99
 
 
-@pytest.mark.parametrize("name", ["dose", "dose-others", "groups", "when"])
+@pytest.mark.parametrize("name", ["dose", "dose-others", "groups", "seeds", "when"])
 def test_published_studies_are_drawn_again_from_what_is_published(name, tmp_path, capsys):
     shutil.copytree(PUBLISHED / name, tmp_path / name)
     before = {path.name: path.read_bytes() for path in (tmp_path / name).iterdir()}
     assert analyses.main(tmp_path) == 0
     written = [Path(path) for path in capsys.readouterr().out.split()]
     assert written and {path.name for path in written} <= before.keys()
-    assert all(path.read_bytes() == before[path.name] for path in written if path.suffix == ".csv")
+    assert all(path.read_bytes() == before[path.name] for path in written if path.suffix in (".csv", ".md"))
 
 
 def test_a_study_that_lacks_a_file_is_named_and_the_others_go_on(study_of_costs, capsys):
@@ -310,3 +279,11 @@ def test_a_study_of_an_older_release_is_refused(tmp_path):
     frames.write(folder / "scores.csv", frames.read(folder / "scores.csv").drop(columns="part"))
     with pytest.raises(DataError, match=r"scores\.csv lacks the column part"):
         trade_off.main(folder)
+
+
+def test_the_longest_hundredth_of_embeddings_is_counted_by_squared_length():
+    embeddings = torch.ones(200, 3)
+    assert lengths.share_of_longest(embeddings) == pytest.approx(0.01)
+    embeddings[[5, 6]] = torch.tensor([[0.0, 0.0, 30.0]])
+    assert lengths.share_of_longest(embeddings) == pytest.approx(1800 / (1800 + 3 * 198))
+    assert lengths.share_of_longest(torch.tensor([[3.0], [1.0], [0.0]])) == pytest.approx(0.9)  # of few nodes one
