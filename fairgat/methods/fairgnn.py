@@ -104,13 +104,6 @@ class SensitiveEstimator(nn.Module):
 
     A = D^-1/2 (A + I) D^-1/2 is applied to the narrower side of each product: to X before W_1, and after W_2 and the
     linear layer, which no activation separates, so that an epoch aggregates as few columns as there are logits.
-
-    Args:
-        features: (N, F).
-        edge_index: (2, E) both directions of every edge, without self-loops.
-        hidden: width of both convolutions.
-        dropout: between them.
-        logits: how many.
     """
 
     def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float, logits: int = 1) -> None:
@@ -150,12 +143,7 @@ class _Propagate(torch.autograd.Function):
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
-    """L_R, cov of `optimize`: |mean of (s - mean s)(y - mean y)| over all nodes, for more groups averaged over them.
-
-    Args:
-        s: (N,) or (N, K) probabilities, as `membership` writes them.
-        y: (N,) probabilities.
-    """
+    """L_R, cov of `optimize`, of s as `membership` writes it and probabilities y (N,), averaged over several groups."""
     s = s.t()  # which leaves (N,) as it is
     return ((s - s.mean(-1, keepdim=True)) * (y - y.mean())).mean(-1).abs().mean()
 

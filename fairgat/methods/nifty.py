@@ -159,10 +159,7 @@ class _Distance(torch.autograd.Function):
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
-    """Draw which of a number of independent trials succeed, each with probability `rate`: (k,) sorted numbers.
-
-    Draws the gaps between successes, which is far faster than trial by trial where they are rare.
-    """
+    """Draw which of some independent trials succeed, (k,) sorted numbers: by the gaps between them, which is faster."""
     chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
         gaps = torch.empty(int(rate * (trials - last)) + 16, dtype=torch.int64).geometric_(rate)

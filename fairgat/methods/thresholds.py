@@ -48,8 +48,6 @@ def thresholds(
     Args:
         logits, labels, sensitive: (n,), labels 0 or 1, groups from 0 on.
         counted: (n,) bool, the nodes whose rates of positive decisions make the gap.
-        limit: the largest gap.
-        groups: how many there are; one without nodes here keeps the threshold 0.
 
     Returns:
         (groups,) float64; of equally accurate ones, those near 0.

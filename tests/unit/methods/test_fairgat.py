@@ -152,18 +152,6 @@ def test_without_its_cap_the_share_is_as_given():
     assert given.model.conv1.alpha_chi == given.model.conv2.alpha_chi == 0.9
 
 
-@pytest.mark.parametrize("changed", [{"deviation": "constant"}, {"scores": "unscaled"}, {"logit": "unscaled"}, {}])
-def test_step_two_counts_where_step_three_is_read_otherwise(double, changed):
-    """After ten epochs; as the paper is read here, the two methods are one."""
-    both, third = (
-        make("fairgat_variants", sparse_graph(), **CELL, **changed, steps=steps) for steps in ([1, 2, 3], [1, 3])
-    )
-    for _ in range(10):
-        both.update(both.forward())
-        third.update(third.forward())
-    assert torch.allclose(both.forward(), third.forward()) == (not changed)
-
-
 def test_alpha_chi_is_capped_by_the_smallest_r_chi():
     graph = sparse_graph()
     for most in (0.9, 0.01):

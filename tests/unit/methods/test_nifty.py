@@ -7,8 +7,7 @@ import torch
 from dense import adam, adjacency, bce, layer, make, neighbours, small_graph, step, three_groups
 from torch.nn.functional import normalize, one_hot
 
-from fairgat.methods.nifty import attend_rows, distance, occurrences, rows_of
-from fairgat.nn import CSRGraph, GATConv
+from fairgat.methods.nifty import distance
 
 SETTINGS = {"similarity_weight": 0.6, "edge_drop_rate": 0.2, "feature_noise_rate": 0.5, "projector_width": 4}
 
@@ -155,21 +154,6 @@ def test_prediction_reads_the_clean_graph_and_the_sensitive_attribute(double):
     torch.testing.assert_close(method.forward(), logits)
 
 
-@pytest.mark.parametrize("rate", [0.0, 0.003, 0.2, 0.9])
-def test_occurrences_are_independent_trials(rate):
-    torch.manual_seed(0)
-    draws, trials = 3000, 40
-    hits = torch.zeros(draws, trials)
-    for row in hits:
-        positions = occurrences(rate, trials)
-        assert torch.equal(positions, positions.unique()) and not ((positions < 0) | (positions >= trials)).any()
-        row[positions] = 1
-    spread = (rate * (1 - rate) / draws) ** 0.5
-    assert ((hits.mean(0) - rate).abs() <= 5 * spread).all()  # at every position, the first and the last too
-    both = (hits[:, 1:] * hits[:, :-1]).mean()
-    assert both == pytest.approx(rate**2, abs=5 * (rate**2 / hits[:, 1:].numel()) ** 0.5)
-
-
 def test_the_distance_and_its_gradient(double):
     """None passes to the second argument."""
     a, b = torch.randn(2, 9, 4)
@@ -181,29 +165,3 @@ def test_the_distance_and_its_gradient(double):
     ours, theirs = (torch.autograd.grad(3 * value, [a, b], allow_unused=True) for value in (distance(a, b), plain))
     torch.testing.assert_close(ours[0], theirs[0])
     assert ours[1] is None
-
-
-@pytest.mark.parametrize(("heads", "width"), [(1, 8), (2, 8), (1, 4), (2, 4)], ids=str)
-def test_rows_of_a_layer_are_the_layers_rows(double, heads, width):
-    graph = small_graph()
-    edges, n = torch.from_numpy(graph.edge_index), graph.num_nodes
-    csr = CSRGraph.from_edge_index(edges, n)
-    nodes = torch.arange(0, n, 3)
-    keep = torch.rand(csr.num_edges) < 0.7
-    keep |= csr.permutation >= edges.size(1)
-    conv, x = GATConv(6, width, heads), torch.randn(n, 6)
-    torch.nn.init.normal_(conv.bias)
-    inputs_given = torch.cat([nodes, csr.edge_index[0][torch.isin(csr.edge_index[1], nodes)]]).unique()
-    assert len(nodes) < len(inputs_given) < n
-    rows = rows_of(csr, nodes, inputs_given)
-    results = []
-    for compute in (
-        lambda x: attend_rows(conv, x[inputs_given], rows, keep[rows.edges]),
-        lambda x: conv(x, csr, keep=keep).relu()[nodes],
-    ):
-        conv.zero_grad()
-        inputs = x.clone().requires_grad_()
-        out = compute(inputs)
-        (out * torch.arange(out.numel()).view_as(out)).sum().backward()
-        results.append([out, inputs.grad, *(p.grad.clone() for p in conv.parameters())])
-    torch.testing.assert_close(*results)

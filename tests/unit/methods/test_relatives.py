@@ -28,13 +28,6 @@ def test_the_pass_of_a_fame_and_its_gradient(double, softmax, slope):
     assert_same_pass(method.forward(), logits, model.parameters())
 
 
-def test_the_bias_of_a_fame_is_learned():
-    method = make("a_fame", small_graph(), softmax="sources")
-    before = method.model.conv1.b.item()
-    result = fit(method)
-    assert method.model.conv1.b.item() != before and "conv1.b" in result.weights
-
-
 def kept(method):
     """Drawn edges as the sets of each node's own and other neighbours."""
     task, keep = method.task, method.drawn().numpy()
