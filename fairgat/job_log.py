@@ -22,14 +22,12 @@ def logged(snakemake: Any) -> Iterator[None]:
     except KeyboardInterrupt:
         _end("Interrupted.", path, 130)
     except FairGATError as error:
-        print(error, file=sys.__stderr__)  # first, as the log may be on a full disk
-        _end(error, path, 1)
+        _end(error, path)
     except OSError as error:
         if error.errno not in _FULL:
             raise
-        said = f"{error.filename or path} cannot be written: {error.strerror}. Make room, then give the same command."
-        print(said, file=sys.__stderr__)
-        _end(said, path, 1)
+        where = error.filename or path
+        _end(f"{where} cannot be written: {error.strerror}. Make room, then give the same command.", path)
 
 
 @contextlib.contextmanager
@@ -49,7 +47,9 @@ def _opened(path: str) -> Iterator[IO[str]]:
             log.close()
 
 
-def _end(said: object, path: str, status: int) -> None:
+def _end(said: object, path: str, status: int = 1) -> None:
+    """Say why a job ends on the terminal, and then in its log, which may be on a full disk."""
+    print(said, file=sys.__stderr__)
     with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as log:
         print(said, file=log)
     sys.exit(status)

@@ -13,7 +13,7 @@ import numpy as np
 
 from fairgat import groups
 from fairgat.tasks import rates
-from fairgat.tasks.rates import counted, gap, positive_rates, true_positive_rates
+from fairgat.tasks.rates import counted, positive_rates, true_positive_rates
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,36 @@ class Decisions:
             "subgroup": counted(positive, labels, codes, self.num_groups**2),
         }
 
+    def gap(self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = "") -> float:
+        """The gap between the rates of groups, or of those of FairDrop's grouping in `dyads`."""
+        counts = self.dyads[dyad] if dyad else self.counts
+        return float(rates.gap(rates_of(counts, self.nobody), self.nobody))
+
+    def odds(self, dyad: str) -> float:
+        """The difference of equalised odds: the larger gap, of true or of false positive rates."""
+        gaps = [self.gap(rates_of, dyad) for rates_of in (true_positive_rates, false_positive_rates)]
+        return float(np.max(gaps))  # NaN where either is missing
+
+    def gap_by_attribute(self, rates_of: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
+        """The gap between the values of each attribute."""
+        return {
+            name: float(
+                rates.gap(rates_of(counted(self.positive, self.labels, values, int(values.max(initial=0)) + 1)))
+            )
+            for name, values in self.attributes.items()
+        }
+
+    def in_groups(self, measure: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+        """A measure of scores and labels in each group: (groups,), NaN for a group without members."""
+        members = [self.groups == group for group in range(self.num_groups)]
+        return np.array([measure(self.scores[each], self.labels[each]) for each in members])
+
+    def auc_of_pairs(self) -> np.ndarray:
+        """Area under the ROC curve of pairs within a group, and of mixed ones: (2,)."""
+        mixed = self.groups[0] != self.groups[1]
+        kinds = (~mixed, mixed)
+        return np.array([rates.area_under_roc(self.scores[kind], self.labels[kind]) for kind in kinds])
+
 
 def accuracies(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     """Share of right decisions in each group."""
@@ -71,23 +101,6 @@ def accuracies(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
 def false_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     """Share of positive decisions among those with label 0, in each group."""
     return rates.shares(counts[:, 0, 1], counts[:, 0].sum(axis=1), counts, nobody)
-
-
-def by_group(measure: Callable[[np.ndarray, np.ndarray], float]) -> Callable[[Decisions], np.ndarray]:
-    """Make the measure of scores and labels in each group: (groups,), NaN for a group without members."""
-
-    def measured(decisions: Decisions) -> np.ndarray:
-        members = [decisions.groups == group for group in range(decisions.num_groups)]
-        return np.array([measure(decisions.scores[each], decisions.labels[each]) for each in members])
-
-    return measured
-
-
-def auc_of_pairs(decisions: Decisions) -> np.ndarray:
-    """Area under the ROC curve of pairs within a group, and of mixed ones: (2,)."""
-    mixed = decisions.groups[0] != decisions.groups[1]
-    kinds = (~mixed, mixed)
-    return np.array([rates.area_under_roc(decisions.scores[kind], decisions.labels[kind]) for kind in kinds])
 
 
 def calibration_error(logits: np.ndarray, labels: np.ndarray) -> float:
@@ -102,40 +115,6 @@ def calibration_error(logits: np.ndarray, labels: np.ndarray) -> float:
     probabilities = (1 + np.tanh(logits.astype(float) / 2)) / 2  # the sigmoid, without overflow
     bins = np.minimum((10 * probabilities).astype(int), 9)
     return float(np.abs(np.bincount(bins, probabilities - labels)).sum() / len(logits))
-
-
-def gap_of(rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = "") -> Callable[[Decisions], float]:
-    """Make the measure of the gap between the rates of groups, or of FairDrop's grouping in `Decisions.dyads`."""
-
-    def measure(decisions: Decisions) -> float:
-        counts = decisions.dyads[dyad] if dyad else decisions.counts
-        return float(gap(rates_of(counts, decisions.nobody), decisions.nobody))
-
-    return measure
-
-
-def gaps_of(rates_of: Callable[[np.ndarray], np.ndarray]) -> Callable[[Decisions], dict[str, float]]:
-    """Make the measure of the gap between the values of each attribute."""
-
-    def measure(decisions: Decisions) -> dict[str, float]:
-        positive, labels = decisions.positive, decisions.labels
-        return {
-            name: float(gap(rates_of(counted(positive, labels, values, int(values.max(initial=0)) + 1))))
-            for name, values in decisions.attributes.items()
-        }
-
-    return measure
-
-
-def odds(dyad: str) -> Callable[[Decisions], float]:
-    """Make the measure of its difference of equalised odds: the larger gap, of true or of false positive rates."""
-
-    def measure(decisions: Decisions) -> float:
-        counts, nobody = decisions.dyads[dyad], decisions.nobody
-        both = (true_positive_rates(counts, nobody), false_positive_rates(counts, nobody))
-        return float(np.max([gap(each, nobody) for each in both]))  # NaN where either is missing
-
-    return measure
 
 
 def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
@@ -159,8 +138,8 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     decisions = Decisions(decided, 0.5, decided, truth, numbers, len(names))
     return {
         "accuracy": rates.accuracy(decided, truth),
-        "statistical_parity": float(gap(positive_rates(decisions.counts))),
-        "equal_opportunity": float(gap(true_positive_rates(decisions.counts))),
+        "statistical_parity": float(rates.gap(positive_rates(decisions.counts))),
+        "equal_opportunity": float(rates.gap(true_positive_rates(decisions.counts))),
         "f1": rates.f1(decided, truth),
     }
 

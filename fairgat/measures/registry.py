@@ -89,8 +89,13 @@ def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> M
     return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored"))
 
 
-group_aucs = metrics.by_group(rates.area_under_roc)
-group_calibration = metrics.by_group(metrics.calibration_error)
+def _aucs(decisions: Decisions) -> np.ndarray:
+    return decisions.in_groups(rates.area_under_roc)
+
+
+def _calibration(decisions: Decisions) -> np.ndarray:
+    return decisions.in_groups(metrics.calibration_error)
+
 
 ACCURACY = Measure(
     "accuracy", "Accuracy", "Accuracy", lambda d: rates.accuracy(d.positive, d.labels), "higher",
@@ -105,8 +110,8 @@ MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two gro
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
         ACCURACY,
-        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", metrics.gap_of(rates.positive_rates)),
-        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", metrics.gap_of(rates.true_positive_rates)),
+        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", lambda d: d.gap(rates.positive_rates)),
+        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", lambda d: d.gap(rates.true_positive_rates)),
         Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", lambda d: parity.parts(d)[0]),
         Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", lambda d: parity.parts(d)[1]),
         Measure("f1", "F1", "F1", lambda d: rates.f1(d.positive, d.labels), "higher"),
@@ -116,19 +121,19 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))), "higher", ("explored",),
         ),
         Measure(
-            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: float(rates.gap(group_aucs(d))), "lower", ("explored",),
+            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: float(rates.gap(_aucs(d))), "lower", ("explored",),
         ),
         Measure(
-            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: float(rates.gap(group_calibration(d))), "lower",
+            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: float(rates.gap(_calibration(d))), "lower",
             ("explored",),
         ),
         Measure(
             "statistical_parity", "ΔSP by {which}", r"$\Delta_{S P}$ by {which}",
-            metrics.gaps_of(rates.positive_rates), "lower", by="attribute",
+            lambda d: d.gap_by_attribute(rates.positive_rates), "lower", by="attribute",
         ),
         Measure(
             "equal_opportunity", "ΔEO by {which}", r"$\Delta_{E O}$ by {which}",
-            metrics.gaps_of(rates.true_positive_rates), "lower", by="attribute",
+            lambda d: d.gap_by_attribute(rates.true_positive_rates), "lower", by="attribute",
         ),
         Measure(
             "accuracy", "Accuracy | s={which}", r"Accuracy $\mid s{=}{which}$",
@@ -142,25 +147,25 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             "true_positive_rate", "TPR | s={which}", r"TPR $\mid s{=}{which}$",
             lambda d: rates.true_positive_rates(d.counts), by="group",
         ),
-        Measure("auc", "AUC | s={which}", r"AUC $\mid s{=}{which}$", group_aucs, by="group"),
+        Measure("auc", "AUC | s={which}", r"AUC $\mid s{=}{which}$", _aucs, by="group"),
         Measure(
-            "calibration_error", "ECE | s={which}", r"ECE $\mid s{=}{which}$", group_calibration, by="group",
+            "calibration_error", "ECE | s={which}", r"ECE $\mid s{=}{which}$", _calibration, by="group",
         ),
     ),
     LinkTraining.task: (
         ACCURACY,
-        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", metrics.gap_of(rates.positive_rates, "mixed")),
-        _gap("eo_mixed", "ΔEO_m", r"$\Delta EO_{m}$", metrics.odds("mixed")),
-        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", metrics.gap_of(rates.positive_rates, "group")),
-        _gap("eo_group", "ΔEO_g", r"$\Delta EO_{g}$", metrics.odds("group")),
-        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", metrics.gap_of(rates.positive_rates, "subgroup")),
-        _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", metrics.odds("subgroup")),
+        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", lambda d: d.gap(rates.positive_rates, "mixed")),
+        _gap("eo_mixed", "ΔEO_m", r"$\Delta EO_{m}$", lambda d: d.odds("mixed")),
+        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", lambda d: d.gap(rates.positive_rates, "group")),
+        _gap("eo_group", "ΔEO_g", r"$\Delta EO_{g}$", lambda d: d.odds("group")),
+        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", lambda d: d.gap(rates.positive_rates, "subgroup")),
+        _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", lambda d: d.odds("subgroup")),
         AUC,
         # Neither calibration nor a worst group: how many of the pairs are links is the split's choice.
-        Measure("auc_intra", "AUC within groups", "AUC within groups", lambda d: metrics.auc_of_pairs(d)[0], "higher"),
-        Measure("auc_inter", "AUC across groups", "AUC across groups", lambda d: metrics.auc_of_pairs(d)[1], "higher"),
+        Measure("auc_intra", "AUC within groups", "AUC within groups", lambda d: d.auc_of_pairs()[0], "higher"),
+        Measure("auc_inter", "AUC across groups", "AUC across groups", lambda d: d.auc_of_pairs()[1], "higher"),
         Measure(
-            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: float(rates.gap(metrics.auc_of_pairs(d))), "lower",
+            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: float(rates.gap(d.auc_of_pairs())), "lower",
             ("explored",),
         ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),

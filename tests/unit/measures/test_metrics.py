@@ -174,12 +174,6 @@ def split(predicted, labels, side):
     return parity_parts(counted(*(np.asarray(each).astype(bool) for each in (predicted, labels, side)), 2))
 
 
-def test_the_parts_of_parity_add_up_to_the_difference_of_the_rates():
-    predicted, labels, side = np.random.default_rng(0).integers(2, size=(3, 200))
-    expected = predicted[side == 1].mean() - predicted[side == 0].mean()
-    assert sum(split(predicted, labels, side)) == pytest.approx(expected, abs=1e-12)
-
-
 def test_what_each_part_of_parity_is_about():
     side = np.repeat([0, 1], 10)
     labels = np.concatenate([np.arange(10) < 3, np.arange(10) < 8])

@@ -9,8 +9,7 @@ from dense import LINK, NODE, judged, make, run_job, small_graph, write_graph
 from scipy.special import expit
 
 from fairgat import config
-from fairgat.config import LinkTraining, NodeTraining, Runtime, Splits
-from fairgat.data import splits
+from fairgat.config import LinkTraining, NodeTraining, Runtime
 from fairgat.errors import CellCalledOff, ConfigError, NotDefined
 from fairgat.methods import gat
 from fairgat.tasks.link_prediction import LinkTask
@@ -78,26 +77,6 @@ def test_an_output_of_another_shape_is_refused(graph, protocol, shape):
     method.embed = lambda: embed()[..., None]
     with pytest.raises(ConfigError, match=rf"must have shape {shape} with N = \d+, got \(\d+, .*1\)"):
         fit(method)
-
-
-def test_predictions_are_in_the_data_sets_own_order(graph):
-    method = make("gat", graph)
-    result = fit(method)
-    output = result.kept[""].output
-    logits = method.task.predictions(output)["logits"]
-    test = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["test"]
-    accuracy = ((logits[test] > 0) == graph.labels[test]).mean()
-    assert accuracy == judged(method, graph, output)["test"]["accuracy"]
-
-
-def test_sampled_non_edges(graph):
-    task = make("gat", graph, LINK).task
-    known = set(map(tuple, task.graph.edge_index.T.tolist()))
-    drawn = [task.sample_non_edges() for _ in range(3)]
-    for pairs in drawn:
-        assert pairs.shape[1] == task.graph.num_edges // 2
-        assert not known & set(map(tuple, pairs.T.tolist())) and (pairs[0] != pairs[1]).all()
-    assert not torch.equal(drawn[0], drawn[1])
 
 
 @pytest.mark.parametrize(("protocol", "part"), [("validation", "validation"), ("fairdrop", "test")])
