@@ -65,11 +65,12 @@ def _constant(tree: ast.Module, name: str) -> Any:
     return None
 
 
+@cache
 def method_modules() -> dict[str, str]:
     """List every method module and its file, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
     files = [*PACKAGE.glob("methods/*.py"), *PACKAGE.glob("methods/*/method.py")]
-    paths = sorted(str(path.relative_to(PACKAGE).with_suffix("")) for path in files)
-    return {path.split("/")[1]: path for path in paths if path.split("/")[1] not in _NO_METHODS}
+    paths = sorted(path.relative_to(PACKAGE).with_suffix("") for path in files)
+    return {path.parts[1]: path.as_posix() for path in paths if path.parts[1] not in ("__init__", "base", "groups")}
 
 
 def method_path(module: str) -> str:
@@ -83,8 +84,6 @@ def method_path(module: str) -> str:
         raise ConfigError(f"there is no method module fairgat/methods/{module}.py; {nearest(module, known)}")
     return known[module]
 
-
-_NO_METHODS = ("__init__", "base", "groups")
 
 # Imported everywhere; what they decide reaches a job through its params and inputs. What a page computes of its
 # settings is in other files of config.
