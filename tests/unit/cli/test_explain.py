@@ -34,7 +34,7 @@ def scores(path):
     """The test scores of a run."""
     record = Record.read(path)
     _, graph, split = data_of(path.parent, record)
-    return runs.judged(path, graph, split).scores[""]["test"]
+    return runs.judged(path, graph, split, record.inputs).scores[""]["test"]
 
 
 def numbers(text):
@@ -82,7 +82,7 @@ def test_another_seeds_split_is_not_taken_for_the_runs(explained, refused):
     (path,) = run.parents[6].glob("data/splits/*/demo-social/split-0.npz")
     split = load_npz(path)
     save_npz(path, **split | {"train": split["test"], "test": split["train"]})
-    assert "split-0.npz: the split was made anew since this run" in refused("explain", run.parent)
+    assert "does not fit its split, which was made anew since" in refused("explain", run.parent)
 
 
 def test_three_groups(explained, write_tables):
