@@ -50,9 +50,10 @@ def measure(row: str, graph: str, *options: str, code: str | None = None, limit_
     done = subprocess.run(command, env=settings, capture_output=True, text=True, preexec_fn=limit)
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
-    last = next((line for line in reversed(done.stderr.splitlines()) if ": " in line), f"exit {done.returncode}")
-    too_large = limit_gib and (done.returncode < 0 or "allocate memory" in done.stderr or "MemoryError" in done.stderr)
-    return {"failure": f"needs more than {limit_gib} GiB" if too_large else last}
+    if limit_gib and (done.returncode < 0 or "allocate memory" in done.stderr or "MemoryError" in done.stderr):
+        return {"failure": f"needs more than {limit_gib} GiB"}
+    said = [line for line in done.stderr.splitlines() if ": " in line]
+    return {"failure": said[-1] if said else f"exit {done.returncode}"}
 
 
 def take_turns(rows: Iterable[str], turns: int, one: Callable[[str], dict[str, Any]]) -> Iterator[dict[str, dict]]:

@@ -26,31 +26,18 @@ from fairgat.nn.parallel import available, launch
 
 
 def reference_softmax(
-    score_source: Tensor,
-    score_target: Tensor,
-    graph: CSRGraph,
-    alpha_chi: float,
-    slope: float,
-    keep: Tensor | None,
-    score_edge: Tensor | None = None,
+    score_source: Tensor, score_target: Tensor, score_edge: Tensor | None, graph: CSRGraph, mass: Tensor, slope: float
 ) -> Tensor:
-    """`segment_softmax` in plain PyTorch."""
-    source, target, mass = graph.source.long(), graph.target, graph.masses(alpha_chi, score_source.dtype)
-    segment = torch.arange(mass.numel(), device=target.device).repeat_interleave(graph.segptr.diff())
+    """Attention coefficients (H, E) in plain PyTorch; an edge with a score of -inf is not there."""
+    segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(graph.segptr.diff())
     index = segment.expand(len(score_source), -1)  # (H, E)
-    score = score_source[:, source] + score_target[:, target]
-    score = torch.nn.functional.leaky_relu(score if score_edge is None else score + score_edge, slope)
-    kept = torch.ones_like(segment, dtype=torch.bool) if keep is None else keep
-    score = score.masked_fill(~kept, -torch.inf)
+    score = score_source[:, graph.source.long()] + score_target[:, graph.target]
+    score = score if score_edge is None else score + score_edge
+    score = torch.nn.functional.leaky_relu(score, slope).where(score > -torch.inf, score)
     top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(1, index, score.detach(), "amax")
-    weight = (score - top.gather(1, index).where(kept, 0)).exp()
+    weight = (score - top.masked_fill(top == -torch.inf, 0).gather(1, index)).exp()
     total = torch.zeros_like(top).scatter_add(1, index, weight)
-    if keep is not None:  # a segment without edges leaves its mass to the others of its row
-        left = torch.zeros(mass.numel(), dtype=torch.int64, device=kept.device).index_add(0, segment, kept.long())
-        left = (left.view_as(mass) > 0).to(mass.dtype)
-        mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
-        mass = mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
-    return mass.flatten()[segment] * weight / total.gather(1, index).where(kept, 1)
+    return mass.flatten()[segment] * weight / total.masked_fill(total == 0, 1).gather(1, index)
 
 
 def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
@@ -58,6 +45,16 @@ def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     shared = x if x.dim() == 3 else x[:, None]
     message = alpha.t()[:, :, None] * shared[graph.source.long()]
     return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(0, graph.target, message)
+
+
+def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
+    """(M, S) masses of the segments, where one that loses all its edges leaves its mass to the others of its row."""
+    if mass.size(1) == 1:
+        return mass
+    kept = torch.nn.functional.pad(keep.cumsum(0), (1, 0))[graph.segptr]
+    left = (kept.diff() > 0).view_as(mass).to(mass.dtype)
+    mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
+    return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
 
 
 DTYPES = {"cpu": (torch.float32,)}  # which the operators take, by device; `fairgat.nn.gpu` adds CUDA's
@@ -95,13 +92,18 @@ def segment_softmax(
         alpha (H, E) in the graph's order.
     """
     scores = [score_source, score_target, *([] if score_edge is None else [score_edge])]
-    if not fused(*scores):
-        return reference_softmax(score_source, score_target, graph, alpha_chi, slope, keep, score_edge)
+    own = fused(*scores)
+    mass = graph.masses(alpha_chi, torch.float32 if own else score_source.dtype)
+    if keep is not None:
+        mass = mass_left(mass, graph, keep)
+        score_edge = score_source.new_zeros(()) if score_edge is None else score_edge
+        score_edge = score_edge.where(keep, -torch.inf).expand(len(score_source), -1)
+    if not own:
+        return reference_softmax(score_source, score_target, score_edge, graph, mass, slope)
     tptr, _, tedge, _, tcuts = _transposed(graph, *scores)
-    mass = graph.masses(alpha_chi, torch.float32)
     return torch.ops.fairgat.segment_softmax(
         score_source, score_target, score_edge, graph.rowptr, graph.segptr, mass, graph.source, graph.cuts(), tptr,
-        tedge, tcuts, keep, slope,
+        tedge, tcuts, slope,
     )  # fmt: skip
 
 
@@ -171,31 +173,29 @@ def _once(backward):
 
 
 def _softmax_setup(ctx, inputs, output):
-    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, _, ctx.slope = inputs
+    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, ctx.slope = inputs
     scores = score_source, score_target, score_edge
     ctx.save_for_backward(output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts)
 
 
 def _softmax_backward(ctx, grad):
     *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
-    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 10
+    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 9
 
 
 @operator(
     "segment_softmax(Tensor score_source, Tensor score_target, Tensor? score_edge, Tensor rowptr, Tensor segptr,"
-    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, Tensor? keep, float slope)"
+    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, float slope)"
     " -> Tensor",
     lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
     _softmax_backward,
     _softmax_setup,
 )
-def _softmax(
-    score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
-):
+def _softmax(score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, slope):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     launch(
-        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(keep),
-        _array(score_source), _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
+        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(score_source),
+        _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
     )  # fmt: skip
     return alpha
 
@@ -286,13 +286,15 @@ def _dot_products(grad, x, rowptr, source, cuts):
 
 
 def _blocks(heads: int, x: Tensor):
-    """(head, size, first column in x, first column in the sums) of the blocks that kernels take."""
-    width = x.size(-1)
-    shared = x.dim() == 2
+    """(head, size, first column in x, first column in the sums) of the blocks of columns that kernels take."""
+    width, shared = x.size(-1), x.dim() == 2
     for head in range(heads):
-        for start, size in kernels.blocks(width):
-            to = np.uint64(head * width + start)
-            yield head, np.uint64(size), np.uint64(start) if shared else to, to
+        start = 0
+        for size in (128, 64, 32, 16):
+            while start + size <= width:
+                to = np.uint64(head * width + start)
+                yield head, np.uint64(size), np.uint64(start) if shared else to, to
+                start += size
 
 
 def _array(tensor: Tensor | None) -> np.ndarray | None:

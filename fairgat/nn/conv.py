@@ -1,5 +1,7 @@
 """GATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
 
+from numbers import Integral
+
 import torch
 from torch import Tensor, nn
 
@@ -60,13 +62,12 @@ class GATConv(nn.Module):
         residual: bool = False,
     ) -> None:
         super().__init__()
-        if not isinstance(in_channels, int) or in_channels < 1:
+        sizes = in_channels, out_channels, heads
+        if not all(isinstance(each, Integral) and each > 0 for each in sizes):
             raise ValueError(
-                f"in_channels must be one positive number, got {in_channels!r}: "
+                f"in_channels, out_channels and heads must be positive numbers, got {sizes}: "
                 "neither bipartite graphs nor lazy initialisation are supported"
             )
-        if out_channels < 1 or heads < 1:
-            raise ValueError(f"out_channels and heads must be positive, got {out_channels} and {heads}")
         if isinstance(fill_value, str) and fill_value not in FILLS:
             raise ValueError(f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, got {fill_value!r}")
         self.in_channels = in_channels
@@ -81,8 +82,10 @@ class GATConv(nn.Module):
         self.lin = nn.Linear(in_channels, heads * out_channels, bias=False)
         self.att_src = nn.Parameter(torch.empty(1, heads, out_channels))
         self.att_dst = nn.Parameter(torch.empty(1, heads, out_channels))
-        self.lin_edge = None if edge_dim is None else nn.Linear(edge_dim, heads * out_channels, bias=False)
-        self.att_edge = None if edge_dim is None else nn.Parameter(torch.empty(1, heads, out_channels))
+        self.lin_edge = self.att_edge = None
+        if edge_dim is not None:
+            self.lin_edge = nn.Linear(edge_dim, heads * out_channels, bias=False)
+            self.att_edge = nn.Parameter(torch.empty(1, heads, out_channels))
         width = heads * out_channels if concat else out_channels
         self.bias = nn.Parameter(torch.empty(width)) if bias else None
         self.res = nn.Linear(in_channels, width, bias=False) if residual else None

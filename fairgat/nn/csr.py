@@ -81,27 +81,17 @@ class CSRGraph:
             ValueError: a shape or type is wrong, an edge names a node outside 0 .. N-1, or there are shares without
                 `sensitive`, for other groups, or made for a graph with other self-loops.
         """
-        if getattr(num_nodes, "ndim", 0):
-            kind = type(num_nodes).__name__
-            raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
         if shares is not None and shares.add_self_loops not in (None, add_self_loops):
             raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
         edges = checked(edge_index, num_nodes)
-        loops = edges[0] == edges[1]
-        given = np.flatnonzero(~loops) if add_self_loops and loops.any() else None
-        source, target = with_self_loops(edges, num_nodes) if add_self_loops else edges
-        segments, segment, mass = 1, target, None
-        if sensitive is not None:
-            groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
-            if groups.shape != (num_nodes,):
-                raise ValueError(f"sensitive must have shape ({num_nodes},), got {groups.shape}")
-            if shares is None:
-                segments, segment = 2, 2 * target + (groups[source] != groups[target])
-            else:
-                segments = len(shares.groups)
-                segment = target * segments + (groups[source] - groups[target]) % segments
-        elif shares is not None:
-            raise ValueError("shares need `sensitive`, the (N,) group of each node")
+        source, target = edges
+        given = mass = None
+        if add_self_loops:
+            loops = source == target
+            given = np.flatnonzero(~loops) if loops.any() else None
+            source, target = with_self_loops(edges, num_nodes)
+        groups = _groups_of(sensitive, num_nodes, shares)
+        segments, segment = _segment_of(source, target, groups, shares)
         segptr, order = grouped(segment, segments * num_nodes)
         if shares is not None:
             mass = _masses_of(shares, groups, np.diff(segptr).reshape(num_nodes, segments) > 0)
@@ -201,6 +191,30 @@ class CSRGraph:
         return torch.empty_like(values).index_copy(0, self.permutation, values)
 
 
+def _groups_of(sensitive: Any, num_nodes: int, shares: "Shares | None") -> np.ndarray | None:
+    """(N,) group of each node, where there are shares its number among theirs."""
+    if sensitive is None:
+        if shares is not None:
+            raise ValueError("shares need `sensitive`, the (N,) group of each node")
+        return None
+    groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
+    if groups.shape != (num_nodes,):
+        raise ValueError(f"sensitive must have shape ({num_nodes},), got {groups.shape}")
+    return groups
+
+
+def _segment_of(
+    source: np.ndarray, target: np.ndarray, groups: np.ndarray | None, shares: "Shares | None"
+) -> tuple[int, np.ndarray]:
+    """The number of a row's segments, and the segment (E,) of each edge."""
+    if groups is None:
+        return 1, target
+    if shares is None:
+        return 2, 2 * target + (groups[source] != groups[target])
+    segments = len(shares.groups)
+    return segments, target * segments + (groups[source] - groups[target]) % segments
+
+
 def _masses_of(shares: "Shares", groups: np.ndarray, held: np.ndarray) -> np.ndarray:
     """(N, K) mass of each segment of each row, from the rows' groups (N,) and whether a segment has edges (N, K)."""
     turn = (groups[:, None] + np.arange(held.shape[1])) % held.shape[1]  # the group of each segment
@@ -215,6 +229,9 @@ def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
     Raises:
         ValueError: a shape or type is wrong, or an edge names a node outside 0 .. N-1.
     """
+    if getattr(num_nodes, "ndim", 0):
+        kind = type(num_nodes).__name__
+        raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
     edges = _ends(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:

@@ -42,12 +42,12 @@ def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
 
 
 @triton.jit
-def _scores(e, ok, source, s, t, u, stride_s, stride_u, EDGES: tl.constexpr):
-    """Scores of edges before LeakyReLU."""
+def _scores(e, ok, source, s, t, u, stride_s, stride_u, slope, EDGES: tl.constexpr):
+    """Scores of edges before LeakyReLU, and after; -inf where an edge is dropped."""
     z = _number(s + tl.load(source + e, ok, 0).to(tl.int64) * stride_s, ok) + t
     if EDGES:
         z += _number(u + e * stride_u, ok)
-    return z
+    return z, tl.where((z > 0) | (z == -float("inf")), z, z * slope)
 
 
 @triton.jit
@@ -64,29 +64,14 @@ def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr)
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _softmax(
-    cuts, segptr, mass, source, keep, s, t, u, alpha, slope, E,
+    cuts, segptr, mass, source, s, t, u, alpha, slope, E,
     head_s, stride_s, head_t, stride_t, head_u, stride_u,
-    S: tl.constexpr, KEEP: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
+    S: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
 ):  # fmt: skip
     row, own = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     s, u, alpha = s + head * head_s, u + head * head_u, alpha + head * E
     ti = tl.load(t + head * head_t + row * stride_t).to(tl.float32)
-    left = 1.0  # of the row's mass, where edges are dropped
-    equal = False  # what is left has mass 0, and shares the attention equally
-    if KEEP:
-        left = 0.0
-        count = 0.0
-        for k in range(S):
-            held = 0  # edges
-            end = tl.load(segptr + row * S + k + 1)
-            for at in range(tl.load(segptr + row * S + k), end, B):
-                e = at + tl.arange(0, B)
-                held += tl.sum(tl.load(keep + e, e < end, 0).to(tl.int32), 0)
-            left += tl.where(held > 0, tl.load(mass + row * S + k), 0.0)
-            count += tl.where(held > 0, 1.0, 0.0)
-        equal = left <= 0
-        left = tl.where(equal, count, left)
     for k in range(S):
         first, end = tl.load(segptr + row * S + k), tl.load(segptr + row * S + k + 1)
         end = tl.where(own, end, first)
@@ -95,27 +80,19 @@ def _softmax(
         for at in range(first, end, B):  # the largest score and the sum in one pass
             e = at + tl.arange(0, B)
             ok = e < end
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
-            z = tl.where(z > 0, z, z * slope)
-            if KEEP:
-                ok = ok & (tl.load(keep + e, ok, 0) != 0)
+            _, z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
             z = tl.where(ok, z, -float("inf"))
             higher = tl.maximum(top, tl.max(z, 0))
             safe = tl.where(higher == -float("inf"), 0.0, higher)
             total = total * tl.exp(top - safe) + tl.sum(tl.exp(z - safe), 0)
             top = higher
-        share = tl.where(equal, 1.0, tl.load(mass + row * S + k)) / left
-        factor = tl.where(total == 0, 0.0, share / total)
+        factor = tl.where(total == 0, 0.0, tl.load(mass + row * S + k) / total)
         top = tl.where(top == -float("inf"), 0.0, top)
         for at in range(first, end, B):
             e = at + tl.arange(0, B)
             ok = e < end
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
-            z = tl.where(z > 0, z, z * slope)
-            value = tl.exp(z - top) * factor
-            if KEEP:
-                value = tl.where(tl.load(keep + e, ok, 0) != 0, value, 0.0)
-            tl.store(alpha + e, value.to(alpha.dtype.element_ty), ok)
+            _, z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
+            tl.store(alpha + e, (tl.exp(z - top) * factor).to(alpha.dtype.element_ty), ok)
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -145,7 +122,7 @@ def _softmax_gradient(
             e = at + tl.arange(0, B)
             ok = e < end
             g = _number(alpha + e, ok) * (_number(grad + e, ok) - mean)
-            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+            z, _ = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
             g = tl.where(z > 0, g, g * slope)
             tl.store(grad_score + e, g.to(grad_score.dtype.element_ty), ok)
             whole += tl.sum(tl.where(ok, g, 0.0), 0)
@@ -174,12 +151,12 @@ def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
         kernel[(len(cuts), heads)](cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16)
 
 
-def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope):
+def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, slope):
     alpha = s.new_empty(len(s), source.numel())
-    edge, kept = s if u is None else u, alpha if keep is None else keep.contiguous().view(torch.int8)
+    edge = s if u is None else u
     _by_length(
-        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, kept, s, t, edge, alpha, slope,
-        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), keep is not None, u is not None,
+        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, s, t, edge, alpha, slope,
+        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), u is not None,
     )  # fmt: skip
     return alpha
 

@@ -67,6 +67,8 @@ def _score(e, source, score_source, score_target, score_edge, slope):
     score = score_source[source[e]] + score_target
     if score_edge is not None:
         score += score_edge[e]
+        if score == -np.inf:  # dropped, also where the slope is 0
+            return score, score
     return score, score if score > 0 else score * slope
 
 
@@ -83,24 +85,11 @@ def _of_head(score_edge, h):
 
 
 @_inlined
-def _count(lo, hi, keep):
-    """The number of kept edges."""
-    if keep is None:
-        return hi - lo
-    count = 0
-    for e in range(lo, hi):
-        count += keep[e]
-    return count
-
-
-@_inlined
-def _shifted_scores(lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha):
-    """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
+def _shifted_scores(lo, hi, source, score_source, score_target, score_edge, slope, alpha):
+    """alpha[lo:hi] = the scores less the largest of them."""
     top = np.float32(-np.inf)
     for e in range(lo, hi):
         score = _score(e, source, score_source, score_target, score_edge, slope)[1]
-        if keep is not None:
-            score = score if keep[e] else np.float32(-np.inf)
         alpha[e] = score
         top = _larger(top, score)
     if top > np.float32(-np.inf):
@@ -113,29 +102,17 @@ def _scale_to(mass, lo, hi, alpha):
     total = np.float32(0)
     for e in range(lo, hi):
         total += alpha[e]
-    share = mass / total
+    share = np.float32(0) if total == 0 else mass / total  # of nothing, where all edges are dropped
     for e in range(lo, hi):
         alpha[e] *= share
 
 
-@_inlined
-def _mass_left(first, segptr, mass, keep):
-    """The sum of a row's masses over segments with kept edges, and the number of these."""
-    total, count = np.float32(0), np.float32(0)
-    for k in range(np.uint64(mass.size)):
-        lo, hi = _segment(segptr, first + k)
-        if _count(lo, hi, keep) > 0:
-            total += mass[k]
-            count += np.float32(1)
-    return total, count
-
-
 @_parallel
-def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, score_edge, slope, alpha):
+def softmax(rowptr, segptr, mass, source, score_source, score_target, score_edge, slope, alpha):
     """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
 
-    Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials are taken of many rows'
-    edges at once: a row is too short for the vectorised loop.
+    Scores are (H, N), (H, M) and (H, E) or None. Exponentials are taken of many rows' edges at once: a row is too short
+    for the vectorised loop.
     """
     segments = np.uint64(mass.shape[1])
     for part in prange(PARTS):
@@ -148,18 +125,13 @@ def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, scor
                     t = score_target[h, i]
                     for k in range(i * segments, (i + np.uint64(1)) * segments):
                         lo, hi = _segment(segptr, k)
-                        _shifted_scores(lo, hi, source, keep, s, t, u, slope, a)
+                        _shifted_scores(lo, hi, source, s, t, u, slope, a)
                 for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
                     a[e] = _exp(a[e])
                 for i in range(begin, end):
-                    if keep is not None:
-                        total, count = _mass_left(i * segments, segptr, mass[i], keep)
                     for k in range(segments):
                         lo, hi = _segment(segptr, i * segments + k)
-                        if keep is None:
-                            _scale_to(mass[i, k], lo, hi, a)
-                        elif _count(lo, hi, keep) > 0:
-                            _scale_to(mass[i, k] / total if total > 0 else np.float32(1) / count, lo, hi, a)
+                        _scale_to(mass[i, k], lo, hi, a)
 
 
 @_inlined
@@ -223,16 +195,6 @@ def _stack_array(typingctx, length):
         return builder.bitcast(array, ir.PointerType(ir.FloatType()))
 
     return types.CPointer(types.float32)(length), codegen
-
-
-def blocks(width: int) -> list[tuple[int, int]]:
-    """(first column, number of columns) of the blocks that kernels take `width` columns in, a multiple of 16."""
-    found, start = [], 0
-    for size in (128, 64, 32, 16):
-        while start + size <= width:
-            found.append((start, size))
-            start += size
-    return found
 
 
 def _aggregate_rows(constant: int | None):

@@ -68,9 +68,7 @@ def launch(kernel, *arguments) -> None:
     with _one_at_a_time if _threading_layer() in (None, "workqueue") else nullcontext():
         threads = torch.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-        if (
-            torch.get_num_threads() != threads
-        ):  # Numba, as it starts, tells OpenMP to use every core, PyTorch's loops, too
+        if torch.get_num_threads() != threads:  # Numba tells OpenMP, as it starts, to use every core
             torch.set_num_threads(threads)
         return kernel(*arguments)
 

@@ -1,14 +1,12 @@
 """GATConv against torch_geometric's, FairGATConv against its equations written out."""
 
-from functools import partial
-
 import pytest
 import torch
 import torch_geometric.nn
 from dense import assert_same_pass, fair_layer
 from graphs import features, random_graph, with_self_loops
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier, attention
+from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention
 from fairgat.nn.normalise import moments
 
 N = 30
@@ -51,18 +49,6 @@ def test_equals_torch_geometric(monkeypatch, fused, widths, options, edge_index)
         results.append([out, alpha, x.grad, *(p.grad for p in layer.parameters())])
         assert edges.shape[1] == alpha.shape[0]
     torch.testing.assert_close(*results, rtol=1e-5, atol=1e-5)
-
-
-def test_training_can_go_on_from_a_plain_layer():
-    ours, theirs = pair(in_channels=4, out_channels=3, heads=2)
-    fair = FairGATConv(4, 3, heads=2)
-    for state in (ours.state_dict(), theirs.state_dict()):
-        before = dict(state)
-        fair.reset_parameters()
-        fair.load_state_dict(state)
-        assert state == before
-        torch.testing.assert_close(fair.lin.weight, ours.lin.weight)
-    theirs.load_state_dict(fair.state_dict())
 
 
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
@@ -118,7 +104,7 @@ def test_half_precision_is_that_of_the_numbers(width, center, edge_index, sensit
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("center", [False, True])
 def test_features_that_do_not_vary_are_divided_by_one(width, value, dtype, center, edge_index, sensitive):
-    """As scikit-learn's StandardScaler does; values and gradients stay of the input's size, in a training as well."""
+    """As scikit-learn's StandardScaler does; values and gradients stay of the input's size."""
     torch.manual_seed(0)
     layer = FairGATConv(width, 4, center=center).to(dtype)
     x = torch.full((N, width), value, dtype=dtype)
@@ -127,13 +113,6 @@ def test_features_that_do_not_vary_are_divided_by_one(width, value, dtype, cente
     expected = 0 * out if center else (x @ layer.lin.weight.t()).detach()
     torch.testing.assert_close(out, expected)
     assert max(each.grad.abs().max() for each in (x, *layer.parameters())) < 1000
-    model = NodeClassifier(partial(FairGATConv, center=center), width, 4, eta=1.0, center=center).to(dtype)
-    optimizer = torch.optim.Adam(model.parameters())
-    for _ in range(3):
-        optimizer.zero_grad()
-        torch.nn.functional.softplus(model(x.detach(), edge_index, sensitive)).sum().backward()
-        optimizer.step()
-    assert all(each.isfinite().all() for each in model.parameters())
 
 
 def test_one_feature_of_several_may_be_constant(edge_index, sensitive):
@@ -144,13 +123,6 @@ def test_one_feature_of_several_may_be_constant(edge_index, sensitive):
     out = layer(x, edge_index, sensitive)
     torch.testing.assert_close(out.std(0, correction=0), torch.tensor([1.0, 1, 1, 1, 0]), rtol=1e-5, atol=1e-5)
     torch.testing.assert_close(out[:, 4], torch.ones(N))
-
-
-def test_attention_weights_come_where_they_are_asked_for(edge_index):
-    layer = GATConv(5, 8)
-    for answer in (None, False):
-        assert isinstance(layer(features(), edge_index, return_attention_weights=answer), torch.Tensor)
-    assert isinstance(layer(features(), edge_index, return_attention_weights=True), tuple)
 
 
 class Cooler(GATConv):
@@ -180,11 +152,14 @@ def test_an_overridden_step_holds_in_every_branch(widths, dtype, options, traini
     assert not torch.allclose(expected, plain(x, edge_index))
 
 
-def test_edges_that_are_dropped_are_as_if_they_were_not_there(edge_index, sensitive):
-    layer, kept = FairGATConv(5, 8, add_self_loops=False), torch.rand(edge_index.size(1)) < 0.6
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("slope", [0.2, 0.0])
+def test_edges_that_are_dropped_are_as_if_they_were_not_there(dtype, slope, edge_index, sensitive):
+    layer = FairGATConv(5, 8, add_self_loops=False, negative_slope=slope).to(dtype)
+    x, kept = features().to(dtype), torch.rand(edge_index.size(1)) < 0.6
     graph = CSRGraph.from_edge_index(edge_index, N, sensitive, add_self_loops=False)
-    expected, (_, alpha) = layer(features(), edge_index[:, kept], sensitive, return_attention_weights=True)
-    out, (_, all_of_them) = layer(features(), graph, keep=graph.reorder_edges(kept), return_attention_weights=True)
+    expected, (_, alpha) = layer(x, edge_index[:, kept], sensitive, return_attention_weights=True)
+    out, (_, all_of_them) = layer(x, graph, keep=graph.reorder_edges(kept), return_attention_weights=True)
     torch.testing.assert_close(out, expected)
     torch.testing.assert_close(all_of_them[kept], alpha)
     assert not all_of_them[~kept].any()

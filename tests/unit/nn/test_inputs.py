@@ -137,14 +137,6 @@ def test_a_sparse_adjacency_has_a_row_for_each_target(layout, edge_index):
     torch.testing.assert_close(layer(features(), adj_t), layer(features(), edge_index))
 
 
-def test_size_may_be_given_for_a_square_graph(edge_index, sensitive):
-    layer = GATConv(5, 8)
-    torch.testing.assert_close(layer(features(), edge_index, size=(N, N)), layer(features(), edge_index))
-    fair = FairGATConv(5, 8)
-    expected = fair(features(), edge_index, sensitive)
-    torch.testing.assert_close(fair(features(), edge_index, sensitive, size=(N, N)), expected)
-
-
 def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
     """Constant features that are mostly zeros give what dense ones give, and what is kept follows writes to them."""
     torch.manual_seed(0)

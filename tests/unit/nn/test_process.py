@@ -7,11 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
-import torch
-from graphs import random_graph
 
 import fairgat.nn
-from fairgat.nn import FairGATConv, NodeClassifier
 
 STEP = """
 import sys, torch
@@ -77,24 +74,6 @@ def test_a_second_job_compiles_nothing_and_adds_up_the_same(tmp_path):
     assert compiled[0] and compiled[0] == compiled[1]
 
 
-def test_the_same_bits_from_run_to_run_with_two_threads(threads):
-    edge_index, sensitive = random_graph(nodes=3000, edges=40_000)
-    x = torch.randn(3000, 20, generator=torch.Generator().manual_seed(0))
-    threads(2)
-    results = []
-    for _ in range(3):
-        torch.manual_seed(0)
-        model = NodeClassifier(FairGATConv, 20, 32, spectral_norm=True, eta=1.0)
-        optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
-        for _ in range(5):
-            optimizer.zero_grad()
-            model(x, edge_index, sensitive)[::2].square().mean().backward()
-            optimizer.step()
-        results.append([p.detach().clone() for p in model.parameters()])
-    for other in results[1:]:
-        assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))
-
-
 def test_kernels_run_on_pytorchs_threads():
     """One pool of threads, and as many as PyTorch is told to use."""
     code = f"""
@@ -109,12 +88,6 @@ print(numba.threading_layer(), torch.get_num_threads(), len(os.listdir("/proc/se
     layer, threads, more = out.splitlines()[-1].split()
     assert threads == "2", out + error
     assert more == "0" or layer != "omp", out + error
-
-
-def test_the_users_choice_of_a_threading_layer_is_left_alone():
-    code = STEP + "import numba\nprint(numba.threading_layer())"
-    out, error = start(code, NUMBA_THREADING_LAYER="workqueue").communicate()
-    assert out.splitlines()[-1] == "workqueue", out + error
 
 
 def test_where_nothing_can_be_written_kernels_are_compiled_anew(tmp_path):
@@ -169,13 +142,14 @@ def run():
 started = [threading.Thread(target=run) for _ in range(2)]
 for each in started: each.start()
 for each in started: each.join()
-print("ended")
+import numba
+print("ended", numba.threading_layer())
 """
 
 
 def test_threads_may_call_the_layer_whatever_numbas_threading_layer():
     out, error = start(THREADS, NUMBA_THREADING_LAYER="workqueue").communicate()
-    assert out == "ended\n", error
+    assert out == "ended workqueue\n", error
 
 
 FAULTS = """
