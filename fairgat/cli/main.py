@@ -36,6 +36,10 @@ def main(arguments: list[str] | None = None) -> int:
     parsed, rest = parser.parse_known_args(arguments)
     if rest and not getattr(parsed, "takes_rest", False):
         parser.error(f"unknown arguments: {' '.join(rest)}")
+    return _run(parsed, rest)
+
+
+def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
     try:
         return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
     except FairGATError as error:

@@ -80,21 +80,29 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
 def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[str, Any]:
     """Read the hyperparameters, in the spelling of the grid, so that the workflow finds the files."""
     module, grid = settings.module(method), settings.grid(method, dataset)
-    parser = argparse.ArgumentParser(prog=f"fairgat train --method {method}", allow_abbrev=False)
-    for name in methods.module(module).Settings.model_fields:
-        parser.add_argument(_flag(name), dest=name, action="append", default=[])
-    texts = {name: texts for name, texts in vars(parser.parse_args(rest)).items() if texts}
-    if twice := [name for name in texts if len(texts[name]) > 1]:
-        raise ConfigError(f"{_flag(twice[0])} is given twice")
-    given = {name: config.read_value(text, _flag(name)) for name, (text,) in texts.items()}
-    if several := [name for name, value in given.items() if isinstance(value, list | dict)]:
-        raise ConfigError(f"{_flag(several[0])} takes a single value; see `methods` in config.yaml")
+    given = _given(method, [*methods.module(module).Settings.model_fields], rest)
     if missing := {name: values for name, values in grid.items() if name not in given}:
         wanted = "\n".join(f"  {_flag(name)}   ({', '.join(map(str, values))})" for name, values in missing.items())
         raise ConfigError(f"{method} on {dataset} has a grid; say which cell:\n{wanted}")
     checked = methods.settings(module, settings.methods[method].settings | given, f"methods.{method}")
     cell = {name: getattr(checked, name) for name in given}
     return next((candidate for candidate in cells.expand(grid) if candidate == cell), cell)  # 1 and 1.0 are one
+
+
+def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
+    """Read the options for the hyperparameters of these names: each a single value, given once."""
+    parser = argparse.ArgumentParser(prog=f"fairgat train --method {method}", allow_abbrev=False)
+    for name in names:
+        parser.add_argument(_flag(name), dest=name, action="append", default=[])
+    given = {}
+    for name, texts in vars(parser.parse_args(rest)).items():
+        if len(texts) > 1:
+            raise ConfigError(f"{_flag(name)} is given twice")
+        if texts:
+            given[name] = config.read_value(texts[0], _flag(name))
+        if isinstance(given.get(name), list | dict):
+            raise ConfigError(f"{_flag(name)} takes a single value; see `methods` in config.yaml")
+    return given
 
 
 def _flag(name: str) -> str:

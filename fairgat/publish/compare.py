@@ -10,12 +10,14 @@ from pathlib import Path
 import pandas as pd
 
 from fairgat import frames
+from fairgat.data.splits import HELD_OUT
 from fairgat.errors import DataError
 from fairgat.files import read_json
 from fairgat.report import percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Panel, Row, Table, row
 from fairgat.scores.paired import differences
+from fairgat.scores.runs import FAILURE
 
 RUN = ["dataset", "method", "cell", "split"]
 SCORE = ["dataset", "method", "cell", "part", "protocol", "metric"]
@@ -60,10 +62,8 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     both = runs.dropna()
     if both.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
-    metrics = sorted({*_judged(first)["metric"]} ^ {*_judged(second)["metric"]})  # that only one of them knows
-    scores = _beside(_judged(first), _judged(second), [*SCORE, "split"], "value")
-    finished = both.loc[(both["a"] == FINISHED) & (both["b"] == FINISHED), RUN]
-    scores = scores[~scores["metric"].isin(metrics)].merge(finished)
+    metrics = sorted(({*first["metric"]} ^ {*second["metric"]}) - {FAILURE})  # that only one of them knows
+    scores = _scores(first, second, both, metrics)
     lost, gaps = scores[scores[["a", "b"]].isna().any(axis=1)], _gaps(scores.dropna())
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
     judged = [_block(f"{kind.title} that differ", _read_both(kind, a, b), kind.keys) for kind in KINDS]
@@ -80,14 +80,10 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     ]
     panels = [replace(panel, blocks=[block for block in panel.blocks if block.rows]) for panel in panels]
     same_runs = len(both) == len(runs)
-    text = _headline(len(both), gaps, beyond, tolerance)
-    if metrics:
-        text += f" Not compared: {', '.join(metrics)}, which one of them does not know."
-    if not same_runs:
-        text += " Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
-    differs = len(beyond) or len(lost) or (both["a"] != both["b"]).any()
-    differs = differs or (same_runs and any(block.rows for block in judged))
-    return Table("comparison", f"{a} (A) and {b} (B)", panels, _notes(a, b), text), bool(differs)
+    text = _headline(len(both), gaps, beyond, tolerance) + _limits(metrics, same_runs)
+    failed = both[both["a"] != both["b"]]
+    differ = [beyond, lost, failed, *(block.rows for block in judged if same_runs)]
+    return Table("comparison", f"{a} (A) and {b} (B)", panels, _notes(a, b), text), any(map(len, differ))
 
 
 def shortened(table: Table, rows: int) -> Table:
@@ -121,8 +117,11 @@ def _beside(first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: s
     return pd.merge(*sides, on=keys, how="outer").set_axis([*keys, "a", "b"], axis=1)
 
 
-def _judged(frame: pd.DataFrame) -> pd.DataFrame:
-    return frame[frame["part"].isin(["validation", "test"])]
+def _scores(first: pd.DataFrame, second: pd.DataFrame, runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The scores of runs that both finished, but for those of `metrics`."""
+    sides = (frame[frame["part"].isin(HELD_OUT) & ~frame["metric"].isin(metrics)] for frame in (first, second))
+    finished = runs.loc[(runs["a"] == FINISHED) & (runs["b"] == FINISHED), RUN]
+    return _beside(*sides, [*SCORE, "split"], "value").merge(finished)
 
 
 def _gaps(scores: pd.DataFrame) -> pd.DataFrame:
@@ -170,6 +169,14 @@ def _name(key: list) -> str:
 def _score(line) -> Row:
     means, difference = map(percent.score, (line.a, line.b)), percent.signed(line.difference, line.low, line.high)
     return row(_name([getattr(line, key) for key in SCORE]), *means, difference, percent.brief(line.largest))
+
+
+def _limits(metrics: list[str], same_runs: bool) -> str:
+    """Say what was not compared."""
+    text = f" Not compared: {', '.join(metrics)}, which one of them does not know." if metrics else ""
+    if same_runs:
+        return text
+    return f"{text} Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
 
 
 def _notes(a: Path, b: Path) -> list[tuple[str, str]]:

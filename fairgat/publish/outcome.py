@@ -1,6 +1,5 @@
 """Say at the end of a run where the tables are and what failed, told from the files it left."""
 
-from collections.abc import Iterator
 from pathlib import Path
 
 from fairgat import frames
@@ -21,20 +20,12 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
         since: when it began, in seconds of the epoch.
         report: the page that Snakemake makes next, if it does.
     """
-    results, failed = Path(plan.config.results_dir), _failed(Path(plan.config.results_dir), since)
-    lines = _tables(plan, results, since)
-    try:
-        if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
-            lines.append(f"Does the paper hold? fairgat audit --results-dir {results}")
-        without = [f"    {run}" for run in _runs_without_result(plan)]
-    except DataError as error:
-        without = [f"    {error}"]
+    results = Path(plan.config.results_dir)
+    failed = _failed(results, since)
+    lines = [*_tables(plan, results, since), *_audit(results, since)]
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
-    if without:
-        lines += ["Training runs without a result, which the tables mark:", *without[:_SHOWN]]
-    if len(without) > _SHOWN:
-        lines.append(f"    and {len(without) - _SHOWN} more")
+    lines += _runs_without_result(plan)
     if failed:
         lines += ["Failed:", *(f"    see {log}" for log in failed), *_without(plan, failed)]
         lines.append("What is finished stays finished: the same command goes on from here.")
@@ -49,6 +40,12 @@ def _tables(plan: Plan, results: Path, since: float) -> list[str]:
     tables = [*(results / f"tables/{name}.md" for name in plan.config.tables), *sorted(results.glob("studies/*/*.md"))]
     new = [f"    {table}" for table in tables if _new(table, since)]
     return ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new] if new else []
+
+
+def _audit(results: Path, since: float) -> list[str]:
+    if _new(results / "audit/paper_vs_reproduced.csv", since) and audited(results):
+        return [f"Does the paper hold? fairgat audit --results-dir {results}"]
+    return []
 
 
 def _failed(results: Path, since: float) -> list[Path]:
@@ -72,10 +69,18 @@ def _without(plan: Plan, failed: list[Path]) -> list[str]:
     return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names else []
 
 
-def _runs_without_result(plan: Plan) -> Iterator[str]:
+def _runs_without_result(plan: Plan) -> list[str]:
     """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
     alike = ["method", "cell", "dataset", "reason"]
     paths = [path for task in TASKS for path in plan.shards(task) if Path(path).exists()]
-    runs = frames.read(*paths, columns=(*alike, "split", "metric"))
-    for (method, cell, dataset, reason), splits in runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]:
-        yield f"{method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"
+    try:
+        runs = frames.read(*paths, columns=(*alike, "split", "metric"))
+    except DataError as error:
+        return [str(error)]
+    groups = runs[runs["metric"] == FAILURE].groupby(alike, sort=False)["split"]
+    lines = [
+        f"    {method} ({cell}) on {dataset}, {numbered(list(splits))}: {reason}"
+        for (method, cell, dataset, reason), splits in groups
+    ]
+    more = [f"    and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
+    return ["Training runs without a result, which the tables mark:", *lines[:_SHOWN], *more] if lines else []

@@ -43,14 +43,8 @@ class Bound(NamedTuple):
 def theorem(lipschitz: float, sigma_max: float, factor: float, delta_c: float, delta_z: float, dimension: int) -> Bound:
     """Theorem 1: L (sigma_max * factor * delta_in + 2 sqrt(d) Delta_c + 2 sqrt(d) Delta_z).
 
-    Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0.
-
-    Args:
-        lipschitz: L of the activation.
-        sigma_max: spectral norm of the weight matrix.
-        factor: |(R_0 + R_1) alpha_chi - 1|; of more than two groups tau.
-        delta_c, delta_z: largest deviations from the group means (assumption A1).
-        dimension: d. The paper prints N, the number of nodes; its proof gives F, the number of features.
+    Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0. The other terms are those of
+    `LayerTerms`. As d, `dimension`, the paper prints N, the number of nodes; its proof gives F, that of features.
     """
     return Bound(lipschitz * sigma_max * factor, lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z))
 

@@ -78,16 +78,16 @@ def measure_every(epochs: int) -> Observer:
 
     Where the bounds are not defined for the model, or its data, it says so once and adds nothing.
     """
-    told = False
+    defined = True
 
     def observe(epoch: int, method: Method) -> dict[str, float]:
-        nonlocal told
-        if epoch % epochs or told:
+        nonlocal defined
+        if epoch % epochs or not defined:
             return {}
         try:
             measured = measure(method)
         except NotDefined as error:
-            told = True
+            defined = False
             print(f"history.csv will not have the theory's terms: {error}")
             return {}
         return {
@@ -103,31 +103,18 @@ def measure_every(epochs: int) -> Observer:
 def attention_layer(
     name: str, conv: GATConv, x: Tensor, graph: CSRGraph, sensitive: Tensor, before: LayerTerms | None = None
 ) -> LayerTerms:
-    """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it.
+    """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it; otherwise as `attention_terms`.
 
-    Args:
-        name: what to call it.
-        conv: a GATConv or FairGATConv.
-        x: (N, F_in) its input.
-        graph: the graph; built with `sensitive` where the layer has S1.
-        sensitive: (N,) groups, 0 .. K-1.
-        before: the terms of the previous layer.
+    `x` is (N, F_in) its input; the graph is built with `sensitive` where the layer has S1.
 
     Raises:
         ValueError: the layer averages its heads or has a residual, for which there is no theorem.
         NotDefined: there are fewer than two sensitive groups, or a node's attention does not sum to 1.
     """
     out, attention = _attention(conv, x, graph)
-    return attention_terms(
-        name,
-        _double(x),
-        _double(out.relu()),
-        _weight(conv, conv.lin),
-        attention,
-        sensitive.numpy(force=True),
-        getattr(conv, "eta", None),
-        before=before,
-    )
+    h, weight = _double(x), _weight(conv, conv.lin)
+    groups, eta = sensitive.numpy(force=True), getattr(conv, "eta", None)
+    return attention_terms(name, h, _double(out.relu()), weight, attention, groups, eta, before)
 
 
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:

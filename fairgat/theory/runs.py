@@ -67,13 +67,11 @@ def measure_runs(
     """Measure the terms of each layer, or account for the gaps, of a method's runs on one data set.
 
     Args:
-        what: `theory` or `account`, a key of MEASURED.
-        dataset, method: their names.
+        what: a key of MEASURED.
         runs: cell and split of each run.
         models: model.npz of each run; those without arrays are of runs that failed, and have no rows.
         module, settings, training, seed: of the training jobs; the settings without the cell's hyperparameters.
-        graph: the graph's file.
-        split_files: the file of each split.
+        graph, split_files: the graph's file, and that of each split.
         selection: the method's selection JSON, to measure the runs of the selected cell only.
         debiased: the debiased graph of each split, for a method that needs one.
 
@@ -87,11 +85,13 @@ def measure_runs(
     measured, fields_of = MEASURED[what]
     columns = [*IDENTITY, *(field.name for field in fields(fields_of))]
     whole, protocol, rows = Graph.load(graph), NodeTraining(**training), []
-    winner = files.read_json(selection)["winner"] if selection else None
-    if selection and winner is None:
-        print(f"no cell of {method} was selected on {dataset}")
-    for (cell, split), model in zip(runs, models, strict=True):
-        arrays = {} if selection and cell != winner else load_npz(model)
+    files_of = dict(zip(runs, models, strict=True))
+    if selection:
+        winner = files.read_json(selection)["winner"]
+        files_of = {(cell, split): model for (cell, split), model in files_of.items() if cell == winner}
+        print(f"the selected cell of {method} on {dataset}: {winner}")
+    for (cell, split), model in files_of.items():
+        arrays = load_npz(model)
         if not arrays:
             continue
         chosen, parts = methods.settings(module, {**settings, **cells.from_path(cell)}), splits.load(split_files[split])

@@ -113,20 +113,6 @@ def test_isolated_nodes_need_self_loops():
         terms_of(without, x, edges, sensitive)
 
 
-def test_normalisation_undoes_spectral_normalisation():
-    """Groups a hair apart, W = I (S2 would leave it so): unit variance blows the gap up, and sigma_max(W) = 1 does
-    not see it."""
-    sensitive = torch.tensor([0, 0, 1, 1])
-    x = 1 + 1e-3 * sensitive[:, None].double()
-    conv = uniform(FairGATConv(1, 1, alpha_chi=0.25, eta=1.0, spectral_norm=False))
-    terms = terms_of(conv, x, undirected((0, 2), (1, 3)), sensitive)
-    assert terms.sigma_max == pytest.approx(1)
-    assert terms.bound_printed < 1e-3  # A2 holds, and nobody deviates from the group's mean
-    assert terms.delta_out == pytest.approx(2, rel=1e-3)
-    assert terms.sigma_effective > 1000
-    assert terms.delta_out <= terms.bound + 1e-9
-
-
 @settings(max_examples=40, deadline=None, derandomize=True)
 @given(st.integers(0, 2**32 - 1), st.floats(0.2, 2))
 def test_with_s3_no_training_makes_the_bound_small(seed, eta):
@@ -157,46 +143,11 @@ def test_eta_on_c_and_on_z_is_eta_squared_on_delta_z():
     assert largest(scaled) < 0.9 * eta * largest(plain)
 
 
-def test_learned_attention_changes_with_eta():
-    """C enters the scores: eta sharpens or flattens attention, and Delta_z is not simply scaled."""
-    torch.manual_seed(0)
-    sensitive = torch.arange(12) % 2
-    edges = torch.from_numpy(symmetrise(np.random.default_rng(0).integers(12, size=(2, 40)), 12))
-    x = torch.randn(12, 3).double()
-    conv = FairGATConv(3, 3, alpha_chi=0.4, eta=1.0).double().eval()
-    one = terms_of(conv, x, edges, sensitive)
-    conv.eta = 0.25
-    other = terms_of(conv, x, edges, sensitive)
-    assert other.delta_c == pytest.approx(0.25 * one.delta_c)
-    assert other.delta_z != pytest.approx(0.25 * one.delta_z, rel=0.01)
-
-
-def test_scaling_the_logits_leaves_statistical_parity_alone():
-    """S3 at the last layer: delta_y falls with eta, the decisions do not move (no bias)."""
-    rng = np.random.default_rng(0)
-    sensitive = np.arange(50) % 2
-    logits = rng.normal(size=50) + sensitive
-    parity, delta = [], []
-    for eta in (1.0, 0.01):
-        parity.append(node_metrics(eta * logits > 0, sensitive, sensitive)["statistical_parity"])
-        delta.append(theory.disparity(1 / (1 + np.exp(-eta * logits)), sensitive))
-    assert parity[0] == parity[1] > 0.2
-    assert delta[1] < 0.02 * delta[0]
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "delta", "parity"),
-    [
-        ([0.51, 0.51], [0.49, 0.49], 0.02, 1),
-        ([0.9, 0.45], [0.51, 0.51], 0.165, 0.5),
-        ([0.6, 0.6, 0.6, 0.2], [0.9, 0.4, 0.4, 0.3], 0, 0.5),
-    ],
-)
-def test_delta_y_is_not_statistical_parity(first, second, delta, parity):
+def test_delta_y_is_not_statistical_parity():
     """P(c = 1 | y) = y holds for decisions drawn at random; the metric cuts y at one half."""
-    y, sensitive = np.array([*first, *second]), np.repeat([0, 1], len(first))
-    assert theory.disparity(y, sensitive) == pytest.approx(delta, abs=1e-12)
-    assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == parity
+    y, sensitive = np.array([0.51, 0.51, 0.49, 0.49]), np.array([0, 0, 1, 1])
+    assert theory.disparity(y, sensitive) == pytest.approx(0.02)
+    assert node_metrics(y > 0.5, sensitive, sensitive)["statistical_parity"] == 1
 
 
 def test_the_best_factor_can_make_a_disparity_from_none():
@@ -216,39 +167,32 @@ def test_the_best_factor_can_make_a_disparity_from_none():
     assert found[share].delta_out == pytest.approx(2 / 3)
 
 
-ESTIMATES = {
-    "exact": lambda weight: torch.linalg.matrix_norm(weight, 2),
-    "another norm": lambda weight: torch.linalg.matrix_norm(weight),
-    "a constant": lambda weight: weight.new_tensor(3.7),
-}
-
-
 class Divided(torch.nn.Module):
     """S2 with an estimate of the spectral norm, through which the gradient flows as well."""
 
-    def __init__(self, estimate):
+    def __init__(self, order):
         super().__init__()
-        self.estimate = estimate
+        self.order = order
 
     def forward(self, weight):
-        return weight / self.estimate(weight)
+        return weight / torch.linalg.matrix_norm(weight, self.order)
 
 
-def pair(estimate, **settings):
+def pair(order, **settings):
     """The same method without step 2, and with it written out: the same initial weights, and Adam's decay on them."""
     graph = small_graph()
     without, divided = (make("fairgat", graph, **settings) for _ in range(2))
     model = divided.model
     for layer in (model.conv1.lin, model.conv2.lin, model.linear):
-        register_parametrization(layer, "weight", Divided(ESTIMATES[estimate]))
+        register_parametrization(layer, "weight", Divided(order))
     divided.optimizer = divided.adam(model.parameters())
     return without, divided
 
 
-@pytest.mark.parametrize("estimate", ESTIMATES)
-@pytest.mark.parametrize("settings", [{"steps": [1, 3]}, {"steps": [3]}, {"steps": [1, 3], "center": True}], ids=str)
-def test_step_two_is_void_where_step_three_follows(double, estimate, settings):
-    without, divided = pair(estimate, eta=0.75, **settings)
+@pytest.mark.parametrize("order", [2, "fro"], ids=["exact", "another norm"])
+@pytest.mark.parametrize("settings", [{"steps": [1, 3]}, {"steps": [3], "center": True}], ids=str)
+def test_step_two_is_void_where_step_three_follows(double, order, settings):
+    without, divided = pair(order, eta=0.75, **settings)
     with torch.no_grad():
         for method in (without, divided):
             method.model.conv1.bias.fill_(0.3)
@@ -256,7 +200,7 @@ def test_step_two_is_void_where_step_three_follows(double, estimate, settings):
 
 
 def test_step_two_is_not_void_without_step_three(double):
-    without, divided = pair("exact", steps=[1])
+    without, divided = pair(2, steps=[1])
     assert not torch.allclose(without.forward(), divided.forward(), atol=1e-3)
 
 

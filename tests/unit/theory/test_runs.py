@@ -114,7 +114,7 @@ def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys, what)
 def test_without_a_selected_cell_there_are_no_rows(folder, tmp_path, capsys):
     (tmp_path / "none.json").write_text('{"winner": null}')
     assert measured(folder, "gat", selection=tmp_path / "none.json").empty
-    assert "no cell of gat was selected on d" in capsys.readouterr().out
+    assert "the selected cell of gat on d: None" in capsys.readouterr().out
 
 
 def test_of_three_groups_the_theorem_as_printed_has_no_value(folder, tmp_path):
