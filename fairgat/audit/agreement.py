@@ -62,8 +62,8 @@ def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], d
     """Judge every published result under each selection rule.
 
     Args:
-        winners: the winners of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
-        margins: caps on the margins within which results agree: of `accuracy` and `fairness`, as fractions.
+        winners: of all tasks (fractions), as `fairgat.scores.summary.winners` gives them.
+        margins: caps on the margins within which results agree, as fractions.
         protocols: those whose scores are compared.
         ddof: how our deviations were computed. The test takes sample deviations, ours and the paper's.
 

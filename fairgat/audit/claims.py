@@ -237,16 +237,11 @@ def _lowest(results: Results, part: str, dataset: str, metric: str, rivals: tupl
 
 
 def checks(heading: str, results: Results | None = None, study: str = "") -> pd.DataFrame:
-    """List the checks of every claim.
-
-    Args:
-        heading: what the results are called.
-        results: ours; None for the paper's own, each claim's from its table.
-        study: the file that they are from, if they are a study's.
+    """List the checks of every claim on the results that go by a heading: ours, or, where None, the paper's own.
 
     Returns:
         `claim`, `results` (their heading), `check`, `numbers`, `holds`, and of ours the `cells` that are compared and
-        the `file` that has their scores.
+        the `file` that has their scores: that of the `study`, if they are of one.
     """
     rows = []
     for number, claim in CLAIMS.items():

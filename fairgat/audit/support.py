@@ -75,11 +75,8 @@ def deviations(
 def correlations(frame: pd.DataFrame) -> dict[str, float]:
     """Estimate how the scores of methods vary together with GAT's over splits: for each metric a mean, at least 0.
 
-    By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
-
-    Args:
-        frame: `dataset`, `method`, `metric`, `std` (the sample deviation of the scores) and `spread` (that of the
-            differences to GAT's).
+    By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods. In `frame`, `std` is the sample
+    deviation of a method's scores, `spread` that of their differences to GAT's.
     """
     gat = frame[frame["method"] == REFERENCE].rename(columns={"std": "base"})[["dataset", "metric", "base"]]
     pairs = frame[frame["method"] != REFERENCE].merge(gat, on=["dataset", "metric"])
@@ -109,11 +106,7 @@ def draw(table: str, scenario: Scenario, together: Mapping[str, float]) -> Resul
 
 
 def chance(claim: Claim, drawn: Results) -> float | None:
-    """Count how often the results that were drawn support a claim.
-
-    Returns:
-        A share; None where no check can be made, as of a claim about seconds, which are printed without a deviation.
-    """
+    """The share of the draws that support a claim; None where no check can be made: seconds have no deviation."""
     held = [check.holds for check in claim.function(drawn) if check.holds is not None]
     return float(np.all(held, axis=0).mean()) if held else None
 
@@ -123,11 +116,11 @@ def chances(scenarios: Mapping[str, Scenario], together: Mapping[str, float]) ->
 
     `together` are the correlations between methods, by metric.
     """
-    found = {}
+    columns = {}
     for heading, scenario in scenarios.items():
         drawn = {table: draw(table, scenario, together) for table in TASK_OF_RESULTS}
-        found[heading] = [chance(claim, drawn.get(claim.table, {})) for claim in CLAIMS.values()]
-    return pd.DataFrame(found, index=pd.Index(CLAIMS, name="claim"), dtype=float)
+        columns[heading] = [chance(claim, drawn.get(claim.table, {})) for claim in CLAIMS.values()]
+    return pd.DataFrame(columns, index=pd.Index(CLAIMS, name="claim"), dtype=float)
 
 
 def scenarios(datasets: Collection[str], counts: list[int]) -> dict[str, Scenario]:

@@ -33,7 +33,8 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     record = finished(directory)
-    _check(directory, record)
+    if "theory" not in TASKS[record.task].measured:
+        raise NotDefined(f"{directory}: this is a run of {record.task}, which has no account")
     data, graph, split = data_of(directory, record)
     logits = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
     tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
@@ -53,13 +54,6 @@ def run(arguments: argparse.Namespace) -> None:
     print("\n".join(f"{place}. {line}" for place, line in enumerate(lines, start=1)))
 
 
-def _check(directory: Path, record: Record) -> None:
-    """Refuse a run of a task that has no account."""
-    known = [task.title.lower() for task in TASKS.values() if "theory" in task.measured]
-    if "theory" not in TASKS[record.task].measured:
-        raise NotDefined(f"{directory}: the account is of {' and '.join(known)}; this is a run of {record.task}")
-
-
 def _trained(directory: Path, record: Record, data: Path, graph, split) -> Method:
     """Make the run's method, trained."""
     model, settings = directory / "model.npz", methods.settings(record.module, dict(record.settings))
@@ -73,9 +67,7 @@ def predictions(
 ) -> tuple[int, list[str]]:
     """Choose the group to compare with all others, the one that differs most, and say in two sentences how it does.
 
-    Args:
-        predicted, labels, sensitive: (n,) of the test nodes.
-        names: what each group is called.
+    The arrays are (n,) of the test nodes, `names` what each group is called.
     """
     gaps = {group: float(contrast(sensitive, group) @ predicted) for group in compared(sensitive)}
     group = max(gaps, key=lambda each: abs(gaps[each]))
