@@ -256,8 +256,8 @@ def checks(heading: str, results: Results | None = None, study: str = "") -> pd.
 
 def statuses(checks: pd.DataFrame) -> pd.DataFrame:
     """The status of each claim (index) by each set of results (columns, in their order)."""
-    found = checks.groupby(["claim", "results"])["holds"].agg(status).unstack()
-    return found[[*dict.fromkeys(checks["results"])]]
+    by_heading = checks.groupby(["claim", "results"])["holds"].agg(status).unstack()
+    return by_heading[[*dict.fromkeys(checks["results"])]]
 
 
 def _cells(check: Check, results: Results) -> str:

@@ -246,14 +246,14 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
 
 def _differences(group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]) -> list[Row]:
     rows = []
-    for number, (method, mine) in enumerate(group.groupby("method", sort=False)):
-        made = []
-        for cell, lines in mine.groupby("cell", sort=False):
+    for number, (method, its_cells) in enumerate(group.groupby("method", sort=False)):
+        lines = []
+        for cell, scores in its_cells.groupby("cell", sort=False):
             gaps = {
-                line.metric: percent.signed(line.difference, line.low, line.high, measures.find(line.metric).unit)
-                for line in lines.itertuples()
+                score.metric: percent.signed(score.difference, score.low, score.high, measures.find(score.metric).unit)
+                for score in scores.itertuples()
             }
-            name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
-            made.append([name, *(gaps.get(metric, DASH) for metric in metrics)])
-        rows += titled(titles.get(method, method), made, number)
+            name = Cell(in_words(cell), bold=bool(scores["selected"].iloc[0]))
+            lines.append([name, *(gaps.get(metric, DASH) for metric in metrics)])
+        rows += titled(titles.get(method, method), lines, number)
     return rows

@@ -33,9 +33,7 @@ def update(pages: list[Path], published: Path) -> None:
     """Render the parts of these pages, as `filled` does; a page without any stays as it is."""
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        fresh = filled(text, published, Path(os.path.relpath(published, page.parent)).as_posix())
-        if fresh != text:
-            write_text(page, fresh)
+        write_text(page, filled(text, published, Path(os.path.relpath(published, page.parent)).as_posix()))
 
 
 def filled(page: str, published: Path, link: str) -> str:

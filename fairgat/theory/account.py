@@ -103,7 +103,7 @@ def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_
     `logits` and `others` are (n,) and (m,) of either side, `labels` and `of_others` theirs. Gives (3,), NaN where a
     label is there on one side only.
     """
-    found = np.zeros(len(DECIDED))
+    total = np.zeros(len(DECIDED))
     for label in np.union1d(labels, of_others):
         mine, theirs = logits[labels == label], others[of_others == label]
         if not len(mine) or not len(theirs):
@@ -111,8 +111,8 @@ def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_
         shares = len(mine) / len(logits), len(theirs) / len(others)
         rates = (mine > 0).mean(), (theirs > 0).mean()
         within, moved = rates[0] - rates[1], of_means(mine, theirs)
-        found += [(shares[0] - shares[1]) * np.mean(rates), np.mean(shares) * moved, np.mean(shares) * (within - moved)]
-    return found
+        total += [(shares[0] - shares[1]) * np.mean(rates), np.mean(shares) * moved, np.mean(shares) * (within - moved)]
+    return total
 
 
 def of_means(values: np.ndarray, others: np.ndarray) -> float:

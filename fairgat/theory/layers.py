@@ -143,11 +143,12 @@ def attention_terms(
     between = _between_groups(layer, attention, sensitive)
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
-    lipschitz, printed, factor_printed, r_chi = LIPSCHITZ["relu"], None, None, (None, None)
+    lipschitz, printed, of_two_groups = LIPSCHITZ["relu"], None, {}
     if len(between.r_chi) == 2:
-        r_chi = between.r_chi
-        factor_printed = abs(sum(r_chi) * between.alpha_chi - 1)
-        printed = theorem(lipschitz, sigma, factor_printed, delta_c, delta_z, len(h))
+        r_0, r_1 = between.r_chi
+        factor = abs((r_0 + r_1) * between.alpha_chi - 1)
+        of_two_groups = {"r_0": r_0, "r_1": r_1, "factor_printed": factor}
+        printed = theorem(lipschitz, sigma, factor, delta_c, delta_z, len(h))
         slope = sigma_effective * max(between.taus)
     else:  # heads differ in how the groups' means enter their rows, and not only in how much
         of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))]
@@ -170,11 +171,9 @@ def attention_terms(
         delta_c=delta_c,
         delta_c_effective=delta_c_effective,
         delta_z=delta_z,
-        r_0=r_chi[0],
-        r_1=r_chi[1],
+        **of_two_groups,
         alpha_chi=between.alpha_chi,
         alpha_chi_std=between.alpha_chi_std,
-        factor_printed=factor_printed,
         tau=max(between.taus),
     )
 
