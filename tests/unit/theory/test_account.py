@@ -17,11 +17,9 @@ from fairgat.theory.account import (
     PARTS,
     Pass,
     compared,
-    contrast,
     least_gap,
     of_decisions,
     of_means,
-    parts,
 )
 from fairgat.theory.network import account
 from fairgat.training.loop import fit
@@ -94,15 +92,6 @@ def test_the_gap_of_a_layer_is_the_distance_between_the_groups():
     whole, *_ = Pass(c, dense @ c, [csr_matrix(dense)], sensitive, labels).accounts("x")
     distance = np.linalg.norm(mean_difference(dense @ c, labels >= -1, sensitive, 1))
     assert [whole.gap, sum(getattr(whole, name) for name in PARTS)] == pytest.approx([distance] * 2, abs=EXACT)
-
-
-def test_attention_to_one_label_is_label_selection():
-    """Group 1 attends to label 1 alone, group 0 to everyone of its own: c tells labels, not groups."""
-    sensitive, labels = np.repeat([0, 1], 4), np.tile([0, 1], 4)
-    attended = (sensitive[:, None] == sensitive) & ((labels == 1) | (sensitive[:, None] == 0))
-    dense = attended / attended.sum(1, keepdims=True)
-    found = parts(dense.T @ contrast(sensitive, 1), labels.astype(float), sensitive, labels)
-    np.testing.assert_allclose(found, [0, 0.5, 0], atol=EXACT)
 
 
 def test_what_means_make_of_decisions():
