@@ -75,13 +75,12 @@ def test_results(tex, table, label, metrics, count):
 
 
 def test_runtime(tex):
-    theirs = {}
+    theirs = {dataset: {} for dataset in ("pokec-z", "pokec-n", "recidivism")}
     for row in body(tex, "table:runtime"):
         seconds = re.findall(r"\$([\d.]+)\$", row)
-        for name, method in METHODS.items():
-            if f"{{{name}}}" in row and seconds:
-                for dataset, value in zip(["pokec-z", "pokec-n", "recidivism"], seconds, strict=True):
-                    theirs.setdefault(dataset, {})[method] = float(value)
+        for method in (method for name, method in METHODS.items() if f"{{{name}}}" in row and seconds):
+            for dataset, value in zip(theirs, seconds, strict=True):
+                theirs[dataset][method] = float(value)
     assert paper.load()["runtime"] == theirs
 
 
@@ -107,8 +106,6 @@ def test_fairgat_hyperparameters(tex):
     rows = body(tex, "table:method_params")
     datasets = [name.lower() for name in re.findall(DATASETS, rows[0])]
     alpha, eta = ([float(value) for value in re.findall(r"\$([\d.]+)\s*\$", row)] for row in rows[1:3])
-    first = re.findall(r"\$([\d.]+)\s*\$", rows[0].split(r"\midrule")[-1])
-    assert not first  # the header row holds no values
     expected = {dataset: {"alpha_chi_max": a, "eta": e} for dataset, a, e in zip(datasets, alpha, eta, strict=True)}
     assert paper.load()["hyperparameters"]["fairgat"]["chosen"] == expected
 
