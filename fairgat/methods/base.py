@@ -176,7 +176,7 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
-def attention_layer(conv: type[GATConv], task: Task, **options) -> Callable[[int, int], GATConv]:
+def attention_layer(conv: Callable[..., GATConv], task: Task, **options) -> Callable[[int, int], GATConv]:
     """Make a factory of `conv` layers: input and output width in, a layer with the protocol's heads out."""
     heads, dropout = task.training.heads, task.training.dropout
     return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)

@@ -3,6 +3,7 @@
 The ablations are this method with fewer `steps`.
 """
 
+from collections.abc import Callable
 from functools import cached_property
 from typing import Annotated, Literal
 
@@ -88,7 +89,7 @@ class _FairGAT(Method):
         task = self.task
         return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, task.sensitive, shares=self.shares)
 
-    def conv(self) -> type[FairGATConv]:
+    def conv(self) -> Callable[..., FairGATConv]:
         """Choose the kind of layer; a variant may have its own."""
         return FairGATConv
 

@@ -7,7 +7,7 @@ of FairGAT itself.
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Literal
 
 import torch
@@ -128,10 +128,12 @@ def clipped_and_scaled(x: Tensor, eta: float) -> Tensor:
     return standardise(torch.maximum(torch.minimum(x, median + reach), median - reach), eta)
 
 
-class _OtherScale(FairGATConv):
-    """A layer that multiplies features out and scales them otherwise than S3; `scale` keeps S2 without effect."""
+class OtherScale(FairGATConv):
+    """A layer that multiplies features out and scales them by `scale` in place of S3; it keeps S2 without effect."""
 
-    scale: Callable[[Tensor, float], Tensor]
+    def __init__(self, *arguments, scale: Callable[[Tensor, float], Tensor], **options) -> None:
+        super().__init__(*arguments, **options)
+        self.scale = scale
 
     def normalise(self, features: Features) -> Features:
         """Scale C, and then Z."""
@@ -140,19 +142,7 @@ class _OtherScale(FairGATConv):
         values = features.values
         if features.weight is not None:
             values = linear(values, features.weight.flatten(0, 1)).view(-1, *features.weight.shape[:2])
-        return Features(type(self).scale(values, self.eta))
-
-
-class RobustDeviation(_OtherScale):
-    """A layer that divides by a robust deviation."""
-
-    scale = staticmethod(scaled_robustly)
-
-
-class ClippedOutliers(_OtherScale):
-    """A layer that clips outliers before S3."""
-
-    scale = staticmethod(clipped_and_scaled)
+        return Features(self.scale(values, self.eta))
 
 
 class OtherLogit(NodeClassifier):
@@ -177,20 +167,15 @@ class EqualScores(FairGATConv):
         return zeros, zeros
 
 
-# What a variant's decision puts in the place of FairGAT's layer, and of S3 on the logit.
+# What a variant's decision puts in the place of FairGAT's layer, or of S3.
 _LAYERS = {
     ("one_sided", "share"): OneSidedShare,
     ("scores", "unscaled"): UnscaledScores,
     ("scores", "equal"): EqualScores,
     ("deviation", "constant"): ConstantDeviation,
-    ("deviation", "robust"): RobustDeviation,
-    ("outliers", "clipped"): ClippedOutliers,
 }
-_LOGITS = {
-    ("deviation", "constant"): scaled_by_a_constant,
-    ("deviation", "robust"): scaled_robustly,
-    ("outliers", "clipped"): clipped_and_scaled,
-}
+_SCALES = {("deviation", "robust"): scaled_robustly, ("outliers", "clipped"): clipped_and_scaled}
+_LOGITS = _SCALES | {("deviation", "constant"): scaled_by_a_constant}
 
 
 class _Variant:
@@ -203,7 +188,9 @@ class _Variant:
         changed = self.settings.model_dump(include=own, exclude_defaults=True)
         return next(iter(changed.items()), None)
 
-    def conv(self) -> type[FairGATConv]:
+    def conv(self) -> Callable[..., FairGATConv]:
+        if scale := _SCALES.get(self.decision):
+            return partial(OtherScale, scale=scale)
         return _LAYERS.get(self.decision, FairGATConv)
 
     @cached_property

@@ -1,7 +1,6 @@
 """FairGB's mixtures, its loss and its steps against one dense graph with the synthetic nodes in it."""
 
 from dataclasses import replace
-from itertools import combinations
 
 import numpy as np
 import pytest
@@ -10,7 +9,6 @@ from dense import assert_train_alike, assert_trains_by, bce, logits_of, make, ne
 from scipy.stats import chisquare
 
 from fairgat.errors import NotDefined
-from fairgat.methods.fairgb import sample_rows
 
 
 def group_of(method, node):
@@ -111,18 +109,6 @@ def test_neighbours():
         assert (sizes[k][expected == 0] == 0).all()
         drawn = expected > 0
         assert drawn.sum() == 1 or chisquare(sizes[k][drawn].numpy(), expected[drawn].numpy()).pvalue > 1e-4
-
-
-def test_every_choice_of_neighbours_is_equally_likely():
-    draws, generator = 6000, np.random.default_rng(0)
-    available, wanted = np.array([2, 5, 3]), np.array([2, 2, 0])
-    counts = dict.fromkeys(combinations(range(12, 17), 2), 0)
-    for _ in range(draws):
-        uniform = generator.random(10, dtype=np.float32)
-        source = sample_rows(np.arange(10, 20, dtype=np.int32), available, wanted, uniform, 100)
-        assert source[[0, 1, 2, 3, 6]].tolist() == [100, 10, 11, 101, 102] and len(source) == 7
-        counts[tuple(source[4:6].tolist())] += 1
-    assert chisquare(list(counts.values())).pvalue > 0.001
 
 
 def test_the_warm_up_is_gat_and_prediction_reads_the_clean_graph(double):
