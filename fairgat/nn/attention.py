@@ -26,14 +26,20 @@ from fairgat.nn.parallel import available, launch
 
 
 def reference_softmax(
-    score_source: Tensor, score_target: Tensor, score_edge: Tensor | None, graph: CSRGraph, mass: Tensor, slope: float
+    score_source: Tensor,
+    score_target: Tensor,
+    score_edge: Tensor | None,
+    graph: CSRGraph,
+    mass: Tensor,
+    keep: Tensor | None,
+    slope: float,
 ) -> Tensor:
-    """Attention coefficients (H, E) in plain PyTorch; an edge with a score of -inf is not there."""
+    """Attention coefficients (H, E) in plain PyTorch, from the masses (M, S) of the segments."""
     segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(graph.segptr.diff())
     index = segment.expand(len(score_source), -1)  # (H, E)
     score = score_source[:, graph.source.long()] + score_target[:, graph.target]
-    score = score if score_edge is None else score + score_edge
-    score = torch.nn.functional.leaky_relu(score, slope).where(score > -torch.inf, score)
+    score = torch.nn.functional.leaky_relu(score if score_edge is None else score + score_edge, slope)
+    score = score if keep is None else score.masked_fill(~keep, -torch.inf)
     top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(1, index, score.detach(), "amax")
     weight = (score - top.masked_fill(top == -torch.inf, 0).gather(1, index)).exp()
     total = torch.zeros_like(top).scatter_add(1, index, weight)
@@ -51,7 +57,7 @@ def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
     """(M, S) masses of the segments, where one that loses all its edges leaves its mass to the others of its row."""
     if mass.size(1) == 1:
         return mass
-    kept = torch.nn.functional.pad(keep.cumsum(0), (1, 0))[graph.segptr]
+    kept = torch.nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))[graph.segptr]
     left = (kept.diff() > 0).view_as(mass).to(mass.dtype)
     mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
     return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
@@ -94,16 +100,13 @@ def segment_softmax(
     scores = [score_source, score_target, *([] if score_edge is None else [score_edge])]
     own = fused(*scores)
     mass = graph.masses(alpha_chi, torch.float32 if own else score_source.dtype)
-    if keep is not None:
-        mass = mass_left(mass, graph, keep)
-        score_edge = score_source.new_zeros(()) if score_edge is None else score_edge
-        score_edge = score_edge.where(keep, -torch.inf).expand(len(score_source), -1)
+    mass = mass if keep is None else mass_left(mass, graph, keep)
     if not own:
-        return reference_softmax(score_source, score_target, score_edge, graph, mass, slope)
+        return reference_softmax(score_source, score_target, score_edge, graph, mass, keep, slope)
     tptr, _, tedge, _, tcuts = _transposed(graph, *scores)
     return torch.ops.fairgat.segment_softmax(
         score_source, score_target, score_edge, graph.rowptr, graph.segptr, mass, graph.source, graph.cuts(), tptr,
-        tedge, tcuts, slope,
+        tedge, tcuts, keep, slope,
     )  # fmt: skip
 
 
@@ -173,29 +176,31 @@ def _once(backward):
 
 
 def _softmax_setup(ctx, inputs, output):
-    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, ctx.slope = inputs
+    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, _, ctx.slope = inputs
     scores = score_source, score_target, score_edge
     ctx.save_for_backward(output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts)
 
 
 def _softmax_backward(ctx, grad):
     *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
-    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 9
+    return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 10
 
 
 @operator(
     "segment_softmax(Tensor score_source, Tensor score_target, Tensor? score_edge, Tensor rowptr, Tensor segptr,"
-    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, float slope)"
+    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, Tensor? keep, float slope)"
     " -> Tensor",
     lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
     _softmax_backward,
     _softmax_setup,
 )
-def _softmax(score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, slope):
+def _softmax(
+    score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
+):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     launch(
-        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(score_source),
-        _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
+        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(keep),
+        _array(score_source), _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
     )  # fmt: skip
     return alpha
 

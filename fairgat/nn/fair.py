@@ -77,9 +77,9 @@ class FairGATConv(GATConv):
             raise ValueError("fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph")
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, fair, shares)
-        if isinstance(sensitive, Tensor) and sensitive.shape != x.shape[:1]:  # also where nothing reads it
-            got = tuple(sensitive.shape)
-            raise ValueError(f"`sensitive` must have shape ({len(x)},), got {got}: features of edges are `edge_attr`")
+        if sensitive is not None and len(sensitive) != len(x):  # also where nothing reads it
+            got = len(sensitive)
+            raise ValueError(f"`sensitive` has {got} values for {len(x)} nodes: features of edges are `edge_attr`")
         return self._forward(x, graph, keep, edge_attr, return_attention_weights)
 
     def attend(

@@ -42,12 +42,12 @@ def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
 
 
 @triton.jit
-def _scores(e, ok, source, s, t, u, stride_s, stride_u, slope, EDGES: tl.constexpr):
-    """Scores of edges before LeakyReLU, and after; -inf where an edge is dropped."""
+def _scores(e, ok, source, s, t, u, stride_s, stride_u, EDGES: tl.constexpr):
+    """Scores of edges before LeakyReLU."""
     z = _number(s + tl.load(source + e, ok, 0).to(tl.int64) * stride_s, ok) + t
     if EDGES:
         z += _number(u + e * stride_u, ok)
-    return z, tl.where((z > 0) | (z == -float("inf")), z, z * slope)
+    return z
 
 
 @triton.jit
@@ -64,9 +64,9 @@ def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr)
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _softmax(
-    cuts, segptr, mass, source, s, t, u, alpha, slope, E,
+    cuts, segptr, mass, source, keep, s, t, u, alpha, slope, E,
     head_s, stride_s, head_t, stride_t, head_u, stride_u,
-    S: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
+    S: tl.constexpr, KEEP: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
 ):  # fmt: skip
     row, own = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
@@ -80,7 +80,10 @@ def _softmax(
         for at in range(first, end, B):  # the largest score and the sum in one pass
             e = at + tl.arange(0, B)
             ok = e < end
-            _, z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
+            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+            z = tl.where(z > 0, z, z * slope)
+            if KEEP:
+                ok = ok & (tl.load(keep + e, ok, 0) != 0)
             z = tl.where(ok, z, -float("inf"))
             higher = tl.maximum(top, tl.max(z, 0))
             safe = tl.where(higher == -float("inf"), 0.0, higher)
@@ -91,8 +94,12 @@ def _softmax(
         for at in range(first, end, B):
             e = at + tl.arange(0, B)
             ok = e < end
-            _, z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
-            tl.store(alpha + e, (tl.exp(z - top) * factor).to(alpha.dtype.element_ty), ok)
+            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
+            z = tl.where(z > 0, z, z * slope)
+            value = tl.exp(z - top) * factor
+            if KEEP:
+                value = tl.where(tl.load(keep + e, ok, 0) != 0, value, 0.0)
+            tl.store(alpha + e, value.to(alpha.dtype.element_ty), ok)
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
@@ -122,7 +129,7 @@ def _softmax_gradient(
             e = at + tl.arange(0, B)
             ok = e < end
             g = _number(alpha + e, ok) * (_number(grad + e, ok) - mean)
-            z, _ = _scores(e, ok, source, s, ti, u, stride_s, stride_u, slope, EDGES)
+            z = _scores(e, ok, source, s, ti, u, stride_s, stride_u, EDGES)
             g = tl.where(z > 0, g, g * slope)
             tl.store(grad_score + e, g.to(grad_score.dtype.element_ty), ok)
             whole += tl.sum(tl.where(ok, g, 0.0), 0)
@@ -151,12 +158,12 @@ def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
         kernel[(len(cuts), heads)](cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16)
 
 
-def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, slope):
+def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope):
     alpha = s.new_empty(len(s), source.numel())
-    edge = s if u is None else u
+    edge, kept = s if u is None else u, alpha if keep is None else keep.contiguous().view(torch.int8)
     _by_length(
-        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, s, t, edge, alpha, slope,
-        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), u is not None,
+        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, kept, s, t, edge, alpha, slope,
+        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), keep is not None, u is not None,
     )  # fmt: skip
     return alpha
 

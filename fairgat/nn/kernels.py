@@ -67,8 +67,6 @@ def _score(e, source, score_source, score_target, score_edge, slope):
     score = score_source[source[e]] + score_target
     if score_edge is not None:
         score += score_edge[e]
-        if score == -np.inf:  # dropped, also where the slope is 0
-            return score, score
     return score, score if score > 0 else score * slope
 
 
@@ -85,11 +83,13 @@ def _of_head(score_edge, h):
 
 
 @_inlined
-def _shifted_scores(lo, hi, source, score_source, score_target, score_edge, slope, alpha):
-    """alpha[lo:hi] = the scores less the largest of them."""
+def _shifted_scores(lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha):
+    """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
     top = np.float32(-np.inf)
     for e in range(lo, hi):
         score = _score(e, source, score_source, score_target, score_edge, slope)[1]
+        if keep is not None:
+            score = score if keep[e] else np.float32(-np.inf)
         alpha[e] = score
         top = _larger(top, score)
     if top > np.float32(-np.inf):
@@ -108,11 +108,11 @@ def _scale_to(mass, lo, hi, alpha):
 
 
 @_parallel
-def softmax(rowptr, segptr, mass, source, score_source, score_target, score_edge, slope, alpha):
+def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, score_edge, slope, alpha):
     """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
 
-    Scores are (H, N), (H, M) and (H, E) or None. Exponentials are taken of many rows' edges at once: a row is too short
-    for the vectorised loop.
+    Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials are taken of many rows'
+    edges at once: a row is too short for the vectorised loop.
     """
     segments = np.uint64(mass.shape[1])
     for part in prange(PARTS):
@@ -125,7 +125,7 @@ def softmax(rowptr, segptr, mass, source, score_source, score_target, score_edge
                     t = score_target[h, i]
                     for k in range(i * segments, (i + np.uint64(1)) * segments):
                         lo, hi = _segment(segptr, k)
-                        _shifted_scores(lo, hi, source, s, t, u, slope, a)
+                        _shifted_scores(lo, hi, source, keep, s, t, u, slope, a)
                 for e in range(np.uint64(rowptr[begin]), np.uint64(rowptr[end])):
                     a[e] = _exp(a[e])
                 for i in range(begin, end):

@@ -62,7 +62,7 @@ def test_the_reference_is_the_equations():
     graph = CSRGraph.from_edge_index(edge_index, 4, torch.tensor([1, 0, 0, 0]), add_self_loops=False)
     source, target = torch.tensor([[0.5, -1.0, 2.0, 0.0]]).double(), torch.tensor([[0.0, -0.7, 1.0, 0.0]]).double()
     alpha = graph.original_order(
-        reference_softmax(source, target, None, graph, graph.masses(0.3, torch.float64), 0.2)[0]
+        reference_softmax(source, target, None, graph, graph.masses(0.3, torch.float64), None, 0.2)[0]
     )
     one, two = np.exp(0.2 * -1.7), np.exp(1.3)
     expected = [0.3, 0.7 * one / (one + two), 0.7 * two / (one + two), 1.0]
@@ -98,7 +98,7 @@ def test_opcheck(drop):
     torch.library.opcheck(
         torch.ops.fairgat.segment_softmax.default,
         (source, target, edge, graph.rowptr, graph.segptr, graph.masses(0.3, torch.float32), graph.source, graph.cuts(),
-         *by_source, 0.2),
+         *by_source, keep, 0.2),
     )  # fmt: skip
     alpha = segment_softmax(source, target, graph, 0.3, 0.2, keep, edge).detach()
     given = alpha.clone().requires_grad_(), x, graph.rowptr, graph.source, graph.cuts()

@@ -96,11 +96,9 @@ def test_a_sparse_matrix_gives_edges_no_order():
         GATConv(5, 8, edge_dim=1)(features(), adj_t, torch.ones(N))
 
 
-# PyTorch Geometric 2.8's test/nn/conv/test_gat_conv.py, less bipartite graphs, TorchScript and torch-sparse.
-
-
 @pytest.mark.parametrize("residual", [False, True])
 def test_gat_conv(residual):
+    """PyTorch Geometric 2.8's test/nn/conv/test_gat_conv.py, less bipartite graphs, TorchScript and torch-sparse."""
     x1 = torch.randn(4, 8)
     edge_index = torch.tensor([[0, 1, 2, 3], [0, 0, 1, 1]])
     adj1 = torch_geometric.utils.to_torch_csc_tensor(edge_index, size=(4, 4))
@@ -115,19 +113,6 @@ def test_gat_conv(residual):
     assert result[1][0].size() == (2, 7)
     assert result[1][1].size() == (7, 2)
     assert result[1][1].min() >= 0 and result[1][1].max() <= 1
-
-
-@pytest.mark.parametrize("fill", [0.5, "mean"])
-@pytest.mark.parametrize("width", [1, 4])
-def test_gat_conv_with_edge_attr(fill, width):
-    x, edge_index = torch.randn(4, 8), torch.tensor([[0, 1, 2, 3], [1, 0, 1, 1]])
-    edge_attr = torch.randn(4) if width == 1 else torch.randn(4, width)
-    assert GATConv(8, 32, heads=2, edge_dim=width, fill_value=fill)(x, edge_index, edge_attr).size() == (4, 64)
-
-
-def test_gat_conv_empty_edge_index():
-    conv = GATConv(8, 32, heads=2)
-    assert conv(torch.randn(0, 8), torch.empty(2, 0, dtype=torch.long)).size() == (0, 64)
 
 
 def test_autocast_takes_edge_features_of_its_type(edge_index):
