@@ -16,7 +16,7 @@ _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
 # cells. A text is one object wherever it is.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
-_UNTITLED = {"names", "usecols", "index_col", "skipfooter"}  # under these, the columns are not those of a header line
+_OTHER_NAMES = {"header", "names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
 _IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
@@ -37,10 +37,9 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         _check_text(path, where)
     names = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
     frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as)
-    header = written.read.get("header", 0)
-    if isinstance(header, int) and not _UNTITLED & written.read.keys():
-        rows = {"header": None, "nrows": header + 1, "dtype": str, "na_filter": False}
-        _check_names(where, list(_parsed(path, where, read_as | rows).iloc[header]))
+    if not _OTHER_NAMES & written.read.keys():
+        first = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
+        _check_names(where, list(_parsed(path, where, read_as | first).iloc[0]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
@@ -77,10 +76,10 @@ def _check_text(path: Path, where: str) -> None:
         )
 
 
-def _check_names(where: str, names: list[Any]) -> None:
+def _check_names(where: str, names: list[str]) -> None:
     """Refuse columns without a name or with another's, which pandas names for itself."""
     for place, name in enumerate(names):
-        if not isinstance(name, str) or not name.strip():  # a shorter row ends in NaN
+        if not name.strip():
             raise DataError(f"{where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`")
         if names.count(name) > 1:
             raise DataError(f"{where}: two columns are called {name!r}: give each a name of its own")

@@ -6,8 +6,6 @@ my-network:
   options: {path: my/graph.graphml, label: employed, sensitive: gender}
 """
 
-import bz2
-import gzip
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
@@ -27,7 +25,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 _FORMATS = ("graphml", "gml", "gexf")
-_OPEN: dict[str, Any] = {".gz": gzip.open, ".bz2": bz2.open}
 # How files name a node, date it and draw it. These are no features unless an option names them.
 _ABOUT = ("label", "start", "end", "viz")
 _DRAWING = ("x", "y", "z", "size", "r", "g", "b")  # as Gephi draws it, where there are colours
@@ -38,14 +35,13 @@ class Options(Roles):
     """The nodes' attributes are the columns."""
 
     path: AtPath
-    """The file, also packed by gzip or bzip2: its path, or {file: PATH, weight: w, exclude: [kind]}."""
+    """The file: its path, or {file: PATH, weight: w, exclude: [kind]}."""
     format: Literal["graphml", "gml", "gexf"] | None = None
     """What it is; by default found by the ending of its name."""
 
 
 def files(name: str, options: Options) -> list[File]:
-    file = asked(name, "graph", options.path)
-    return [file if file.local is None else File(f"{name}/graph{''.join(file.local.suffixes[-2:])}", local=file.local)]
+    return [asked(name, "graph", options.path)]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
@@ -55,9 +51,9 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
         DataError: naming the file, the node or the edge, and what to write instead.
     """
     path, where = folder / files(name, options)[0].basename, options.path.where
-    form: str | None = options.format or next((form for form in _FORMATS if f".{form}" in path.suffixes), None)
-    if form is None:
-        raise DataError(f"{where}: its name ends in none of {', '.join(_FORMATS)}: write `format: graphml`, say")
+    form = options.format or path.suffix.removeprefix(".")
+    if form not in _FORMATS:
+        raise DataError(f"{where}: its name ends in none of .{', .'.join(_FORMATS)}: write `format: graphml`, say")
     try:
         graph = _parsed(path, form, where)
     except DataError:
@@ -76,8 +72,7 @@ def _parsed(path: Path, form: str, where: str) -> Any:
     """Read the file with NetworkX, but for what it would misread."""
     import networkx
 
-    with _OPEN.get(path.suffix, open)(path, "rb") as file:
-        content = file.read()
+    content = path.read_bytes()
     if form in ("graphml", "gexf"):  # their encoding is said in them
         if len(re.findall(rb"<(?:\w+:)?graph[\s>]", content)) > 1:
             raise DataError(f"{where} holds several graphs, or one within another: keep one")

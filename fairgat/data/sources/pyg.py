@@ -6,8 +6,6 @@ my-network:
   options: {path: my/graph.pt, sensitive: group, label: y}
 """
 
-import pickle
-import re
 from pathlib import Path
 from typing import Any
 
@@ -63,7 +61,7 @@ def _edges(data: Any, options: Options, count: int) -> Edges:
     frame = pd.DataFrame(edges.T, columns=["source", "target"])
     given = {"edge_weight", "edge_attr"}.intersection(data.keys()) | {*filter(None, [options.path.weight])}
     for name in sorted(given - {*options.path.exclude}):
-        frame[name] = _column(data, name, len(frame), where)
+        frame[name] = _column(data, name, len(frame), where) if name == options.path.weight else 0  # has no role
     listed, path = Table(frame, where, "edge {}"), options.path.model_copy(update={"exclude": ()})
     return joined(options, listed, ("source", "target"), path, lambda ends: ends.where(ends.between(0, count - 1), -1))
 
@@ -104,15 +102,12 @@ def _data(path: Path, where: str) -> Any:
     try:
         with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
             data = torch.load(path, map_location="cpu", weights_only=True)
-    except pickle.UnpicklingError as error:
-        held = re.search(r"GLOBAL (\S+)", str(error))
-        raise DataError(
-            f"{where} was not read: it holds {f'a {held[1]}' if held else 'more than tensors'}. Save a Data of tensors "
-            "only; Data(**data.to_dict()) makes one of a Data, torch.from_numpy one of an array"
-        ) from None
-    except (RuntimeError, EOFError, OSError, ValueError, KeyError) as error:
+    except Exception as error:  # what unpicklers, zipfile and the system raise
         first = (str(error) or type(error).__name__).splitlines()[0]
-        raise DataError(f"{where} is damaged, or was not written by torch.save: {first}") from None
+        raise DataError(
+            f"{where} was not read as a Data of tensors: {first} Data(**data.to_dict()) makes one of a Data, "
+            "torch.from_numpy a tensor of an array"
+        ) from None
     if not isinstance(data, Data):
         raise DataError(f"{where} must hold a torch_geometric.data.Data, got {type(data).__name__}")
     return data

@@ -129,6 +129,8 @@ def test_a_host_that_cannot_be_reached_is_said(tmp_path):
         download.acquire("web", [pinned("http://127.0.0.1:9/x")], tmp_path)
     with pytest.raises(DataError, match="no place is known for it"):
         download.acquire("web", [pinned()], tmp_path)
+    with pytest.raises(ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"):
+        pinned(sha256=None)
 
 
 def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_path, capsys):
@@ -173,11 +175,6 @@ def test_a_users_own_file_is_as_it_was_copied(tmp_path):
         own.verify(tmp_path / "raw")
     with pytest.raises(DataError, match=r"n\.csv is missing"):
         own.verify(tmp_path)
-
-
-def test_no_file_is_trusted_unseen():
-    with pytest.raises(ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"):
-        pinned(sha256=None)
 
 
 def test_a_full_disk_is_said_and_loses_nothing(address, tmp_path, monkeypatch):

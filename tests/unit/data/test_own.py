@@ -1,6 +1,5 @@
 """A user's own two tables: every column has a role, and what is not declared is refused in one sentence."""
 
-import gzip
 import re
 from pathlib import Path
 
@@ -80,88 +79,6 @@ def test_the_full_example_of_the_docs(tmp_path):
     assert graph.facts["feature_names"] == ["age", "job=x", "job=y"] and pairs(graph) == [[0, 1], [2, 3]]
 
 
-# ------------------------------------------------------------------------------------------------- how files are read
-
-
-@pytest.mark.parametrize(
-    ("nodes", "read"),
-    [
-        (NODES.replace(",", ";"), {"sep": ";"}),
-        (NODES.replace("20,x", '"2.000,5",x').replace(",", ";").replace("2.000;5", "2.000,5"),
-         {"sep": ";", "decimal": ",", "thousands": "."}),
-        ("# made by hand\n" + NODES, {"comment": "#"}),
-        ("\ufeff" + NODES, {}),
-        (NODES.encode("utf-16"), {"encoding": "utf-16"}),
-        ("sep=,\n" + NODES, {"skiprows": 1}),
-        (NODES.replace(",", ", "), {}),
-        (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
-        (NODES.replace("30", "-9"), {"na_values": [-9]}),
-    ],
-)  # fmt: skip
-def test_read_goes_to_pandas(make, nodes, read):
-    graph = make(nodes, nodes={"file": "n.csv", "read": read}, fill="mean", scaling="none")
-    ages = {"decimal": [2000.5, 30, 40, 50, 25, 35], "na_values": [20, 34, 40, 50, 25, 35]}
-    assert graph.features[:, 0].tolist() == next((ages[key] for key in read if key in ages), [20, 30, 40, 50, 25, 35])
-
-
-def test_a_file_without_a_header_has_columns_of_numbers(make):
-    bare = {"nodes": {"file": "n.csv", "read": {"header": None}}, "edges": {"file": "e.csv", "read": {"header": None}}}
-    roles = {"id": 0, "label": 3, "sensitive": 4, "categories": [2]}
-    nodes, edges = (text.split("\n", 1)[1] for text in (NODES, EDGES))
-    assert pairs(make(nodes, edges, **bare, **roles)) == pairs(make())
-
-
-@pytest.mark.parametrize(
-    ("content", "said"),
-    [
-        ("sep=;\n" + NODES, "is not a delimited text file: it begins with b'sep=;"),
-        ("%%MatrixMarket matrix coordinate real\n4 4 2\n", "is not a delimited text file"),
-        (b"\x93NUMPY\x01\x00v\x00{'descr'", "is not a delimited text file"),
-        (b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1\0\0", "is not a delimited text file"),
-        (b"\x28\xb5\x2f\xfd\x04\x88", "is not a delimited text file"),
-        (gzip.compress(b"X\n"), "is not a delimited text file"),
-        ('[{"person": "a"}]', "is not a delimited text file"),
-        ("<html><body>", "is not a delimited text file"),
-        (NODES.encode("utf-16"), r"is not a delimited text file.*`read: \{encoding: utf-16\}`"),
-        (NODES.replace("x", "é").encode("latin-1"), "pandas does not read it: .*codec can't decode.*`read`"),
-        ("", "pandas does not read it: No columns"),
-        ("person,age\n", "there are no rows below the header"),
-        (NODES.replace("b,30", "b,30,31"), "pandas does not read it: .*Expected 5 fields in line 3, saw 6"),
-        (NODES.replace("\n", ",9\n").replace("sex,9", "sex"), "pandas does not read it: Length of header or names"),
-        (NODES.replace("age", ""), "column 2 has no name"),
-        (NODES.replace("job", "age"), "two columns are called 'age'"),
-    ],
-)
-def test_what_is_no_table_is_refused_once(make, content, said):
-    with pytest.raises(DataError, match=rf"^n\.csv:? {said}"):
-        make(content)
-
-
-def test_columns_may_be_left_out_while_reading(make):
-    nodes = "".join(f"{row or ''},{line}\n" for row, line in enumerate(NODES.splitlines()))
-    with pytest.raises(DataError, match="column 1 has no name"):
-        make(nodes)
-    for read in ({"usecols": ["person", "age", "job", "paid", "sex"]}, {"index_col": 0}):
-        assert make(nodes, nodes={"file": "n.csv", "read": read}).num_features == 4
-    assert make(NODES.replace("age", "job.1")).facts["feature_names"][0] == "job.1"  # as pandas names a second job
-
-
-def test_pandas_says_what_it_does_not_know(make):
-    for read, said in (({"sepp": ";"}, "unexpected keyword argument 'sepp'"), ({"chunksize": 2}, "gives no table")):
-        with pytest.raises(DataError, match=said):
-            make(nodes={"file": "n.csv", "read": read})
-
-
-def test_a_file_of_one_column_says_how_it_was_read(make):
-    said = r"It has one column, read with `sep: ','`; see `read`"
-    with pytest.raises(DataError, match=rf"^n\.csv: there is no column 'person'.*{said}"):
-        make(NODES.replace(",", ";"))
-    with pytest.raises(DataError, match=rf"^e\.csv: which two of its 1 columns .*{said}"):
-        make(ties=EDGES.replace(",", ";"))
-    nodes, only = "sex\nf\nm\nf\nm\n", {"label": None, "categories": [], "graph_features": ["degree"]}
-    assert make(nodes, "a,b\n0,1\n2,3\n1,2\n", id=None, **only).num_nodes == 4
-
-
 # ------------------------------------------------------------------------------------------------------ ids and edges
 
 
@@ -178,10 +95,7 @@ def test_without_ids_edges_give_row_numbers_from_0(make):
     assert "rows are counted from 0" in make(ties="from,to\n1,5\n1,2\n", **rows).facts["first_edge"]
     assert "counted" not in make(ties="from,to\n0,5\n1,2\n", **rows).facts["first_edge"]
     for wrong in ("6", "-1", "0.5", "x", ""):
-        with pytest.raises(
-            DataError,
-            match=rf"^e\.csv: column 'to' is .*{wrong}.*which is no row of the nodes: rows are counted from 0.*row 2",
-        ):
+        with pytest.raises(DataError, match=rf"column 'to' is .*{wrong}.*rows are counted from 0.*row 2"):
             make(ties=f"from,to\n0,1\n0,{wrong}\n", **rows)
     with pytest.raises(DataError, match=r"its first line names two nodes.*`read: \{header: null\}`"):
         make(ties="0,1\n1,2\n", **rows)
@@ -192,11 +106,11 @@ def test_without_ids_edges_give_row_numbers_from_0(make):
     [
         (EDGES + "a,zed\n", r"column 'to' is 'zed', which names nobody.*`drop: \[unknown_ids\]` \(row 6 of the data\)"),
         (EDGES + "zed,a\nyet,a\n", r"column 'from' is 'zed', which names nobody.*\(row 6 of the data, and 1 more\)"),
-        (EDGES + "a,A\n", "column 'to' is 'A', which names nobody"),
         (EDGES + "a,\n", "column 'to' is empty, which names nobody"),
         (EDGES + "b,b\n", r"column 'from' is 'b', as is the other end.*`drop: \[self_loops\]` \(row 6"),
         ("a,b\nb,c\n", r"its first line names two nodes.*`read: \{header: null\}`"),
         ("from,to,since\na,b,1999\n", "which two of its 3 columns are the ends of an edge"),
+        ("from;to\na;b\n", "which two of its 1 columns .* It has one column, read with `sep: ','`"),
     ],
 )
 def test_an_edge_joins_two_nodes(make, edges, said):
@@ -214,24 +128,27 @@ def test_edges_may_be_left_out_and_are_counted(make):
         make(ties="from,to\na,zed\n", drop=["unknown_ids"])
 
 
-def test_a_further_column_of_edges_has_a_role(make):
-    def read(column, values, **roles):
-        edges = added(column, values, EDGES)
-        return make(ties=edges, edges={"file": "e.csv", "ends": ["from", "to"], **roles})
+@pytest.mark.parametrize(
+    "values", [["1", "0", "2.5", "0.0", "-1"], ["TRUE", "FALSE", "yes", "no", "True"], ["1", "", "1", "0e3", "1"]]
+)
+def test_a_row_of_weight_0_is_no_edge(make, values):
+    graph = make(ties=added("w", values, EDGES), edges={"file": "e.csv", "ends": ["from", "to"], "weight": "w"})
+    assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
+    assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
 
-    assert pairs(read("since", range(5), exclude="since")) == pairs(make())
-    for values in (["1", "0", "2.5", "0.0", "-1"], ["TRUE", "FALSE", "yes", "no", "True"], ["1", "", "1", "0e3", "1"]):
-        graph = read("w", values, weight="w")
-        assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
-        assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
-    with pytest.raises(DataError, match="'since' of the edges has no role: it says which are edges"):
-        read("since", range(5))
-    with pytest.raises(DataError, match=r"column 'w' is 'maybe', which is no weight.*row 3"):
-        read("w", ["1", "0", "maybe", "1", "1"], weight="w")
-    with pytest.raises(DataError, match="no row is an edge"):
-        read("w", "00000", weight="w")
-    with pytest.raises(DataError, match="there is no column 'since'; did you mean 'sinc'"):
-        read("sinc", range(5), exclude=["since"])
+
+@pytest.mark.parametrize(
+    ("values", "given", "said"),
+    [
+        ("11111", {}, "'w' of the edges has no role: it says which are edges"),
+        ("11m11", {"weight": "w"}, r"column 'w' is 'm', which is no weight.*row 3"),
+        ("00000", {"weight": "w"}, "no row is an edge"),
+        ("11111", {"exclude": ["ww"]}, "there is no column 'ww'; did you mean 'w'"),
+    ],
+)
+def test_a_further_column_of_edges_has_a_role(make, values, given, said):
+    with pytest.raises(DataError, match=said):
+        make(ties=added("w", values, EDGES), edges={"file": "e.csv", "ends": ["from", "to"], **given})
 
 
 def test_an_id_names_one_node(make):
@@ -271,23 +188,31 @@ def test_several_attributes_are_combined_as_they_are(make):
         (cell(2, "sex", "#N/A"), {}, "column 'sex' is empty, and should name a group.*keep_default_na: false"),
         (cell(2, "sex", "d"), {"groups": ["f", "m"]}, r"column 'sex' is 'd', which is none of `groups`.*\(row 2"),
         (cell(2, "sex", "M"), {}, r"column 'sex' is 'm', which is 'M' elsewhere: .*list both in `groups` \(row 4"),
-        (cell(2, "sex", '"m "'), {}, "column 'sex' is 'm ', which is 'm' elsewhere"),
         (cell(2, "sex", "F"), {"groups": {"f": "f", "others": "*"}}, "column 'sex' is 'F', which is 'f' elsewhere"),
         (each("sex", ["1", "2", "1.0", "2", "1", "2"]), {}, "column 'sex' is '1.0', which is '1' elsewhere"),
-        (each("sex", "fffFFF"), {}, "column 'sex' is 'f', which is 'F' elsewhere"),
         (each("sex", "ffffff"), {}, r"1 groups are left \(sex=f\), and there should be 2 to 12"),
-        (NODES, {"sensitive": "gender"}, "there is no column 'gender'"),
         (NODES, {"sensitive": "age", "bins": [100], "exclude": ["sex"]}, r"1 groups are left \(age=below 100\)"),
         (NODES, {"sensitive": "job", "bins": [1], "categories": []}, "column 'job' is 'x', which is no number, and"),
         (cell(1, "paid", "2"), {}, r"column 'paid' is '2', which is none of `positive`, `negative` .*\(row 1"),
-        (cell(1, "paid", "1.0"), {}, "column 'paid' is '1.0', which is none of"),
         (cell(1, "paid", "\u22121"), {"unlabelled": [-1]}, "column 'paid' is '\u22121', which is none of"),
-        (cell(1, "paid", ""), {}, "column 'paid' is empty, which is none of"),
         (cell(1, "paid", ""), {"negative": "*"}, "column 'paid' is empty, which is none of"),
         (each("paid", ["yes", "Yes", *"abcd"]), {"positive": "yes", "negative": "*"}, "'Yes', which is 'yes'"),
+        (NODES, {"categories": []}, r"column 'job' is 'x', which is no number: list .*`categories`, .* \(row 1"),
+        (cell(2, "age", "3O"), {}, r"column 'age' is '3O', which is no number.*\(row 2 of the data\)"),
+        (cell(2, "age", "30,5").replace("30,5", '"30,5"'), {}, "column 'age' is '30,5', which is no number"),
+        (cell(2, "age", ""), {}, r"column 'age' is empty, and is a feature: `fill: mean`.*\(row 2"),
+        (cell(2, "job", ""), {}, r"column 'job' is empty, and is a feature: with `fill: zero`"),
+        (cell(2, "age", "1e39"), {}, "feature 'age' should be a number below 1e38"),
+        (NODES, {"exclude": ["agee"]}, "there is no column 'agee'; did you mean 'age'"),
+        (NODES, {"categories": ["jobs"]}, "there is no column 'jobs'"),
+        (NODES, {"exclude": ["age", "job"], "categories": []}, "no column is left as a feature"),
+        (added("female", "101010"), {}, "feature 'female' is the groups in other words"),
+        (added("wage", "505005"), {}, "feature 'wage' is 'paid' in other words"),
+        (each("sex", "001122", added("first", "110000")), {}, "feature 'first' is the groups in other words"),
+        (each("sex", "001122", added("detail", "001122")), {"groups": {"a": 0, "b": "*"}}, "feature 'detail' is 'sex'"),
     ],
 )  # fmt: skip
-def test_groups_and_labels_that_are_not_declared_are_refused(make, nodes, options, said):
+def test_what_is_not_as_declared_is_refused(make, nodes, options, said):
     with pytest.raises(DataError, match=rf"^n\.csv: .*{said}"):
         make(nodes, **options)
 
@@ -320,10 +245,11 @@ def test_labels_are_what_is_declared(make):
 
 
 def test_nodes_may_be_left_out(make):
-    nodes = cell(6, "sex", "d", each("paid", ["1", "1", "-1", "0", "0", "0"]))
+    nodes = cell(6, "job", "q", cell(6, "sex", "d", each("paid", ["1", "1", "-1", "0", "0", "0"])))
     options = {"unlabelled": -1, "groups": ["f", "m"], "drop": ["unknown_groups"]}
-    graph = make(nodes, **options, exclude=["job"], categories=[])
+    graph = make(nodes, **options)
     assert graph.num_nodes == 5 and graph.facts["left_out_nodes"] == 1
+    assert graph.facts["feature_names"] == ["age", "job=x", "job=y", "job=z"]
     options |= {"exclude": ["job"], "categories": []}
     graph = make(nodes, **options, labelled_only=True)
     assert graph.labels.tolist() == [1, 1, 0, 0] and pairs(graph) == [[0, 1], [2, 3]]
@@ -331,41 +257,7 @@ def test_nodes_may_be_left_out(make):
     assert graph.num_nodes == 2
 
 
-def test_what_is_left_out_leaves_no_category(make):
-    nodes = cell(6, "job", "q", cell(6, "sex", "d"))
-    graph = make(nodes, groups=["f", "m"], drop=["unknown_groups"])
-    assert graph.facts["feature_names"] == ["age", "job=x", "job=y", "job=z"]
-
-
 # ----------------------------------------------------------------------------------------------------------- features
-
-
-@pytest.mark.parametrize(
-    ("nodes", "options", "said"),
-    [
-        (NODES, {"categories": []}, r"column 'job' is 'x', which is no number: list .*`categories`, .* \(row 1"),
-        (cell(2, "age", "3O"), {}, r"column 'age' is '3O', which is no number.*\(row 2 of the data\)"),
-        (cell(2, "age", "\u22121"), {}, "column 'age' is '\u22121', which is no number"),
-        (cell(2, "age", "30,5").replace("30,5", '"30,5"'), {}, "column 'age' is '30,5', which is no number"),
-        (cell(2, "age", ""), {}, r"column 'age' is empty, and is a feature: `fill: mean`.*\(row 2"),
-        (cell(2, "job", ""), {}, r"column 'job' is empty, and is a feature: with `fill: zero`"),
-        (cell(2, "age", "inf"), {}, r"feature 'age' should be a number below 1e38 \(row 2"),
-        (cell(2, "age", "1e39"), {}, "feature 'age' should be a number below 1e38"),
-        (NODES, {"exclude": ["agee"]}, "there is no column 'agee'; did you mean 'age'"),
-        (NODES, {"features": ["agee"]}, "there is no column 'agee'"),
-        (NODES, {"categories": ["jobs"]}, "there is no column 'jobs'"),
-        (NODES, {"exclude": ["age", "job"], "categories": []}, "no column is left as a feature"),
-        (added("female", "101010"), {}, "feature 'female' is the groups in other words"),
-        (added("wage", "505005"), {}, "feature 'wage' is 'paid' in other words"),
-        (added("kind", "bgbgbg"), {"categories": ["job", "kind"]}, "feature 'kind=b' is the groups"),
-        (each("sex", "001122", added("first", "110000")), {}, "feature 'first' is the groups in other words"),
-        (each("sex", "001122", added("detail", "001122")), {"groups": {"a": 0, "b": "*"}}, "feature 'detail' is 'sex'"),
-        (added("copy", "505999"), {"unlabelled": [-1], "label": "l", "exclude": "paid"}, "there is no column 'l'"),
-    ],
-)  # fmt: skip
-def test_a_feature_is_a_number_that_is_not_the_answer(make, nodes, options, said):
-    with pytest.raises(DataError, match=rf"^n\.csv: {said}"):
-        make(nodes, **options)
 
 
 def test_the_unlabelled_do_not_hide_that_a_feature_is_the_label(make):
@@ -393,12 +285,6 @@ def test_features_made_of_the_graph(make):
     np.testing.assert_allclose(graph.features, [[-1, 1], [1, 1], [1, 1], [1, 1], [1, 1], [-1, 1]])
 
 
-def test_true_and_false_are_numbers(make):
-    assert make(added("owns", ["True", "False", "False", "True", "False", "False"])).features[:, -1].tolist() == [
-        1, -1, -1, 1, -1, -1,
-    ]  # fmt: skip
-
-
 # -------------------------------------------------------------------------------------------------------- the options
 
 
@@ -408,20 +294,16 @@ def test_true_and_false_are_numbers(make):
         ({"id": ...}, "options.id: this key is missing"),
         ({"positive": [True]}, "write quotes around the value, as the file has it: YAML reads this one as True"),
         ({"groups": [None, "m"]}, "write quotes around the value.*None"),
-        ({"groups": {"m": [False]}}, "write quotes around the value.*False"),
         ({"sensitive": ["sex", "age"], "groups": ["f", "m"]}, "are for a single attribute: recode several in the file"),
         ({"sensitive": "age", "bins": [30], "groups": ["f"]}, "leave one out"),
         ({"sensitive": "age", "bins": [40, 30]}, "must rise"),
         ({"sensitive": ["sex", "sex"]}, "`sensitive` names a column twice"),
         ({"positive": 0}, "'0' is listed twice among the values of labels"),
-        ({"groups": {"a": ["f"], "b": ["f", "m"]}}, "'f' is listed twice among the values of groups"),
         ({"exclude": "sex"}, "column 'sex' is in both `sensitive` and `exclude`"),
         ({"features": ["paid", "age"]}, "column 'paid' is in both `label` and `features`"),
-        ({"label": "person"}, "column 'person' is in both `id` and `label`"),
         ({"nodes": {"url": "https://x.org/n.csv"}}, "a file with a `url` needs its `sha256`"),
         ({"nodes": {"sha256": 64 * "0"}}, "give the path of a `file`, or the `url`"),
         ({"edges": {"file": "e.csv", "ends": ["from"]}}, "edges.ends"),
-        ({"drop": ["duplicates"]}, "options.drop"),
     ],
 )
 def test_options_that_do_not_fit_are_refused(make, options, said):

@@ -85,13 +85,6 @@ def test_non_edges_are_drawn_evenly():
     assert len(counts) == 6 and (np.abs(counts - 200) < 60).all()
 
 
-def test_every_pair_that_is_no_edge_may_be_drawn():
-    pairs = np.array([[u, v] for u in range(6) for v in range(u)])
-    parts = splits.edge_split(bare(6, pairs[4:].T), Splits(edge_validation=0.2, edge_test=0.2), 0, "x", 0)
-    drawn = codes(np.hstack([parts["validation_non_edges"], parts["test_non_edges"]]))
-    assert drawn == codes(pairs[:4].T)
-
-
 def test_too_little_to_divide_is_said():
     with pytest.raises(DataError, match="x: 2 nodes are too few"):
         splits.node_split(2, SHARES, 0, "x", 0)
@@ -141,14 +134,11 @@ def test_each_group_and_label_that_is_large_enough_is_in_each_part():
         assert all((np.diff(part) > 0).all() for part in parts.values())
 
 
-def test_a_split_of_two_groups_that_would_be_refused_is_mended():
-    graph = three_groups([(40, 30), (2, 2)])
+def test_splits_of_two_groups_stay_as_they_are_unless_they_would_be_refused():
+    few = three_groups([(40, 30), (2, 2)])
     for split in range(30):
-        parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)
-        assert all(set(graph.sensitive[nodes]) == {0, 1} for nodes in parts.values())
-
-
-def test_splits_of_two_groups_stay_as_they_are():
+        parts = splits.make(few, "node_classification", SHARES, 0, "x", split)
+        assert all(set(few.sensitive[nodes]) == {0, 1} for nodes in parts.values())
     graph = three_groups([(100, 60), (30, 3)])
     for split in range(20):
         parts = splits.make(graph, "node_classification", SHARES, 0, "x", split)

@@ -4,10 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from obtain import obtain
 
-from fairgat.config import Dataset, Splits
-from fairgat.data import splits, statistics
+from fairgat.config import Splits
+from fairgat.data import statistics
 from fairgat.data.graph import Graph, symmetrise
 from fairgat.data.sources import synthetic
 from fairgat.data.splits import edge_split
@@ -44,29 +43,9 @@ def test_counts():
     }  # fmt: skip
 
 
-@pytest.mark.real_data
-@pytest.mark.parametrize(
-    ("name", "attributes", "sizes", "expected"),
-    [
-        ("recidivism", ["WHITE"], [9317, 9559], 0.0833),
-        ("recidivism", ["WHITE", "MALE"], [625, 8692, 474, 9085], 0.1043),
-        ("income", ["race"], [10136, 4685], 0.7743),
-        ("income", ["race", "sex"], [3241, 6895, 2308, 2377], 0.8003),
-        ("credit", ["EducationLevel"], [468, 4917, 14030, 10585], None),
-        ("german", ["Gender", "Single"], [310, 142, 548], None),
-    ],
-)
-def test_groups_of_several_attributes_and_their_mixing(data_mirror, tmp_path, name, attributes, sizes, expected):
-    usual = obtain(name, Dataset(task="node_classification"), tmp_path, data_mirror)
-    settings = Dataset(task="node_classification", options={"sensitive": attributes})
-    graph = obtain(name, settings, tmp_path, data_mirror)
-    assert np.bincount(graph.sensitive).tolist() == sizes
-    assert graph.num_features == usual.num_features - (len(attributes) - 1 if name != "german" else 1)
-    if expected:
-        assert round(statistics.tau(statistics.mixing(graph)), 4) == expected
-    for split in range(3):
-        parts = splits.make(graph, "node_classification", Splits(), 0, name, split)
-        assert {len(np.unique(splits.cells(graph)[nodes])) for nodes in parts.values()} == {2 * len(sizes)}
+def test_tau_is_the_largest_distance_between_two_groups():
+    shares = np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0, 1]])
+    assert statistics.tau(shares) == pytest.approx(1.0) and statistics.tau(shares[:2, :2]) == pytest.approx(0.125)
 
 
 def test_the_label_gap_is_that_of_labelled_nodes_and_of_two_labels():
