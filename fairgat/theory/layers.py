@@ -23,7 +23,8 @@ from fairgat.errors import NotDefined
 from fairgat.nn.normalise import ROUNDING
 from fairgat.nn.shares import contraction
 
-LIPSCHITZ = {"identity": 1.0, "relu": 1.0, "sigmoid": 0.25}  # of the activations, element by element
+RELU = IDENTITY = 1.0  # L of the activations, element by element
+SIGMOID = 0.25
 
 
 class Bound(NamedTuple):
@@ -143,12 +144,12 @@ def attention_terms(
     between = _between_groups(layer, attention, sensitive)
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
-    lipschitz, printed, of_two_groups = LIPSCHITZ["relu"], None, {}
+    printed, of_two_groups = None, {}
     if len(between.r_chi) == 2:
         r_0, r_1 = between.r_chi
         factor = abs((r_0 + r_1) * between.alpha_chi - 1)
         of_two_groups = {"r_0": r_0, "r_1": r_1, "factor_printed": factor}
-        printed = theorem(lipschitz, sigma, factor, delta_c, delta_z, len(h))
+        printed = theorem(RELU, sigma, factor, delta_c, delta_z, len(h))
         slope = sigma_effective * max(between.taus)
     else:  # heads differ in how the groups' means enter their rows, and not only in how much
         of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))]
@@ -160,12 +161,12 @@ def attention_terms(
             disparity(h, sensitive),
             before,
             printed=printed,
-            corrected=theorem(lipschitz, slope, 1.0, delta_c_effective, delta_z, c.shape[1]),
+            corrected=theorem(RELU, slope, 1.0, delta_c_effective, delta_z, c.shape[1]),
             sharp=Bound(slope, max(map(sum, zip(inner, outer, strict=True)))),
         ),
         layer=layer,
         delta_out=disparity(out, sensitive),
-        lipschitz=lipschitz,
+        lipschitz=RELU,
         sigma_max=sigma,
         sigma_effective=sigma_effective,
         delta_c=delta_c,
@@ -216,7 +217,7 @@ def linear_terms(
     weight: np.ndarray,
     sensitive: np.ndarray,
     eta: float | None = None,
-    activation: str = "identity",
+    sigmoid: bool = False,
     before: LayerTerms | None = None,
 ) -> LayerTerms:
     """Compute the terms of Lemma 1 for a fully connected layer.
@@ -228,26 +229,24 @@ def linear_terms(
         weight: (F_out, F_in) W.
         sensitive: (N,) groups, 0 .. K-1.
         eta: S3's factor on Z; None without S3.
-        activation: `identity` (the corrected bounds then need no deviations), `relu` or `sigmoid`.
+        sigmoid: whether one follows. Without it, the corrected bounds need no deviations.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
         NotDefined: there are fewer than two groups.
     """
     _check(sensitive)
-    lipschitz = LIPSCHITZ[activation]
+    lipschitz = SIGMOID if sigmoid else IDENTITY
     z = h @ weight.T
     scale = gain(z, eta)
     z = z * scale
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * scale[:, None]))
     delta_z = _largest(z, sensitive)
-    if activation == "identity":
-        corrected = sharp = Bound(sigma_effective, 0.0)
-    else:
+    corrected = sharp = Bound(sigma_effective, 0.0)
+    if sigmoid:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
-        sharp = Bound(
-            lipschitz * sigma_effective, lipschitz * max(_pairs(np.abs(_deviations(z, sensitive)), sensitive))
-        )
+        deviations = max(_pairs(np.abs(_deviations(z, sensitive)), sensitive))
+        sharp = Bound(lipschitz * sigma_effective, lipschitz * deviations)
     printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h)) if sensitive.max() == 1 else None
     return LayerTerms(
         **_evaluated(disparity(h, sensitive), before, printed=printed, corrected=corrected, sharp=sharp),

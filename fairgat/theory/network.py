@@ -41,7 +41,7 @@ def measure(method: Method) -> list[LayerTerms]:
             "before": second,
         }
         logit = linear_terms("logit", out=_double(logits), **arrays)
-        probability = linear_terms("probability", out=expit(_double(logits)), activation="sigmoid", **arrays)
+        probability = linear_terms("probability", out=expit(_double(logits)), sigmoid=True, **arrays)
         parity = disparity(_double(logits > 0), arrays["sensitive"])
         return [first, second, logit, replace(probability, statistical_parity=parity)]
 
