@@ -10,6 +10,7 @@ from fairgat import methods
 from fairgat.config import Splits
 from fairgat.data import splits
 from fairgat.errors import CellCalledOff
+from fairgat.methods.edits import kernels
 from fairgat.methods.edits.fit import Debias, Debiasing, debias
 from fairgat.methods.edits.result import Debiased
 from fairgat.plan import Run
@@ -156,7 +157,10 @@ def test_the_same_seed_leaves_the_same_file(graph, train, tmp_path):
     for name in "ab":
         debias(graph, train, SETTINGS, seed=1).save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    kept, same = Debiased.load(tmp_path / "a"), debias(graph, train, SETTINGS, seed=1)
+    rounds = []
+    same = debias(graph, train, SETTINGS, 1, lambda number, losses: rounds.append(number))
+    assert rounds == [1, 2, 3]
+    kept = Debiased.load(tmp_path / "a")
     assert all(np.array_equal(value, getattr(same, name)) for name, value in vars(kept).items())
 
 
@@ -176,3 +180,11 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     settings = {"threshold": 0.001}
     record = run_job(tmp_path, "run", "edits", graph=graph, job=cell, settings=settings, debiased=debiased)
     assert record.failure.startswith("threshold~0.001: ") and not record.epochs
+
+
+@pytest.mark.parametrize("size", [1, 64, 65, 200, 300])
+def test_a_matrix_of_several_tiles_is_symmetrised(size):
+    matrix = np.random.default_rng(0).random((size, size), np.float32)
+    expected = (matrix + matrix.T) / 2
+    kernels.symmetrise(matrix)
+    np.testing.assert_array_equal(matrix, expected)
