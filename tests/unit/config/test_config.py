@@ -12,7 +12,7 @@ from fairgat.data import datasets
 from fairgat.errors import ConfigError
 from tools import results_dir
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 EDITS = {"module": "edits", "tasks": ["node_classification"]}
 
 
