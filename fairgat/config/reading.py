@@ -157,7 +157,7 @@ class _Loader(yaml.SafeLoader):
 def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
     """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
-    path = ".".join([prefix] * bool(prefix) + [str(part) for part in location]) or "(top level)"
+    path = ".".join(map(str, [prefix, *location] if prefix else location)) or "(top level)"
     match item["type"]:
         case "extra_forbidden":
             return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
@@ -165,7 +165,7 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: s
             return f"{path}: this key is missing"
         case "value_error":
             text = str(item["ctx"]["error"])
-            return f"{path}: {text}" if location or prefix else text.replace("\n", "\n  ")
+            return text.replace("\n", "\n  ") if path == "(top level)" else f"{path}: {text}"
         case "string_pattern_mismatch" if item["ctx"]["pattern"] == NAME:
             return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])

@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 class Row(Model):
     """One row of a study: a variant, and the method or data set that it changes in one decision."""
 
-    title: str
+    title: Annotated[str, Field(min_length=1)]
     """What it is called."""
-    changes: str
+    changes: Annotated[str, Field(min_length=1)]
     """What it changes, in a sentence."""
     of: Name
     """The method that `method` is a variant of; with `dataset`, the data set that this one is another form of."""
@@ -88,11 +88,12 @@ def check_rows(config: "Config") -> list[str]:
 
 def _problem(config: "Config", row: Row, name: str) -> str | None:
     """Say why a comparison would be empty; `name` is the variant, or a method on another form of a data set."""
-    method, base = config.methods.get(name), config.methods.get((row.dataset and name) or row.of)
+    base_name = name if row.dataset else row.of
     if row.of == (row.dataset or name):
         return "it is compared with itself"
-    if not method or not base:
+    if not {name, base_name} <= config.methods.keys():
         return None  # said already: there is no such method
+    method, base = config.methods[name], config.methods[base_name]
     if other := method.same_as or base.same_as:
         return f"one of the methods is {other} (`same_as`); name that"
     if not set(method.tasks) & set(base.tasks):

@@ -1,7 +1,7 @@
 """The rows of a study that are run: each method as it is, then its variants, on each data set."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairgat.config.models import Config
 from fairgat.config.protocol import TASKS, EpochRuleName, Task
@@ -22,13 +22,13 @@ class StudyRow:
     """The method that it is compared with."""
     method: str
     title: str
-    changes: str
+    changes: str = ""
     """In words; empty for a method as it is."""
-    epochs: EpochRuleName
+    epochs: EpochRuleName = "accuracy"
     """The rule that chooses its epochs."""
-    of_epochs: EpochRuleName
+    of_epochs: EpochRuleName = "accuracy"
     """The rule that chooses those of the method that it is compared with."""
-    rules: str
+    rules: str = ""
     """Both rules in words, where a study has several."""
 
 
@@ -44,7 +44,8 @@ def rows(config: Config) -> list[StudyRow]:
     found: list[StudyRow] = []
     for dataset in config.datasets_run:
         mine = list(_on(config, study, dataset))
-        found += mine if any(row.changes for row in mine) else []
+        if any(row.changes for row in mine):
+            found += mine
     if not found:
         raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
     return found
@@ -53,42 +54,42 @@ def rows(config: Config) -> list[StudyRow]:
 def _on(config: Config, study: Study, dataset: str) -> Iterator[StudyRow]:
     """List the rows of a data set; none of one that is another form. A variant that has variants stands above them."""
     variants = {row.method or row.dataset for row in study.rows}
-    run = [] if dataset in variants else config.methods_on(dataset)
-    # In the order of only_methods: Snakemake puts an overlay's entries before config.yaml's.
-    for of in [name for name in config.only if name in run] or run:
-        varied = [row for row in study.rows if _varies(config, row, dataset, of, run)]
+    if dataset in variants:
+        return
+    for of in _in_order(config, dataset):
+        varied = [row for row in study.rows if _varies(config, row, dataset, of)]
         if of not in variants or any(row.method for row in varied):
-            yield from _by_rule(config, study, dataset, of)
-            for row in varied:
-                yield from _by_rule(config, study, dataset, of, row)
+            as_it_is = StudyRow(config.datasets[dataset].task, dataset, dataset, of, of, config.methods[of].title)
+            yield from _with_variants(study, as_it_is, varied)
 
 
-def _varies(config: Config, row: Row, dataset: str, of: str, run: list[str]) -> bool:
+def _with_variants(study: Study, as_it_is: StudyRow, varied: list[Row]) -> Iterator[StudyRow]:
+    yield from _by_rule(study, as_it_is)
+    for row in varied:
+        where, method = row.dataset or as_it_is.dataset, row.method or as_it_is.of
+        variant = replace(as_it_is, run_on=where, method=method, title=row.title, changes=row.changes)
+        yield from _by_rule(study, variant)
+
+
+def _in_order(config: Config, dataset: str) -> list[str]:
+    """List the methods that are run, as only_methods does: Snakemake puts an overlay's entries before config.yaml's."""
+    run = config.methods_on(dataset)
+    return [name for name in config.only if name in run] or run
+
+
+def _varies(config: Config, row: Row, dataset: str, of: str) -> bool:
     """Whether a row is about this method on this data set, and is run."""
     if row.method:
-        return row.method in run and row.of == of
+        return row.of == of and row.method in config.methods_on(dataset)
     return row.of == dataset and of in row.methods and not config.not_run(row.dataset or "")
 
 
-def _by_rule(config: Config, study: Study, dataset: str, of: str, row: Row | None = None) -> Iterator[StudyRow]:
-    """Make a variant's row for each pair of rules that choose epochs; without `row` that of the method as it is."""
-    task, method, several = config.datasets[dataset].task, (row and row.method) or of, False
-    pairs: list[tuple[EpochRuleName, EpochRuleName]] = [("accuracy", "accuracy")]
-    if TASKS[task].epoch_rules:
-        pairs, several = study.epochs, len(study.epochs) > 1
-    if row is None:
+def _by_rule(study: Study, row: StudyRow) -> Iterator[StudyRow]:
+    """Repeat a row for each pair of rules that choose epochs; that of a method as it is for each rule of its own."""
+    pairs = study.epochs if TASKS[row.task].epoch_rules else [(row.epochs, row.of_epochs)]
+    if not row.changes:
         pairs = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
     for epochs, of_epochs in pairs:
         rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
-        yield StudyRow(
-            task=task,
-            dataset=dataset,
-            run_on=(row and row.dataset) or dataset,
-            of=of,
-            method=method,
-            title=row.title if row else config.methods[method].title,
-            changes=row.changes if row else "",
-            epochs=epochs,
-            of_epochs=of_epochs,
-            rules=f" ({rules})" if several else "",
-        )
+        several = len(study.epochs) > 1 and TASKS[row.task].epoch_rules
+        yield replace(row, epochs=epochs, of_epochs=of_epochs, rules=f" ({rules})" if several else "")

@@ -87,7 +87,7 @@ def points(settings: Settings, task: Task, files: Files) -> pd.DataFrame:
     if settings.config.compares_with_paper:
         printed = paper.means(task).rename(columns={"paper_mean": "mean", "paper_std": "std"})
         cells = pd.concat([cells, printed.assign(cell=PUBLISHED, part="test", kind=PUBLISHED)])
-    titles = {name: str(each.title) for name, each in settings.config.datasets.items() if each.task == task}
+    titles = {name: each.title for name, each in settings.config.datasets.items() if each.task == task}
     cells = cells[cells["dataset"].isin(titles) & cells["method"].isin(settings.rows)].dropna(subset="mean")
     against = cells[cells["metric"] == utility.name].drop(columns=["metric", "n_splits", "kind"])
     shown = cells[cells["metric"].isin(explored)].merge(against, on=_PLACE, suffixes=("", "_utility"))
@@ -122,19 +122,17 @@ def figure(settings: Settings, shown: pd.DataFrame) -> alt.FacetChart:
     methods = alt.selection_point(
         name="methods", fields=["method"], bind="legend", toggle="true", value=[{"method": title} for title in titles]
     )
-    colour = alt.Color("method:N", title="Method (tap: on and off)").scale(
-        domain=titles, range=[look.colour for look in looks]
-    )
-    shape = alt.Shape("method:N", title="Method (tap: on and off)").scale(
-        domain=titles, range=[_shape(look.marker) for look in looks]
-    )
+
+    def of_method(channel: type, values: list[str]) -> alt.Color | alt.Shape:
+        return channel("method:N", title="Method (tap: on and off)").scale(domain=titles, range=values)
+
     base = alt.Chart().encode(
         x=alt.X("value:Q", title=None).scale(zero=False),
         y=alt.Y("utility:Q", title=str(labels.metric(measures.utility("node_classification")))).scale(zero=False),
-        color=colour,
+        color=of_method(alt.Color, [look.colour for look in looks]),
     )
     marks = base.mark_point(filled=True, cursor="pointer").encode(
-        shape=shape,
+        shape=of_method(alt.Shape, [_shape(look.marker) for look in looks]),
         size=alt.Size("kind:N", title="Of them").scale(domain=KINDS, range=[40, 160, 110]),
         opacity=alt.Opacity("kind:N", title="Of them").scale(domain=KINDS, range=[0.45, 1, 0.6]),
         stroke=alt.condition(f"datum.kind === '{PUBLISHED}'", alt.value("red"), alt.value(None)),

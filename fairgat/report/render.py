@@ -16,7 +16,10 @@ FORMATS = ("md", "tex", "html", "csv", "json")
 TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
 DOCUMENT = "templates/all_tables.tex.j2"
 # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
-_IN_LATEX = {"block": ("<%", "%>"), "variable": ("<<", ">>"), "comment": ("<#", "#>")}
+_IN_LATEX = {
+    "block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<<", "variable_end_string": ">>",
+    "comment_start_string": "<#", "comment_end_string": "#>",
+}  # fmt: skip
 _RULES = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}  # below a header, by how a column is aligned
 _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
@@ -55,11 +58,6 @@ def with_asides_as_notes(table: Table) -> Table:
 
 @cache
 def _environment(form: str) -> jinja2.Environment:
-    delimiters = {
-        f"{kind}_{end}_string": sign
-        for kind, signs in _IN_LATEX.items()
-        for end, sign in zip(("start", "end"), signs, strict=True)
-    }
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fairgat.report", ""),
         autoescape=form == "html",
@@ -67,7 +65,7 @@ def _environment(form: str) -> jinja2.Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         keep_trailing_newline=True,
-        **(delimiters if form == "tex" else {}),
+        **(_IN_LATEX if form == "tex" else {}),
     )
     environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
     environment.filters.update(md=markdown, md_grid=markdown_grid, superscript=superscript, html=escape.html)

@@ -58,25 +58,26 @@ _KNOWN = {
 }
 _ABLATION = "fairgat-steps-"  # dashed: their curves lie close to those of FairGAT
 _MARKERS = "hpd*H8"  # of a user's own methods
-_SETTINGS = {
-    "font.size": 8,
-    "axes.titlesize": 9,
-    "axes.labelsize": 8,
-    "legend.fontsize": 8,
-    "axes.spines.top": False,
-    "axes.spines.right": False,
-    "axes.grid": True,
-    "grid.color": "#DDDDDD",
-    "grid.linewidth": 0.6,
-    "axes.axisbelow": True,
-    "lines.linewidth": 1.2,
-    "lines.markersize": 4.5,
-    "figure.constrained_layout.use": True,
-    "savefig.dpi": 200,
-    "pdf.fonttype": 42,  # editable text
-    "svg.hashsalt": "fairgat",  # the same identifiers in every run
-}
-matplotlib.rcParams.update(_SETTINGS)
+matplotlib.rcParams.update(
+    {
+        "font.size": 8,
+        "axes.titlesize": 9,
+        "axes.labelsize": 8,
+        "legend.fontsize": 8,
+        "axes.spines.top": False,
+        "axes.spines.right": False,
+        "axes.grid": True,
+        "grid.color": "#DDDDDD",
+        "grid.linewidth": 0.6,
+        "axes.axisbelow": True,
+        "lines.linewidth": 1.2,
+        "lines.markersize": 4.5,
+        "figure.constrained_layout.use": True,
+        "savefig.dpi": 200,
+        "pdf.fonttype": 42,  # editable text
+        "svg.hashsalt": "fairgat",  # the same identifiers in every run
+    }
+)
 
 
 @dataclass(frozen=True)
@@ -158,9 +159,8 @@ def panels(
     columns = max(1, min(columns, len(names)))
     rows = max(1, -(-len(names) // columns))  # rows of one data set
     figure, axes = grid(rows * max(1, len(datasets)), columns, height, **options)
-    for row in axes:
-        for ax in row:
-            ax.set_axis_off()
+    for ax in figure.axes:
+        ax.set_axis_off()
     axes_of = {}
     for place, (dataset, title) in enumerate(datasets.items()):
         for number, name in enumerate(names):

@@ -50,11 +50,12 @@ def draw(settings: Settings, files: Files) -> Figure:
         _panel(ax, methods, _largest(means, over, dataset.name))
         ax.tick_params(labelbottom=row > 0)
         if row == 0:
-            ax.set_title(style.plain(str(dataset.title)), fontsize=8, fontweight="bold")
+            ax.set_title(style.plain(dataset.title), fontsize=8, fontweight="bold")
         if column == 0:
             ax.set_ylabel(_OVER[over])
-    for ax in (ax for row_of_axes in axes for ax in row_of_axes if not ax.has_data()):
-        ax.set_axis_off()
+    for ax in figure.axes:
+        if not ax.has_data():
+            ax.set_axis_off()
     figure.suptitle(
         "What the gap between the groups is made of, in the second attention layer\n"
         "(difference of their mean logits, in standard deviations of the logits; GAT's gap is positive)",

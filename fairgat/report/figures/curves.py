@@ -1,6 +1,6 @@
 """Validation scores along the epochs, of one task: a panel for each method."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import product
 
 import pandas as pd
@@ -40,11 +40,15 @@ def draw(settings: Settings, files: Files) -> Figure:
             _title(row, title, looks.values())
     for ax in axes[-1]:
         ax.set_xlabel("epoch")
+    _legend(figure, looks)
+    return figure
+
+
+def _legend(figure: Figure, looks: Mapping[str, style.Look]) -> None:
     signs = [style.sign("mean over the splits, and their range", linestyle="-", color="black")]
     if len(looks) > 1 and REFERENCE in looks:
         signs.append(style.sign(f"{looks[REFERENCE].title}, in every panel", linestyle="-", color=_GREY))
     style.legend(figure, signs=signs, title="Scores on validation while each method's selected cell is trained")
-    return figure
 
 
 def _title(row: list[Axes], dataset: str, looks: Iterable[style.Look]) -> None:

@@ -33,16 +33,15 @@ def draw(settings: Settings, files: Files) -> Figure:
     frame = frame[(frame["rule"] == settings.rule) & frame["mean"].notna()]
     panels = _panels(frame)
     figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0 if panels else 0.5)
-    flat = [ax for row in axes for ax in row]
-    for ax, (title, rows) in zip(flat, panels.items(), strict=False):
+    for ax, (title, rows) in zip(figure.axes, panels.items(), strict=False):
         for line in rows.itertuples():
             _point(ax, line, looks.get(line.method) or style.Look(line.method, style.GREY, "o"))
         ax.set_title(title, loc="left")
         _square(ax)
-    for ax in flat[len(panels) :]:
+    for ax in figure.axes[len(panels) :]:
         ax.set_axis_off()
     if not panels:
-        flat[0].text(0, 0.5, "No published number has a counterpart in this run.", transform=flat[0].transAxes)
+        axes[0][0].text(0, 0.5, "No published number has a counterpart in this run.", transform=axes[0][0].transAxes)
     shown = [look for method, look in looks.items() if method in set(frame["method"])]
     title = "Each published mean against ours, with their standard deviations: on the line they are equal"
     style.legend(figure, shown, [style.sign(what, **sign) for what, sign in _SIGNS.items()], title)

@@ -72,7 +72,7 @@ def build(settings: Settings, files: Files) -> Table:
 
 def _counted(datasets: list[Dataset], stats: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of those data sets whose graph was made, by title."""
-    return {str(each.title): stats[each.name]["counts"] for each in datasets if each.name in stats}
+    return {each.title: stats[each.name]["counts"] for each in datasets if each.name in stats}
 
 
 def _counts(

@@ -31,7 +31,7 @@ def build(settings: Settings, files: Files) -> Table:
                 continue
             mark = "" if selection["winner"] else why(dataset, method, selection, notes)
             lines = _lines(selection, _published(selection, dataset, method), with_paper)
-            made += titled(Cell(str(method.title), mark=mark), lines, number)
+            made += titled(Cell(method.title, mark=mark), lines, number)
         return made
 
     blocks = [Block(each.title, rows(each), each.reason or "") for each in settings.datasets]

@@ -1,8 +1,7 @@
 """Runtime: seconds per training epoch, and how they relate to GAT's, beside the paper's."""
 
 import statistics
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from fairgat import paper
@@ -16,8 +15,6 @@ from fairgat.scores.paired import REFERENCE
 READS = ("runtime",)
 TASK = "node_classification"
 
-Times = Mapping[str, Mapping[str, float]]
-"""Seconds by data set and method."""
 # What a reader needs to know of the machine, of all that runtime JSON says.
 _MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
 
@@ -28,16 +25,26 @@ def build(settings: Settings, files: Files) -> Table:
     Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), the cell that was timed (`cells`),
     and why that was not the first one (`failures`).
     """
-    measured = by_dataset(files["runtime"])
+    measured, notes = by_dataset(files["runtime"]), Notes()
+    ours = medians(measured)
     published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
     run = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
-    made = _Rows(run, settings.methods, measured)
-    ratio = "Relative to GAT (paper)" if published else "Relative to GAT"
+
+    def rows(text: Callable[[str, str], Text]) -> list[Row]:
+        made = []
+        for method in settings.methods:
+            marks = [_mark(each, method, measured.get(each.name, {}), notes) for each in run]
+            cells = [Cell(text(each.name, method.name), mark=mark) for each, mark in zip(run, marks, strict=True)]
+            made.append(row(method.title, *cells, group=group(method.name)))
+        return made
+
+    def ratio(dataset: str, method: str) -> Text:
+        return _with_paper(*(_ratio(times.get(dataset, {}), method) for times in (ours, published)))
+
     blocks = [
-        Block("Epoch (sec)", [*made.seconds(medians(measured))]),
-        Block(ratio, [*made.ratios(medians(measured), published)]),
+        Block("Epoch (sec)", rows(lambda dataset, method: _three_digits(ours.get(dataset, {}).get(method)))),
+        Block("Relative to GAT (paper)" if published else "Relative to GAT", rows(ratio)),
     ]
-    absent = [f"{each.title}: not run ({each.reason})." for each in settings.datasets if each not in run]
     return Table(
         name="runtime",
         caption="Run-time comparison.",
@@ -47,8 +54,12 @@ def build(settings: Settings, files: Files) -> Table:
             + ". What a method does once before its first epoch, such as EDITS's debiasing, is part of the costs."
         ),
         panels=[Panel("stacked", ["", *(each.title for each in run)], blocks)],
-        notes=[*made.notes.all(), *(("", text) for text in (*dict.fromkeys(map(_how, measured.values())), *absent))],
+        notes=[*notes.all(), *(("", text) for text in _how(measured)), *_absent(settings, run)],
     )
+
+
+def _absent(settings: Settings, run: list[Dataset]) -> list[tuple[str, str]]:
+    return [("", f"{each.title}: not run ({each.reason}).") for each in settings.datasets if each not in run]
 
 
 def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
@@ -59,59 +70,39 @@ def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     }
 
 
-@dataclass
-class _Rows:
-    """The rows of each block, and the notes on them."""
-
-    datasets: list[Dataset]
-    methods: list[Method]
-    measured: Mapping[str, Any]
-    notes: Notes = field(default_factory=Notes)
-
-    def seconds(self, times: Times) -> Iterator[Row]:
-        return self._marked(lambda dataset, method: _three_digits(times.get(dataset, {}).get(method)))
-
-    def ratios(self, ours: Times, papers: Times) -> Iterator[Row]:
-        """Ratios to GAT, the paper's in brackets."""
-
-        def ratio(dataset: str, method: str) -> Text:
-            mine, theirs = (_ratio(times.get(dataset, {}), method) for times in (ours, papers))
-            if mine is None:
-                return DASH
-            return f"{mine:.2f}" if theirs is None else f"{mine:.2f} ({theirs:.2f})"
-
-        return self._marked(ratio)
-
-    def _marked(self, text: Callable[[str, str], Text]) -> Iterator[Row]:
-        for method in self.methods:
-            cells = [Cell(text(each.name, method.name), mark=self._mark(each, method)) for each in self.datasets]
-            yield row(str(method.title), *cells, group=group(method.name))
-
-    def _mark(self, dataset: Dataset, method: Method) -> str:
-        """Notes on a method: its own, or why it has no time, or not that of its first cell."""
-        where, entry = f"{method.title} on {dataset.title}", self.measured.get(dataset.name, {})
-        failure = entry.get("failures", {}).get(method.name)
-        if dataset.reason:
-            return self.notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
-        if not entry.get("epoch_seconds", {}).get(method.name):
-            return self.notes.mark(f"{where}: not measured ({failure})." if failure else f"{where}: not measured.")
-        timed = failure and in_words(entry["cells"][method.name])
-        said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
-        return ", ".join(self.notes.mark(text) for text in (method.note, said) if text)
+def _mark(dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes) -> str:
+    """Note what is to be known of a method: its own note, or why it has no time, or not that of its first cell."""
+    where, failure = f"{method.title} on {dataset.title}", measured.get("failures", {}).get(method.name)
+    if dataset.reason:
+        return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
+    if not measured.get("epoch_seconds", {}).get(method.name):
+        return notes.mark(f"{where}: not measured ({failure})." if failure else f"{where}: not measured.")
+    timed = failure and in_words(measured["cells"][method.name])
+    said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
+    return ", ".join(notes.mark(text) for text in (method.note, said) if text)
 
 
 def _three_digits(value: float | None) -> Text:
     return DASH if value is None else f"{value:#.3g}".removesuffix(".")
 
 
+def _with_paper(mine: float | None, theirs: float | None) -> Text:
+    if mine is None:
+        return DASH
+    return f"{mine:.2f}" if theirs is None else f"{mine:.2f} ({theirs:.2f})"
+
+
 def _ratio(times: Mapping[str, float], method: str) -> float | None:
     return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
 
 
-def _how(entry: Mapping[str, Any]) -> str:
-    """Say how and where a data set was measured."""
-    threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
-    machine = entry.get("machine") or {}
-    where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
-    text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
-    return f"{text}; {where}." if where else f"{text}."
+def _how(measured: Mapping[str, Any]) -> list[str]:
+    """Say how and where the data sets were measured, each way once."""
+    texts = []
+    for entry in measured.values():
+        threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
+        machine = entry.get("machine") or {}
+        where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
+        text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
+        texts.append(f"{text}; {where}." if where else f"{text}.")
+    return [*dict.fromkeys(texts)]

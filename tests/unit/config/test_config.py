@@ -98,6 +98,9 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
         config.load_files(path)
     path.write_text("inner: &inner { <<: { a: 1 }, a: 2 }\nouter: { <<: *inner, a: 3, '1': 0, 1: 0 }\n")
     assert config.read_file(path) == {"inner": {"a": 2}, "outer": {"a": 3, "1": 0, 1: 0}}
+    path.write_text("? [a]\n: 1\n? [b]\n: 1\n")
+    with pytest.raises(ConfigError, match=r"(?s)is not YAML: .*unhashable"):
+        config.read_file(path)
 
 
 @pytest.mark.parametrize(("number", "read"), [("010", 8), ("-010", -8), ("12:30", 750), ("0x10", None), ("01", None)])

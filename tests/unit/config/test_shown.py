@@ -44,6 +44,7 @@ def test_what_a_page_does_not_show_renders_nothing_again(content):
         ({"selection": {"rule": "paper"}}, []),
         ({"aggregation": {"ddof": 0}}, []),
         ({"note": "Mine."}, []),
+        ({"only_methods": ["gat", "fairgat"]}, []),
         ({"title": "Mine"}, ["comparison", "theory", "figure theory"]),
         ({"datasets": {"more": {"task": LINK}}}, ["comparison", "ablation", "theory", "figure runtime"]),
     ],
@@ -54,3 +55,35 @@ def test_what_it_shows_renders_it_again(content, change, same):
     equal = {name for name in before if before[name] == after[name]}
     assert set(same) <= equal < set(before)
     assert bool(same) == bool(equal)
+
+
+def test_a_table_shows_what_was_asked_for_and_a_figure_what_was_run(content):
+    loaded = config.load(content | {"only_datasets": ["recidivism"], "only_methods": ["nifty", "gat"]})
+    table, figure = shown.table_settings(loaded, "comparison", NODE), shown.figure_settings(loaded, "runtime", NODE)
+    assert [each.name for each in table.datasets] == ["recidivism"] and table.rows == ["gat", "nifty"]
+    assert [each.name for each in figure.datasets] == ["recidivism"] and figure.rows == ["gat", "nifty"]
+    assert shown.figure_settings(loaded, "curves_link_prediction", LINK).rows == ["gat"]
+    assert shown.explorer_settings(loaded).rows == ["nifty", "gat"]
+    everything = shown.table_settings(config.load(content), "comparison", NODE)
+    assert [(each.name, each.reason is None) for each in everything.datasets][:2] == [
+        ("pokec-z", False),
+        ("recidivism", True),
+    ]
+    assert everything.rows == ["gat", "edits", "nifty", "fairgat"]
+
+
+def test_the_audit_says_what_the_paper_leaves_open_and_how_it_is_settled(content):
+    settings = shown.audit_settings(
+        config.load(
+            content
+            | {
+                "methods": content["methods"]
+                | {"fairgat": content["methods"]["fairgat"] | {"settings": {"center": True}}}
+            }
+        )
+    )
+    values = {each.setting: each.value for each in settings.decisions}
+    assert values["selection.rule"] == "fair" and values["methods.fairgat.settings.center"] == "True"
+    assert values[None] is None
+    ratios = {NODE: 0.3 / 0.4, LINK: 0.2 / 0.7}
+    assert settings.ratios == pytest.approx(ratios)
