@@ -58,6 +58,13 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
     assert re.search(rf"^accuracy +{wanted[0]:.4f} +{wanted[1]:.4f}$", shown, re.M)
 
 
+def test_a_training_that_fails_says_why_and_where(project, refused):
+    configure(project, "epochs: 20", "learning_rate: 1.0e+30, epochs: 20")
+    error = refused("train", "--dataset", "demo-social", "--method", "gat", "--quiet")
+    assert "(recorded in by-hand/runs/node_classification/demo-social/gat/default/split-0/run.json)" in error
+    assert "failed: " in refused("evaluate", next(project.rglob("run.json")).parent)
+
+
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
     write_tables([f"p{i},{20 + i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
@@ -80,8 +87,6 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     data = shutil.copytree(project / "by-hand/data", project / "data")
     assert cli.main(["evaluate", str(copy)]) == 0
     content = json.loads(path.read_text())
-    (copy / "run.json").write_text(json.dumps(content | {"failure": "it diverged"}))
-    assert "it diverged" in said(copy)
     (copy / "run.json").write_text("[]")
     assert "is not a run.json" in said(copy)
     (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
