@@ -50,10 +50,15 @@ def measure(row: str, graph: str, *options: str, code: str | None = None, limit_
     done = subprocess.run(command, env=settings, capture_output=True, text=True, preexec_fn=limit)
     if done.returncode == 0:
         return json.loads(done.stdout.splitlines()[-1])
+    return {"failure": failure(done, limit_gib)}
+
+
+def failure(done: subprocess.CompletedProcess, limit_gib: int | None) -> str:
+    """Why a process ended, in a line."""
     if limit_gib and (done.returncode < 0 or "allocate memory" in done.stderr or "MemoryError" in done.stderr):
-        return {"failure": f"needs more than {limit_gib} GiB"}
+        return f"needs more than {limit_gib} GiB"
     said = [line for line in done.stderr.splitlines() if ": " in line]
-    return {"failure": said[-1] if said else f"exit {done.returncode}"}
+    return said[-1] if said else f"exit {done.returncode}"
 
 
 def take_turns(rows: Iterable[str], turns: int, one: Callable[[str], dict[str, Any]]) -> Iterator[dict[str, dict]]:

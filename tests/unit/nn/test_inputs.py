@@ -128,15 +128,6 @@ def test_errors_say_what_is_wrong(make, message):
         make()
 
 
-@pytest.mark.parametrize("layout", ["coo", "csr"])
-def test_a_sparse_adjacency_has_a_row_for_each_target(layout, edge_index):
-    edge_index = edge_index.unique(dim=1)
-    adj_t = torch.sparse_coo_tensor(edge_index.flip(0), torch.ones(edge_index.size(1)), (N, N))
-    adj_t = adj_t.to_sparse_csr() if layout == "csr" else adj_t
-    layer = GATConv(5, 8)
-    torch.testing.assert_close(layer(features(), adj_t), layer(features(), edge_index))
-
-
 def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
     """Constant features that are mostly zeros give what dense ones give, and what is kept follows writes to them."""
     torch.manual_seed(0)
