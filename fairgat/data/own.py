@@ -91,9 +91,7 @@ def _values(nodes: Table, name: str, roles: Roles) -> "pd.Categorical":
     different = texts.unique()
     groups = roles.groups or {value: (value,) for value in ordered(different[~missing(different)])}
     names = {value: group for group, values in groups.items() for value in values}
-    others_are_left_out = roles.groups and REST not in names and "unknown_groups" in roles.drop
-    if not others_are_left_out:
-        _check_spelling(nodes, name, names if roles.groups else {}, "groups")
+    _check_spelling(nodes, name, names if roles.groups else {}, "groups")
     return pd.Categorical(mapped(texts, names, None), categories=list(groups))
 
 
@@ -123,11 +121,12 @@ def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:
 
 
 def _check_spelling(nodes: Table, name: str, declared: Mapping[str, object], key: str) -> None:
-    """Refuse a text that is another one but for case, blanks around it, or the way a number is written."""
+    """Refuse a text that is a declared one, or another where none is, but for case, blanks or the form of a number."""
     texts = nodes.texts(name)
-    spellings = {folded(value): value for value in declared}
-    for value in sorted(set(texts.unique()) - {""} - declared.keys()):
-        other = spellings.setdefault(folded(value), value)
+    values = set(texts.unique()) - {""}
+    spellings = {folded(value): value for value in sorted(declared or values, reverse=True)}
+    for value in sorted(values - declared.keys()):
+        other = spellings.get(folded(value), value)
         if other != value:
             what = f"which is {other!r} elsewhere: write one of them, or list both in `{key}`"
             nodes.refuse(texts == value, what, name)

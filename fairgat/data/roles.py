@@ -137,21 +137,16 @@ class Roles(Model):
     """How features are scaled."""
 
     @model_validator(mode="after")
-    def _groups_fit(self) -> "Roles":
+    def _fit(self) -> "Roles":
         if (self.groups or self.bins) and len(self.sensitive) > 1:
             raise ValueError("`groups` and `bins` are for a single attribute: recode several in the file")
         if self.groups and self.bins:
             raise ValueError("`groups` and `bins` both say what the groups are: leave one out")
         if self.bins and list(self.bins) != sorted(set(self.bins)):
             raise ValueError(f"`bins` must rise, got {list(self.bins)}")
-        _check_once("groups", (self.groups or {}).values())
-        return self
-
-    @model_validator(mode="after")
-    def _one_role_each(self) -> "Roles":
-        if len(set(self.sensitive)) < len(self.sensitive):
-            raise ValueError(f"`sensitive` names a column twice: {', '.join(self.sensitive)}")
-        _check_once("labels", self.label_values().values())
+        _check_once("the values of `groups`", (self.groups or {}).values())
+        _check_once("the values of labels", self.label_values().values())
+        _check_once("`sensitive`", [self.sensitive])
         self.roles()
         return self
 
@@ -179,4 +174,4 @@ class Roles(Model):
 def _check_once(key: str, lists: Iterable[tuple[str, ...]]) -> None:
     values = [value for values in lists for value in values]
     if twice := sorted({value for value in values if values.count(value) > 1}):
-        raise ValueError(f"{twice[0]!r} is listed twice among the values of {key}")
+        raise ValueError(f"{twice[0]!r} is listed twice in {key}")
