@@ -154,7 +154,12 @@ def _part(config: Config, datasets: Iterable[str], table: str | None = None, **m
     for name in datasets:
         reason = config.not_run(name)
         entries[name] = config.datasets[name].model_copy(update={"enabled": not reason, "reason": reason})
-    part = config.model_copy(update={"datasets": entries, "tables": {table: config.table(table)} if table else {}})
+    methods = {
+        name: entry.model_copy(update={"without": [dataset for dataset in entry.without if dataset in entries]})
+        for name, entry in config.methods.items()
+    }
+    tables = {table: config.table(table)} if table else {}
+    part = config.model_copy(update={"datasets": entries, "methods": methods, "tables": tables})
     return Config.model_validate(part.model_dump(include={**_READ, **more}))
 
 

@@ -15,6 +15,18 @@ REST = "*"
 """Among the values of a group or of a label: every value that no other one names. An empty cell is none of them."""
 MOST_GROUPS = 12
 
+_FILE = "describe the file, as in nodes: {file: PATH, "
+_OLD = {  # options until 0.3.0, and what took their place
+    "separator": _FILE + "read: {sep: ';'}}",
+    "encoding": _FILE + "read: {encoding: cp1252}}",
+    "comment": _FILE + "read: {comment: '%'}}",
+    "decimal": _FILE + "read: {decimal: ','}}",
+    "thousands": _FILE + "read: {thousands: '.'}}",
+    "header": _FILE + "read: {header: null}}; its columns are then called 0, 1, ...",
+    "missing": _FILE + "read: {na_values: [-9]}}, and say how to `fill` empty cells",
+    "ends": "describe the file: edges: {file: PATH, ends: [from, to]}",
+}
+
 
 def _text(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
@@ -41,7 +53,19 @@ Text = Annotated[str, BeforeValidator(_text)]
 Texts = Annotated[tuple[Text, ...], BeforeValidator(_listed)]
 
 
-class OwnFile(Model):
+class Declared(Model):
+    """A model that says of an old option what took its place."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _replaced(cls, given: Any) -> Any:
+        for name in given if isinstance(given, dict) else ():
+            if name in _OLD and name not in cls.model_fields:
+                raise ValueError(f"`{name}` is no option any more: {_OLD[name]}")
+        return given
+
+
+class OwnFile(Declared):
     """A file of the user's own, or one that is published."""
 
     file: PathText | None = None
@@ -97,7 +121,7 @@ NodesAtPath = Annotated[Delimited, BeforeValidator(_at_path)]
 EdgesAtPath = Annotated[Edges, BeforeValidator(_at_path)]
 
 
-class Roles(Model):
+class Roles(Declared):
     """What the columns of the nodes are, and what is made of them."""
 
     sensitive: Annotated[Texts, Field(min_length=1)]

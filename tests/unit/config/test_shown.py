@@ -1,11 +1,16 @@
 """What pages are given of the configuration: what they show, and no more."""
 
+import re
+from pathlib import Path
+
 import pytest
 from small_results import LINK, NODE
 
 from fairgat import config
 from fairgat.config import shown
 from fairgat.plan import Plan
+
+ROOT = Path(__file__).resolve().parents[3]
 
 
 def params(content):
@@ -29,6 +34,15 @@ def test_params_are_a_configuration_again(content):
     for settings in params(content).values():
         again = shown.Shown.model_validate(settings)
         assert again.model_dump(mode="json", exclude_unset=True) == settings
+
+
+@pytest.mark.parametrize("overlay", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.stem)
+def test_the_command_of_every_overlay_can_be_run_on_one_data_set(overlay):
+    command = re.search(r"^#[^\n]*--config(?:file)? (.*?)(^#$|^[^#])", overlay.read_text(), re.MULTILINE | re.DOTALL)
+    names = dict.fromkeys([*re.findall(r"configs/\S+\.yaml", command[1]), f"configs/{overlay.name}"])
+    laid = config.load_files(ROOT / "config.yaml", *(ROOT / name for name in names))
+    for dataset in laid.datasets_run:
+        assert params(laid.model_dump(exclude_unset=True) | {"only_datasets": [dataset]})
 
 
 def test_what_a_page_does_not_show_renders_nothing_again(content):

@@ -302,6 +302,8 @@ def test_features_made_of_the_graph(make):
         ({"positive": 0}, "'0' is listed twice in the values of labels"),
         ({"exclude": "sex"}, "column 'sex' is in both `sensitive` and `exclude`"),
         ({"features": ["paid", "age"]}, "column 'paid' is in both `label` and `features`"),
+        ({"separator": ";"}, r"`separator` is no option any more: .*read: \{sep: ';'\}"),
+        ({"nodes": {"file": "n.csv", "header": False}}, r"`header` is no option any more: .*read: \{header: null\}"),
         ({"nodes": {"url": "https://x.org/n.csv"}}, "a file with a `url` needs its `sha256`"),
         ({"nodes": {"sha256": 64 * "0"}}, "give the path of a `file`, or the `url`"),
         ({"edges": {"file": "e.csv", "ends": ["from"]}}, "edges.ends"),

@@ -37,7 +37,7 @@ def tables(**changed):
         ({"source": "synthetic"}, r"datasets\.cora\.source: it has demo-social, demo-citation, and no cora"),
         ({"source": "public"}, r"datasets\.cora\.options: say which table it is: `table` is one of recidivism, german"),
         (tables(features=["x"], exclude=["x"]), "options: column 'x' is in both `exclude` and `features`"),
-        (tables(separator=";"), r"options\.separator: unknown key"),
+        (tables(separator=";"), r"options: `separator` is no option any more"),
         (tables(nodes={"path": "n.csv"}), r"options\.nodes\.path: unknown key; .*file"),
         (tables(fill="median"), r"options\.fill: expected 'zero' or 'mean', got 'median'"),
     ],
