@@ -34,6 +34,7 @@ def test_it_is_the_papers_experiment():
     assert loaded.splits.count == 5
     protocol = {"epochs": 500, "learning_rate": 0.005, "weight_decay": 0.0005, "hidden": 128}
     assert loaded.training.node_classification.model_dump().items() >= protocol.items()
+    assert loaded.training.link_prediction.cutoffs == [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
     assert len(loaded.cells("fairgat", "recidivism")) == 6 and loaded.searched("alpha_chi_max") == [0.25, 0.5, 0.75]
 
 
@@ -48,6 +49,8 @@ def test_it_is_the_papers_experiment():
         ({"tables": {}}, "To take all keys of tables away, write `tables: null`"),
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
+        ({"methods": {"gat": {"titel": "x"}}}, "methods.gat.titel: unknown key; did you mean 'title'?"),
+        ({"seed": -1}, "seed: expected greater than or equal to 0, got -1"),
         ({"splits": {"count": True}}, "splits.count: expected a number, and YAML reads yes"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
         ({"training": {"link_prediction": {"negatives": math.inf}}}, "link_prediction.negatives: expected a finite"),

@@ -20,6 +20,8 @@ def test_times_are_added_up():
     rows += job(0, "cora", "gat", 3.6, 100)
     debiasing = [{"dataset": "recidivism", "method": "edits", "seconds": 180}] * 2
     frame = costs.collect(pd.DataFrame(rows, columns=list(COLUMNS)), debiasing)
+    pairs = [("recidivism", "gat"), ("recidivism", "edits"), ("cora", "gat")]  # as they came
+    assert [*zip(frame["dataset"], frame["method"], strict=True)] == pairs
     lines = frame.set_index(["dataset", "method"])
     gat = lines.loc[("recidivism", "gat")]
     assert (gat["jobs"], gat["epochs"]) == (2, 1000)
