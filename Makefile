@@ -9,6 +9,8 @@ BIN := $(VENV)/bin
 MEMORY := $(shell { cat /proc/meminfo 2>/dev/null || sysctl hw.memsize; } | \
     awk '/^MemTotal/ {print int($$2 / 1024)} /^hw.memsize/ {print int($$2 / 1048576)}')
 SNAKEMAKE := $(BIN)/snakemake --resources gpu=1 $(if $(MEMORY),mem_mb=$(MEMORY)) --cores $(CORES)
+# Where containers set this, every job would compile all that it imports anew: four seconds each.
+unexport PYTHONDONTWRITEBYTECODE
 # Extra arguments for Snakemake, such as ARGS="--config skip=pokec-z,pokec-n"
 ARGS ?=
 # What runs nothing makes no report.
