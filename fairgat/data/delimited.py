@@ -18,6 +18,7 @@ _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
 _OTHER_NAMES = {"header", "names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
 _IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
+_SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1252}}"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
 
 
@@ -46,7 +47,9 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         raise DataError(f"{where}: there are no rows below the header; see `read`")
     sep = read_as.get("sep", ",")
     one = f". It has one column, read with `sep: {sep!r}`; see `read`" if len(frame.columns) == 1 else ""
-    return Table(frame, where, if_empty="" if "keep_default_na" in written.read else _IF_EMPTY, if_absent=one)
+    if_empty = "" if "keep_default_na" in written.read else _IF_EMPTY
+    marks = {name: written.read[name] for name in ("decimal", "thousands") if written.read.get(name)}
+    return Table(frame, where, if_empty=if_empty, if_absent=one, **marks)
 
 
 def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
@@ -59,7 +62,7 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
         try:
             frame = pd.read_csv(path, **read_as)
         except Exception as error:  # pandas passes on what decoders and decompressors raise
-            raise DataError(f"{where}: pandas does not read it: {str(error).strip()}. See `read`") from None
+            raise DataError(f"{where}: pandas does not read it: {str(error).strip()}. {_SAY}") from None
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"{where}: with this `read`, pandas gives no table")
     return frame

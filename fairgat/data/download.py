@@ -18,6 +18,11 @@ MANIFEST = "manifest.json"
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
 TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
 _UNFINISHED = ".unfinished."
+_OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."
+_BY_HAND = (
+    "To supply published files by hand: `fairgat data where` lists each with its address and checksum; put them into "
+    "one folder, under any names, and `fairgat data add FOLDER` finds and verifies them."
+)
 
 
 class Unavailable(Exception):
@@ -49,8 +54,7 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
     if failures:
         raise DataError(
             f"{name}: {len(failures)} of {len(files)} files cannot be had.\n" + "\n".join(failures) + "\n"
-            "To supply published files by hand: `fairgat data where` lists each with its address and checksum; put "
-            "them into one folder, under any names, and `fairgat data add FOLDER` finds and verifies them.\n"
+            f"{_OWN if all(file.local for file in files) else _BY_HAND}\n"
             f"To run the rest without this data set: snakemake --config skip={name}"
         )
     write_json(folder / MANIFEST, {"dataset": name, "files": entries})

@@ -21,6 +21,7 @@ from fairgat.groups import missing
 if TYPE_CHECKING:
     import pandas as pd
 
+_NO_LABEL = 'which is none of `positive`, `negative` and `unlabelled`: list it in one of them, an empty cell as ""'
 _LARGEST = float(np.finfo(np.float32).max)
 
 
@@ -75,7 +76,9 @@ def _groups(nodes: Table, roles: Roles) -> tuple[np.ndarray, list[dict[str, str]
         {name: _cut(nodes, name, roles.bins) if roles.bins else _values(nodes, name, roles) for name in roles.sensitive}
     )
     if "unknown_groups" not in roles.drop:
-        what = "which is none of `groups`: correct it" if roles.groups else "and should name a group: correct it"
+        expected = "which is none of `groups`" if roles.groups else "and should name a group"
+        listed = "" if roles.bins or len(roles.sensitive) > 1 else ", list it in `groups`"
+        what = f"{expected}: correct it{listed}"
         for name in roles.sensitive:
             nodes.refuse(frame[name].isna(), f"{what}, or leave such nodes out by `drop: [unknown_groups]`", name)
     grouped = frame.groupby(list(roles.sensitive), observed=True)
@@ -116,7 +119,7 @@ def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:
         _check_spelling(nodes, roles.label, numbers, "positive` and `negative")
     unknown = -2
     labels = mapped(nodes.texts(roles.label), numbers, unknown).to_numpy(np.int64)
-    nodes.refuse(labels == unknown, "which is none of `positive`, `negative` and `unlabelled`", roles.label)
+    nodes.refuse(labels == unknown, _NO_LABEL, roles.label)
     return labels
 
 

@@ -31,6 +31,10 @@ class Table:
     """What a message about an empty cell adds."""
     if_absent: str = ""
     """What a message about a column that is not there adds."""
+    decimal: str = "."
+    """The decimal mark of numbers among texts: pandas reads no number of a column that has a text, too."""
+    thousands: str = ""
+    """What stands between their thousands."""
 
     def column(self, name: str) -> "pd.Series":
         if name not in self.frame:
@@ -43,7 +47,13 @@ class Table:
 
     def numbers(self, name: str) -> np.ndarray:
         """Give each cell's number, (N,) float64; NaN is what is none."""
-        return to_numbers(self.column(name))
+        values = self.column(name)
+        if values.dtype.kind not in "iufb":
+            plain = (
+                self.texts(name).str.replace(self.thousands, "", regex=False) if self.thousands else self.texts(name)
+            )
+            values = plain.str.replace(self.decimal, ".", regex=False)
+        return to_numbers(values)
 
     def refuse(self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None) -> None:
         """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""

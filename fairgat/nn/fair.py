@@ -74,7 +74,9 @@ class FairGATConv(GATConv):
         self._check_steps()  # they may have been set since
         fair = self.alpha_chi is not None
         if fair and (sensitive is None) != isinstance(edge_index, CSRGraph):
-            raise ValueError("fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph")
+            raise ValueError(
+                "fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph alone"
+            )
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, fair, shares)
         if sensitive is not None and len(sensitive) != len(x):  # also where nothing reads it
