@@ -6,7 +6,7 @@ Nothing is guessed: what is not declared is refused. Ids, groups and labels are 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, model_validator
+from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
 from fairgat.config import Model, PathText
 from fairgat.data.source import Scaling
@@ -73,7 +73,7 @@ class OwnFile(Declared):
     data set's name and nodes.csv, say."""
     url: str | None = None
     """Where it is published, at an address whose content never changes."""
-    sha256: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None = None
+    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)] | None = None
     """The SHA-256 of a published file, as `sha256sum` prints it."""
     git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     """Git's id of a published file in place of its SHA-256, as `git hash-object` prints it."""

@@ -11,7 +11,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -205,14 +205,27 @@ def check(config: Config) -> None:
     """Check that the metrics of a study, and the columns of tables of scores, are measures of the task shown.
 
     Raises:
-        ConfigError: one is not.
+        ConfigError: one is not, or an entry of this file cannot be used.
     """
+    for task, entries in MEASURES.items():
+        _check_entries(task, entries)
     for name in config.tables:
         entry = config.table(name)
         _check_names(f"tables.{name}.measures", entry.measures or (), *([entry.task] if entry.task else TASKS))
     if config.study and config.study.metrics:
         tasks = dict.fromkeys(row.task for row in study_rows.rows(config))
         _check_names("study.metrics", config.study.metrics, *tasks)
+
+
+def _check_entries(task: Task, entries: tuple[Measure, ...]) -> None:
+    where, names = "fairgat/measures/registry.py", [(entry.name, entry.by) for entry in entries]
+    for entry in entries:
+        if names.count((entry.name, entry.by)) > 1:
+            raise ConfigError(f"{where}: two measures of {task} are called {entry.name!r}")
+        if entry.better not in (None, "higher", "lower"):
+            raise ConfigError(f"{where}: {entry.name}: better is 'higher', 'lower' or None, not {entry.better!r}")
+        if unknown := set(entry.roles) - set(get_args(Role)):
+            raise ConfigError(f"{where}: {entry.name} has an unknown role; {nearest(unknown.pop(), get_args(Role))}")
 
 
 def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
@@ -233,5 +246,11 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
         if measure.by:
             values |= {f"{measure.name}_{which}": float(rate) for which, rate in value.items()}
         else:
-            values[measure.name] = value
+            values[measure.name] = _number(measure.name, value)
     return values
+
+
+def _number(name: str, value: Any) -> float:
+    if np.ndim(value):
+        raise ConfigError(f"the measure {name} gave {np.shape(value)} numbers: with `by` there is one for each group")
+    return value

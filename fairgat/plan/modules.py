@@ -47,7 +47,10 @@ def declared(folder: str, name: str) -> Declared:
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
         close = nearest(name, [*known, *SCORES])
-        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}")
+        raise ConfigError(
+            f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close} A table of rows and "
+            "measures has `kind: scores`"
+        )
     tree, where = _parsed(place / f"{name}.py"), f"fairgat/report/{folder}/{name}.py"
     reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
     if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
