@@ -38,7 +38,7 @@ table = grep -s '^|' "$$results/tables/comparison.md" | cut -d'|' -f-$(1)
 demo: env ## Run the whole workflow on small generated data sets, in three minutes
 	@echo "Every method on two small generated graphs: first the comparison, in about a minute on two cores."
 	$(if $(ARGS),,@results=results/demo; $(SNAKEMAKE) --configfile configs/demo.yaml -- $$results/tables/comparison.md && \
-	    $(call table,5) && echo "Now every other table and figure: two minutes.")
+	    $(call table,5) && echo "Now every other table and figure: another minute or two.")
 	@$(call RUN,--configfile configs/demo.yaml)$(if $(DRY),, && $(call table,5) && \
 	    echo "These numbers mean nothing: generated graphs, few people, two splits. They show that everything runs." && \
 	    echo "One page with everything: $$results/report.html. The published run: results/reference/explore.html")
@@ -84,7 +84,7 @@ publish: env ## Finish the run, copy it to results/reference and render what REA
 	$@/bin/pip install --quiet --disable-pip-version-check roc-validator==0.13.0 || \
 	    { rm -rf $@; echo "roc-validator cannot be installed; the test of RO-Crates will be skipped."; }
 
-test: env lint .crate-validator ## Check style, then run the unit tests and the demo's: ten to thirteen minutes on two cores
+test: env lint .crate-validator ## Check style, then run the unit tests and the demo's: six minutes on two cores
 	$(BIN)/pytest --numprocesses=auto --maxprocesses=4 --dist=worksteal -m 'not slow' $(ARGS)
 
 # Triton's interpreter, where there is no GPU: its wheel unpacks to 1 GB, and stays out of .venv. With PyTorch for CUDA
