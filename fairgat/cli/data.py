@@ -1,7 +1,7 @@
 """`fairgat data where` lists the raw files, `add FOLDER` takes them in by hand, and `stats` counts a graph."""
 
 import argparse
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> None:
     config = configuration.load_files(*(arguments.config or ["config.yaml"]))
     if arguments.action == "where":
-        lines = where(config, arguments.dataset)
+        lines: Iterable[str] = where(config, arguments.dataset)
     elif arguments.action == "add":
         lines = add(config, arguments.folder, arguments.mirror, arguments.dataset)
     else:
@@ -73,13 +73,19 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
 
     Raises:
         DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on
-            other bytes; the others are taken in all the same.
+            other bytes or may be one that cannot be read; the others are taken in all the same.
     """
     wanted = [(name, file) for name, files in _wanted(config, names).items() for file in files if file.pin]
     sought = {(mirror / file.name if mirror else _raw(config, name) / file.basename): file for name, file in wanted}
-    lines, paths = [], sorted(path for path in source.rglob("*") if path.is_file())
+    if not source.is_dir():
+        raise DataError(f"{source} is not a folder")
+    lines, unread, paths = [], [], sorted(path for path in source.rglob("*") if path.is_file())
     for path in paths:
-        pins = identities(path)
+        try:
+            pins = identities(path)
+        except OSError as error:
+            unread.append(f"{path} cannot be read: {error.strerror}")
+            continue
         for target in [target for target, file in sought.items() if file.pin in pins]:
             file = sought.pop(target)
             download.place(file, path, target.parent)
@@ -90,8 +96,8 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
         for path in paths
         if path.name in lacking
     ]
-    if others:
-        raise DataError("\n".join(lines + others))
+    if others or (unread and sought):
+        raise DataError("\n".join(lines + unread + others))
     if not lines:
         raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines

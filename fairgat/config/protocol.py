@@ -9,6 +9,7 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
+    ValidationError,
     ValidationInfo,
     ValidatorFunctionWrapHandler,
     field_validator,
@@ -75,7 +76,12 @@ class Model(BaseModel):
         default = cls.model_fields[str(info.field_name)].default
         if value is None and isinstance(default, dict | list | tuple):
             return default
-        result = read(value)
+        try:
+            result = read(value)
+        except ValidationError as error:
+            if not (isinstance(value, bool) and error.errors()[0]["type"].startswith(("greater_than", "less_than"))):
+                raise
+            result = int(value)
         if isinstance(value, bool) and not isinstance(result, bool):
             raise ValueError("expected a number, and YAML reads yes, on, no and off as true and false")
         return result

@@ -16,7 +16,7 @@ _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
 # cells. A text is one object wherever it is.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
-_OTHER_NAMES = {"header", "names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
+_OTHER_NAMES = {"names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
 _IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1252}}"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
@@ -38,8 +38,8 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         _check_text(path, where)
     names = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
     frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as)
-    if not _OTHER_NAMES & written.read.keys():
-        first = {"header": None, "nrows": 1, "dtype": str, "na_filter": False}
+    if written.read.get("header", 0) in (0, "infer") and not _OTHER_NAMES & written.read.keys():
+        first = {"header": None, "nrows": 1, "dtype": str, "na_filter": False, "parse_dates": False}
         _check_names(where, list(_parsed(path, where, read_as | first).iloc[0]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)

@@ -42,19 +42,19 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         DataError: naming every file that cannot be had, every place tried and why it failed. The other files stay, so
             that the next run fetches only what is missing.
     """
-    failures, entries = [], []
+    failures, entries = dict[File, str](), []
     for file in files:
         try:
             checksum = _obtain(file, folder, mirror)
         except Unavailable as reasons:
-            failures.append(f"  {file.name}\n{reasons}")
+            failures[file] = f"  {file.name}\n{reasons}"
         else:
             # Its address also where a mirror gave it: the manifest, on which all else depends, is the same.
             entries.append({"name": file.name, "sha256": checksum, "source": file.url or str(file.local)})
     if failures:
         raise DataError(
-            f"{name}: {len(failures)} of {len(files)} files cannot be had.\n" + "\n".join(failures) + "\n"
-            f"{_OWN if all(file.local for file in files) else _BY_HAND}\n"
+            f"{name}: {len(failures)} of {len(files)} files cannot be had.\n" + "\n".join(failures.values()) + "\n"
+            f"{_OWN if all(file.local for file in failures) else _BY_HAND}\n"
             f"To run the rest without this data set: snakemake --config skip={name}"
         )
     write_json(folder / MANIFEST, {"dataset": name, "files": entries})

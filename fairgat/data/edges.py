@@ -85,7 +85,7 @@ def _check_roles(listed: Table, ends: Sequence[str], given: EdgeFile) -> None:
 def _are_edges(listed: Table, weight: str) -> np.ndarray:
     """Say of each row, (m,) bool, whether its weight makes it an edge: not where it is 0, false, no or empty."""
     texts = listed.texts(weight)
-    weights = texts.map({text: _weight(text.strip().lower()) for text in texts.unique()}).to_numpy()
+    weights = texts.map({text: _weight(listed.plain(text.strip().lower())) for text in texts.unique()}).to_numpy()
     listed.refuse(np.isnan(weights), "which is no weight: a number, true, false, yes or no", weight)
     return weights != 0
 

@@ -104,10 +104,10 @@ def _cut(nodes: Table, name: str, bins: tuple[float, ...]) -> "pd.Categorical":
 
     numbers = nodes.numbers(name)
     nodes.refuse(np.isnan(numbers) & ~empty(nodes.column(name)), "which is no number, and has `bins`", name)
-    ends = [f"{end:g}" for end in bins]
+    ends = [f"{end:.15g}" for end in bins]
     middle = [f"{low} to below {high}" for low, high in itertools.pairwise(ends)]
     names = [f"below {ends[0]}", *middle, f"{ends[-1]} and above"]
-    return pd.cut(numbers, [-np.inf, *bins, np.inf], right=False, labels=names)
+    return pd.Categorical.from_codes(np.where(np.isnan(numbers), -1, np.digitize(numbers, bins)), names)
 
 
 def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:

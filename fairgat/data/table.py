@@ -48,12 +48,15 @@ class Table:
     def numbers(self, name: str) -> np.ndarray:
         """Give each cell's number, (N,) float64; NaN is what is none."""
         values = self.column(name)
-        if values.dtype.kind not in "iufb":
-            plain = (
-                self.texts(name).str.replace(self.thousands, "", regex=False) if self.thousands else self.texts(name)
-            )
-            values = plain.str.replace(self.decimal, ".", regex=False)
-        return to_numbers(values)
+        numbers = to_numbers(values)
+        if values.dtype.kind in "iufb":
+            return numbers
+        marked = to_numbers(self.texts(name).map(self.plain))
+        return np.where(np.isnan(marked), numbers, marked)  # True and False are numbers, but no texts of one
+
+    def plain(self, text: str) -> str:
+        """Write a number as Python does."""
+        return text.replace(self.thousands, "").replace(self.decimal, ".")
 
     def refuse(self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None) -> None:
         """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""

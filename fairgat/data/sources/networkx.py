@@ -97,7 +97,9 @@ def _attributes(graph: Any, where: str) -> "pd.DataFrame":
         raise DataError(f"{where}: its nodes have no attributes; `source: tables` takes them from a table")
     if not defaults:
         _check_described(graph, where)
-    return frame.where(frame.notna(), None).infer_objects().rename(columns=str)
+    frame = frame.where(frame.notna(), None)
+    frame = frame.map(lambda cell: str(cell) if isinstance(cell, dict | list) else cell)  # such as GML's graphics
+    return frame.infer_objects().rename(columns=str)
 
 
 def _check_described(graph: Any, where: str) -> None:
@@ -117,7 +119,10 @@ def _edges(graph: Any, options: Options) -> Edges:
         {**defaults, **values, "source": source, "target": target} for source, target, values in graph.edges(data=True)
     ]
     frame = pd.DataFrame(listed, columns=None if listed else ["source", "target"]).rename(columns=str)
-    unasked = _EDGE.intersection(frame) - {options.path.weight, *options.path.exclude}
+    weight = options.path.weight
+    if weight in frame:
+        frame[weight] = frame[weight].where(frame[weight].notna(), 1)  # as NetworkX and GEXF take an edge without one
+    unasked = _EDGE.intersection(frame) - {weight, *options.path.exclude}
     table = Table(frame.drop(columns=[*unasked]), options.path.where, "edge {}")
     row = {node: number for number, node in enumerate(graph)}
     return joined(options, table, ("source", "target"), options.path, lambda ends: ends.map(row).to_numpy(np.int64))

@@ -11,6 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 import numpy as np
+from pydantic import model_validator
 
 from fairgat.data import own, roles
 from fairgat.data.delimited import read
@@ -34,6 +35,13 @@ class Options(Roles):
     """The table of the edges, one a row: its path, or {file: PATH, read: {...}, ends: [...]}."""
     id: Text | None
     """Column by which edges name nodes; null: edges give row numbers, from 0."""
+
+    @model_validator(mode="after")
+    def _two_names(self) -> "Options":
+        names = [file.basename for file in files("", self)]
+        if len(set(names)) < len(names):  # they come to lie in one folder
+            raise ValueError(f"both files are called {names[0]}: give one of them another `file`")
+        return self
 
 
 def files(name: str, options: Options) -> list[File]:

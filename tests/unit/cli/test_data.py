@@ -7,6 +7,7 @@ import pytest
 from fairgat import config
 from fairgat.cli import data as commands
 from fairgat.cli import main as cli
+from fairgat.data import source
 from fairgat.data.sources import public
 from fairgat.errors import DataError
 
@@ -70,9 +71,24 @@ def test_altered_files_are_refused_and_the_others_taken(setting, tmp_path, pokec
     assert (raw / "pokec-z/region_job_relationship.txt").exists() and not (raw / "cora/ind.cora.x").exists()
 
 
-@pytest.mark.parametrize("folder", ["nowhere", "."])
-def test_nothing_to_add_is_said(setting, tmp_path, folder):
-    with pytest.raises(DataError, match="holds none of the files"):
+def test_a_file_that_cannot_be_read_is_said_and_the_others_taken(setting, tmp_path, pokec_of, monkeypatch):
+    pokec_of(b"user_id\n1\n", b"1\t2\n")
+    (tmp_path / "closed").write_bytes(b"")
+    (tmp_path / "ties").write_bytes(b"1\t2\n")
+
+    def identities(path):
+        if path.name == "closed":
+            raise PermissionError(13, "Permission denied")
+        return source.identities(path)
+
+    monkeypatch.setattr(commands, "identities", identities)
+    with pytest.raises(DataError, match=r"relationship\.txt: .*\n.*closed cannot be read: Permission denied"):
+        commands.add(setting("pokec-z"), tmp_path)
+
+
+@pytest.mark.parametrize(("folder", "said"), [("nowhere", "is not a folder"), (".", "holds none of the files")])
+def test_nothing_to_add_is_said(setting, tmp_path, folder, said):
+    with pytest.raises(DataError, match=said):
         commands.add(setting("cora"), tmp_path / folder)
 
 

@@ -52,6 +52,7 @@ def test_it_is_the_papers_experiment():
         ({"methods": {"gat": {"titel": "x"}}}, "methods.gat.titel: unknown key; did you mean 'title'?"),
         ({"seed": -1}, "seed: expected greater than or equal to 0, got -1"),
         ({"splits": {"count": True}}, "splits.count: expected a number, and YAML reads yes"),
+        ({"splits": {"count": False}}, "splits.count: expected a number, and YAML reads yes"),
         ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
         ({"training": {"link_prediction": {"negatives": math.inf}}}, "link_prediction.negatives: expected a finite"),
         ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),

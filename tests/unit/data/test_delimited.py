@@ -45,6 +45,11 @@ def test_read_goes_to_pandas(table, content, options):
     assert list(frame.index) == [1, 2]
 
 
+def test_dates_may_be_read_as_such(table):
+    frame = table("person,born\na,2000-01-31\nb,\n", parse_dates=["born"]).frame
+    assert frame["born"].dtype.kind == "M" and list(frame["person"]) == ["a", "b"]
+
+
 def test_a_column_of_texts_is_one_whatever_it_holds(table):
     assert table("7,x\n007,y\n", header=None, texts=["0"]).frame.to_dict("list") == {"0": ["7", "007"], "1": ["x", "y"]}
     assert table("a,b\n1,01\n", texts=None).frame.to_dict("list") == {"a": ["1"], "b": ["01"]}
@@ -75,6 +80,7 @@ def test_a_file_may_be_packed(table):
         (NODES.replace("\n", ",9\n").replace("job,9", "job"), {}, "pandas does not read it: Length of header or names"),
         (NODES.replace("age", ""), {}, "column 2 has no name"),
         (NODES.replace("job", "age"), {}, "two columns are called 'age'"),
+        (NODES.replace("job", "age"), {"header": 0}, "two columns are called 'age'"),
         (NODES, {"sepp": ";"}, "pandas does not read it: .*unexpected keyword argument 'sepp'"),
         (NODES, {"chunksize": 2}, "with this `read`, pandas gives no table"),
     ],

@@ -124,6 +124,12 @@ def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_pa
     assert Handler.asked["good"] == 1
 
 
+def test_an_own_file_that_is_missing_is_not_to_be_looked_for_on_the_web(address, tmp_path):
+    files = [pinned(f"{address}/good", name="web/good.bin"), File("web/mine.csv", local=tmp_path / "mine.csv")]
+    with pytest.raises(DataError, match="Correct their paths"):
+        download.acquire("web", files, tmp_path / "raw")
+
+
 def test_a_host_that_cannot_be_reached_is_said(tmp_path):
     with pytest.raises(DataError, match=r"http://127\.0\.0\.1:9/x: no connection, or it broke off: ConnectionError"):
         download.acquire("web", [pinned("http://127.0.0.1:9/x")], tmp_path)

@@ -90,6 +90,15 @@ def test_an_edge_of_weight_0_is_none(prepare):
         prepare(graph)
     assert prepare(graph, edges={"weight": "weight"}).num_edges == 16  # p1 - p2 is left out
     assert prepare(graph, edges={"exclude": "weight"}).num_edges == 18
+    del graph.edges["p2", "p3"]["weight"]  # which files leave out where it is 1
+    assert prepare(graph, edges={"weight": "weight"}).num_edges == 16
+
+
+def test_what_is_drawn_of_a_node_is_no_feature(prepare):
+    drawn = prepare(club(viz={"size": 2.0, "color": {"r": 1, "g": 2, "b": 3, "a": 1.0}}), "graph.gexf")
+    assert drawn.facts["feature_names"] == ["age"]
+    nested = prepare(gml("graphics [ x {row} ] age {row} "), "graph.gml", exclude="graphics", **NUMBERS)
+    assert nested.facts["feature_names"] == ["age"]
 
 
 def test_an_edge_that_names_a_node_which_is_not_described_is_named(prepare):

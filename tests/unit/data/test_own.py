@@ -137,6 +137,14 @@ def test_a_row_of_weight_0_is_no_edge(make, values):
     assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
 
 
+def test_weights_have_the_marks_of_their_file(make):
+    ties = added("w", ["0,5", "0,0", "1.000,5", "0", "1"], EDGES.replace(",", ";"))
+    ties = "\n".join(";".join(line.split(",", 1)) for line in ties.splitlines()) + "\n"
+    read = {"sep": ";", "decimal": ",", "thousands": "."}
+    graph = make(ties=ties, edges={"file": "e.csv", "ends": ["from", "to"], "weight": "w", "read": read})
+    assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
+
+
 @pytest.mark.parametrize(
     ("values", "given", "said"),
     [
@@ -171,6 +179,13 @@ def test_groups_are_in_order_listed_merged_or_cut(make):
     graph = make(sensitive="age", bins=[30, 40], exclude=["sex"])
     assert graph.group_names == ["age=below 30", "age=30 to below 40", "age=40 and above"]
     assert graph.sensitive.tolist() == [0, 1, 2, 2, 0, 1]
+
+
+def test_cuts_of_large_numbers_keep_their_digits_and_the_last_has_no_end(make):
+    dates = each("age", ["19991201", "19991204", "19991214", "19991215", "19991231", "inf"])
+    graph = make(dates, sensitive="age", bins=[19991203, 19991213, 19991221], exclude=["sex"])
+    assert graph.sensitive.tolist() == [0, 1, 2, 2, 3, 3]
+    assert graph.group_names[:2] == ["age=below 19991203", "age=19991203 to below 19991213"]
 
 
 def test_several_attributes_are_combined_as_they_are(make):
@@ -271,6 +286,8 @@ def test_empty_cells_are_filled_as_declared(make):
     nodes = cell(2, "job", "", cell(2, "age", ""))
     assert make(nodes, fill="mean", scaling="none").features[1].tolist() == [34, 0, 0, 0]
     assert make(nodes, fill="zero", scaling="none").features[1].tolist() == [0, 0, 0, 0]
+    flags = each("age", ["True", "", "False", "False", "True", "True"])
+    assert make(flags, fill="zero", scaling="none").features[:, 0].tolist() == [1, 0, 0, 0, 1, 1]
 
 
 def test_rows_are_divided_by_their_sum_as_pytorch_geometric_does(make):
@@ -307,6 +324,13 @@ def test_features_made_of_the_graph(make):
         ({"nodes": {"url": "https://x.org/n.csv"}}, "a file with a `url` needs its `sha256`"),
         ({"nodes": {"sha256": 64 * "0"}}, "give the path of a `file`, or the `url`"),
         ({"edges": {"file": "e.csv", "ends": ["from"]}}, "edges.ends"),
+        (
+            {
+                key: {"file": f"{key}/1.csv", "url": "https://x.org/1.csv", "sha256": 64 * "0"}
+                for key in ("nodes", "edges")
+            },
+            "both files are called 1.csv",
+        ),
     ],
 )
 def test_options_that_do_not_fit_are_refused(make, options, said):
