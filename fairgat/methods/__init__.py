@@ -75,7 +75,8 @@ def _problems(name: str, config: Config) -> Iterator[str]:
 
 
 def _unknown_data_sets(name: str, entry: Entry, config: Config) -> Iterator[str]:
-    for key in entry.settings.get("debias", {}).get("epochs_of", {}):
+    debias = entry.settings.get("debias")  # of EDITS; another method's may be a number
+    for key in debias.get("epochs_of", {}) if isinstance(debias, dict) else ():
         if key not in config.datasets:
             unknown = f"{key!r} is not a data set; {nearest(key, config.datasets)}"
             yield f"methods.{name}.settings.debias.epochs_of: {unknown}"

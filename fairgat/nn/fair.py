@@ -79,9 +79,12 @@ class FairGATConv(GATConv):
             )
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
         graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, fair, shares)
-        if sensitive is not None and len(sensitive) != len(x):  # also where nothing reads it
-            got = len(sensitive)
-            raise ValueError(f"`sensitive` has {got} values for {len(x)} nodes: features of edges are `edge_attr`")
+        if sensitive is not None and not fair:  # which nothing reads, and GATConv's third argument is `edge_attr`
+            got = tuple(sensitive.shape) if hasattr(sensitive, "shape") else (len(sensitive),)
+            if got != (len(x),):
+                raise ValueError(
+                    f"`sensitive` must have shape ({len(x)},), got {got}: features of edges are `edge_attr`"
+                )
         return self._forward(x, graph, keep, edge_attr, return_attention_weights)
 
     def attend(

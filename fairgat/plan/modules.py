@@ -47,10 +47,8 @@ def declared(folder: str, name: str) -> Declared:
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
         close = nearest(name, [*known, *SCORES])
-        raise ConfigError(
-            f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close} A table of rows and "
-            "measures has `kind: scores`"
-        )
+        kind = ". A table of rows and measures has `kind: scores`" if folder == "tables" else ""
+        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}{kind}")
     tree, where = _parsed(place / f"{name}.py"), f"fairgat/report/{folder}/{name}.py"
     reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
     if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
@@ -120,12 +118,12 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     Raises:
         ConfigError: one of them cannot be parsed, or has a relative import.
     """
-    left_out = tuple(str(PACKAGE / name) for name in (*_LEFT_OUT, *without))
+    left_out = tuple(f"{PACKAGE / name}/" for name in (*_LEFT_OUT, *without))
     seen: set[Path] = set()
     todo = [*_followed(script), *(path for name in more for path in _run_by(f"fairgat.{name.replace('/', '.')}"))]
     while todo:
         path = todo.pop()
-        if path not in seen and not str(path).startswith(left_out):
+        if path not in seen and not f"{path.with_suffix('')}/".startswith(left_out):
             seen.add(path)
             todo += _followed(path)
     return sorted(str(path.relative_to(ROOT)) for path in seen)

@@ -158,6 +158,8 @@ def _flat(provenance: Path) -> pd.DataFrame:
 def _block(title: str, lines: pd.DataFrame, keys: list[str]) -> Block:
     """The rows whose two values differ, with a dash for one that is missing."""
     changed = lines[lines["a"] != lines["b"]].astype(object).fillna(str(DASH))
+    if "split" in keys:
+        changed = changed.assign(split="split " + changed["split"].map(str))
     rows = [row(_name(key), a, b) for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)]
     return Block(f"{title}: {len(rows)} of {len(lines)}", rows)
 

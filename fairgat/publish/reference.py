@@ -49,9 +49,15 @@ def publish(results: Path) -> Path:
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
         write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
+        before = Path(temporary) / "before"  # which is removed with its folder
         if folder.exists():
-            folder.rename(Path(temporary) / "before")
-        fresh.rename(folder)
+            folder.rename(before)
+        try:
+            fresh.rename(folder)
+        except BaseException:
+            if before.exists():
+                before.rename(folder)
+            raise
     return folder
 
 

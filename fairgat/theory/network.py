@@ -125,8 +125,8 @@ def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
 
 def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:
     """(N, H * C) a layer's output before its activation, and per head (N, N) its attention, targets by sources."""
-    if conv.res is not None or not conv.concat:
-        raise ValueError("the theorem is about layers without residual whose heads are concatenated")
+    if conv.res is not None or (not conv.concat and conv.heads > 1):
+        raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)

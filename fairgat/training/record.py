@@ -47,7 +47,10 @@ class Record(Model):
     def _of_this_version(self) -> "Record":
         if self.failure is None and self.protocol not in self.epochs:
             raise ValueError(f"it reports no epoch under the protocol {self.protocol!r}")
-        TASKS[self.task].model_validate(self.training)
+        try:
+            TASKS[self.task].model_validate(self.training)
+        except ValidationError as error:  # which names no key above its own
+            raise ValueError(explain(error, "training", TASKS[self.task])[0]) from None
         return self
 
     @property

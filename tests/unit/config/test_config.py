@@ -2,6 +2,7 @@
 
 import math
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -150,6 +151,19 @@ def test_wrong_method_settings_are_explained(change, expected):
     with pytest.raises(ConfigError) as error:
         methods.check(config.load(content))
     assert expected in str(error.value)
+
+
+def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
+    class Settings(config.Model):
+        debias: float = 0.5
+
+    own = SimpleNamespace(Settings=Settings, NodeClassification=SimpleNamespace(needs_debiased=False))
+    real = methods.module
+    monkeypatch.setattr(methods, "module", lambda name: own if name == "mlp" else real(name))
+    content = shipped()
+    reading.merge(content, {"methods": {"gat": {"module": "mlp", "tasks": ["node_classification"]}}})
+    content["methods"]["gat"]["settings"] = {"debias": 0.3}
+    methods.check(config.load(content))
 
 
 @pytest.mark.parametrize(

@@ -113,9 +113,12 @@ def annealed(**changes):
         (lambda: CSRGraph.from_edge_index(random_graph()[0], random_graph()[1], N), "`sensitive` comes third"),
         (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
-        (
-            lambda: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], torch.ones(9)),
-            "features of edges are `edge_attr`",
+        *(
+            (
+                lambda third=third: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], third),
+                "features of edges are `edge_attr`",
+            )
+            for third in (torch.ones(9), torch.ones(N, 3), torch.tensor(1))
         ),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),

@@ -53,6 +53,14 @@ def test_imports_are_followed_wherever_they_stand(package):
     assert closure(JOB, "b/five", without=("a",)) == ["fairgat/b/__init__.py", "fairgat/b/five.py"]
 
 
+def test_a_name_that_begins_like_one_left_out_is_followed(package):
+    names = ["files", "files_of", "plan/__init__", "planning"]
+    imports = "".join(f"import fairgat.{name.removesuffix('/__init__')}\n" for name in names)
+    package(workflow_scripts__job=imports, **{f"fairgat__{name.replace('/', '__')}": "x = 1" for name in names})
+    assert closure(JOB) == ["fairgat/files_of.py", "fairgat/planning.py"]
+    assert closure(JOB, without=("plan", "files_o")) == ["fairgat/files_of.py", "fairgat/planning.py"]
+
+
 def test_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
     package(workflow_scripts__job="import fairgat.facts", fairgat__facts="f = 'a/facts.yaml', 'b/lost.yaml'")
     (tmp_path / "fairgat/a/facts.yaml").write_text("x: 1")

@@ -108,6 +108,10 @@ def test_a_method_without_tasks_is_only_timed():
 def test_unknown_names_are_explained():
     with pytest.raises(ConfigError, match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'"):
         plan(tables={"comparsion": []})
+    with pytest.raises(ConfigError, match=r", theory\. A table of rows and measures has `kind: scores`"):
+        plan(tables={"mine": []})
+    with pytest.raises(ConfigError, match=r"figures: 'mine' is not a module in .*[a-z]$"):
+        plan(figures=["mine"], tables={})
     with pytest.raises(ConfigError, match=r"there is no method module fairgat/methods/gatt\.py; did you mean 'gat'"):
         plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
     drop = {"tasks": ["link_prediction"]}

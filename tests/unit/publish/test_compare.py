@@ -79,7 +79,8 @@ def test_what_only_one_ran_is_listed_and_is_no_difference(compare):
     runs[("pokec", "gat", "default", 0)] = 0.5
     status, said = compare(runs=runs, winner="eta~1.0", verdict="differs", status="not run")
     assert status == 0 and "did not run the same" in said
-    assert "| pokec, gat, default, 0 | – | finished |" in said and "| nba, gat, default, 2 | finished | – |" in said
+    assert "| pokec, gat, default, split 0 | – | finished |" in said
+    assert "| nba, gat, default, split 2 | finished | – |" in said
     assert "Verdicts that differ: 2 of 2" in said and "| fair, bail, fairgat | eta 0.5 | eta 1.0 |" in said
 
 
@@ -92,7 +93,7 @@ def test_a_metric_that_only_one_knows_is_no_difference(compare):
 def test_a_score_that_one_of_two_finished_runs_lacks_is_a_difference(compare):
     lacking = RUNS | {("bail", "gat", "default", 1): ""}
     status, said = compare(runs=lacking)
-    assert status == 1 and "| bail, gat, default, test, accuracy, 1 | 0.9 | – |" in said
+    assert status == 1 and "| bail, gat, default, test, accuracy, split 1 | 0.9 | – |" in said
     write(Path("a"), lacking)
     assert compare(runs=lacking)[0] == 0  # missing in both is the same
 
@@ -100,7 +101,7 @@ def test_a_score_that_one_of_two_finished_runs_lacks_is_a_difference(compare):
 @pytest.mark.parametrize(
     ("change", "words"),
     [
-        ({"failed": [("nba", "gat", "default", 1)]}, "| nba, gat, default, 1 | finished | it diverged |"),
+        ({"failed": [("nba", "gat", "default", 1)]}, "| nba, gat, default, split 1 | finished | it diverged |"),
         ({"winner": "eta~1.0"}, "| fair, bail, fairgat | eta 0.5 | eta 1.0 |"),
         ({"verdict": "undecided"}, "| fair, nba, gat, accuracy, 90.1 | agrees | undecided |"),
         ({"status": "not supported"}, "| fair, 1 | supported | not supported |"),

@@ -1,6 +1,7 @@
 """The published folder of a run."""
 
 import json
+from pathlib import Path
 
 import pytest
 
@@ -67,6 +68,21 @@ def test_a_run_that_cannot_be_published_leaves_the_old_folder(publish, tmp_path,
         publish()
     assert "3 agree" in (tmp_path / "results/reference/README.md").read_text()
     assert [path.name for path in (tmp_path / "results").glob(".*")] == []
+
+
+def test_a_folder_that_cannot_be_replaced_stays(publish, tmp_path, monkeypatch):
+    publish()
+    folder, rename = tmp_path / "results/reference", Path.rename
+
+    def fails_for_the_new_one(path, target):
+        if path.name == folder.name and target == folder:
+            raise OSError("no more")
+        return rename(path, target)
+
+    monkeypatch.setattr(Path, "rename", fails_for_the_new_one)
+    with pytest.raises(OSError, match="no more"):
+        publish()
+    assert files(folder) == {*FILES, "provenance.json", "README.md", "rules.csv"}
 
 
 def test_a_run_of_an_earlier_version_is_told(tmp_path):

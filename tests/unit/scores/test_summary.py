@@ -136,7 +136,10 @@ RUN = {"task": NODE, "dataset": "d", "method": "m", "cell": "default", "split": 
         ("{", "is not JSON"),
         ([], "is not a run.json of this version: .*train this run again"),
         (RUN | {"epochs": {"qian": 3}}, "is not a run.json of this version: it reports no epoch under the protocol ''"),
-        (RUN | {"training": {"patience": 5}}, "is not a run.json of this version: patience: unknown key"),
+        (
+            RUN | {"training": {"patience": 5}},
+            "is not a run.json of this version: training.patience: unknown key; expected one of: .*hidden",
+        ),
     ],
 )
 def test_a_run_that_is_damaged_or_of_another_version_is_named(tmp_path, content, message):

@@ -248,6 +248,7 @@ def test_layers_outside_the_theorem_are_refused(options):
     x, edges, sensitive = random_graph(0)
     with pytest.raises(ValueError, match="theorem"):
         terms_of(GATConv(x.size(1), 2, **options).double(), x, edges, sensitive)
+    terms_of(GATConv(x.size(1), 2, concat=False).double(), x, edges, sensitive)  # the mean of a single head
 
 
 @pytest.mark.parametrize("module", ["gat", "fairgat"])
