@@ -40,14 +40,25 @@ class FairGATConv(GATConv):
         self,
         in_channels: int,
         out_channels: int,
-        *arguments: Any,
+        heads: int = 1,
+        concat: bool = True,
+        negative_slope: float = 0.2,
+        dropout: float = 0.0,
+        add_self_loops: bool = True,
+        edge_dim: int | None = None,
+        fill_value: float | Tensor | str = "mean",
+        bias: bool = True,
+        residual: bool = False,
+        *,
         alpha_chi: float | Shares | None = 0.5,
         spectral_norm: bool = True,
         eta: float | None = 1.0,
         center: bool = False,
-        **options: Any,
     ) -> None:
-        super().__init__(in_channels, out_channels, *arguments, **options)
+        super().__init__(
+            in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
+            bias, residual,
+        )  # fmt: skip
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center and eta is not None
