@@ -13,11 +13,11 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 def uncompiled(function: Callable) -> Callable:
     """Decorator: break torch.compile's graph at a function's calls, without importing the compiler for everybody."""
-    disabled = torch._disable_dynamo(function)
 
     @wraps(function)
     def call(*arguments):
-        return (disabled if "torch._dynamo" in sys.modules else function)(*arguments)
+        compiling = "torch._dynamo" in sys.modules
+        return (torch.compiler.disable(function) if compiling else function)(*arguments)
 
     return call
 
