@@ -28,7 +28,7 @@ import fairgat.data.datasets
 import fairgat.errors
 import fairgat.files
 import fairgat.plan
-import fairgat.measures
+import fairgat.measures.checks
 
 
 def source(path):
@@ -52,7 +52,7 @@ try:
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
     fairgat.data.datasets.check(CONFIG)
-    fairgat.measures.check(CONFIG)
+    fairgat.measures.checks.check(CONFIG)
 except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 

@@ -99,7 +99,7 @@ def _values(nodes: Table, name: str, roles: Roles) -> "pd.Categorical":
 
 
 def _cut(nodes: Table, name: str, bins: tuple[float, ...]) -> "pd.Categorical":
-    """Give the interval of each node's number; empty where there is no number."""
+    """Give the interval of each node's number; missing where the cell is not a number."""
     import pandas as pd
 
     numbers = nodes.numbers(name)

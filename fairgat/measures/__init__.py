@@ -16,7 +16,6 @@ from fairgat.measures.registry import (
     Measure,
     Role,
     Unit,
-    check,
     compute,
     find,
     names,

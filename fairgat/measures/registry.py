@@ -8,15 +8,15 @@ Imports no more than NumPy, because the rules import it.
 """
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Any, Literal, get_args
+from typing import Any, Literal
 
 import numpy as np
 
-from fairgat.config import TASKS, Config, LinkTraining, NodeTraining, Task, study_rows
-from fairgat.errors import ConfigError, nearest
+from fairgat.config import LinkTraining, NodeTraining, Task
+from fairgat.errors import ConfigError
 from fairgat.measures import metrics, parity
 from fairgat.measures.metrics import Decisions
 from fairgat.tasks import rates
@@ -199,41 +199,6 @@ def find(name: str) -> Measure:
         if which := measure.which_of(name):
             return measure.of_one(which)
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
-
-
-def check(config: Config) -> None:
-    """Check that the metrics of a study, and the columns of tables of scores, are measures of the task shown.
-
-    Raises:
-        ConfigError: one is not, or an entry of this file cannot be used.
-    """
-    for task, entries in MEASURES.items():
-        _check_entries(task, entries)
-    for name in config.tables:
-        entry = config.table(name)
-        _check_names(f"tables.{name}.measures", entry.measures or (), *([entry.task] if entry.task else TASKS))
-    if config.study and config.study.metrics:
-        tasks = dict.fromkeys(row.task for row in study_rows.rows(config))
-        _check_names("study.metrics", config.study.metrics, *tasks)
-
-
-def _check_entries(task: Task, entries: tuple[Measure, ...]) -> None:
-    where, names = "fairgat/measures/registry.py", [(entry.name, entry.by) for entry in entries]
-    for entry in entries:
-        if names.count((entry.name, entry.by)) > 1:
-            raise ConfigError(f"{where}: two measures of {task} are called {entry.name!r}")
-        if entry.better not in (None, "higher", "lower"):
-            raise ConfigError(f"{where}: {entry.name}: better is 'higher', 'lower' or None, not {entry.better!r}")
-        if unknown := set(entry.roles) - set(get_args(Role)):
-            raise ConfigError(f"{where}: {entry.name} has an unknown role; {nearest(unknown.pop(), get_args(Role))}")
-
-
-def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
-    known = [measure for task in tasks for measure in MEASURES[task]]
-    for name in asked:
-        if not any(find(name).of is measure.of for measure in known):
-            close = nearest(name, {measure.name for measure in known if not measure.by})
-            raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {close}")
 
 
 def compute(task: str, decisions: Decisions) -> dict[str, float]:

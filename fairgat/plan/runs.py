@@ -58,7 +58,10 @@ class Plan:
         for name in config.figures:
             self.figure(name)
         for name in config.methods:
-            method_path(config.module(name))
+            try:
+                method_path(config.module(name))
+            except ConfigError as error:
+                raise ConfigError(f"methods.{name}: {error}") from None
         for name in config.tables:
             self._check_rows(name, self.table(name))
 

@@ -72,7 +72,7 @@ class Account:
     means: float
     """Logits: the part that the difference of the mean logits makes among people of a label."""
     remainder: float
-    """Logits: the part of what else differs among people of a label, such as how far from the threshold they lie."""
+    """Logits: the remainder among people of a label, such as how far from the threshold they lie."""
 
 
 def compared(groups: np.ndarray) -> list[int]:

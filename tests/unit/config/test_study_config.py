@@ -2,9 +2,10 @@
 
 import pytest
 
-from fairgat import config, measures
+from fairgat import config
 from fairgat.config import study_rows
 from fairgat.errors import ConfigError
+from fairgat.measures import checks
 
 NODE = "node_classification"
 BOTH = {"tasks": [NODE], "grid": {"eta": [0.75, 1.0]}}
@@ -64,7 +65,7 @@ def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
         study_rows.rows(load(only_methods=["fairgat"]))
     with pytest.raises(ConfigError, match="there is no study"):
         study_rows.rows(load().model_copy(update={"study": None}))
-    measures.check(load({"metrics": ["accuracy", "positive_rate_1"]}))
+    checks.check(load({"metrics": ["accuracy", "positive_rate_1"]}))
     for name, advice in (("acuracy", "did you mean 'accuracy'"), ("dp_mixed", "")):  # that of the other task
         with pytest.raises(ConfigError, match=rf"study\.metrics: '{name}' is not a measure of {NODE}; .*{advice}"):
-            measures.check(load({"metrics": [name]}))
+            checks.check(load({"metrics": [name]}))

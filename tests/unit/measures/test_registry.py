@@ -7,7 +7,7 @@ import pytest
 
 from fairgat import config
 from fairgat.errors import ConfigError
-from fairgat.measures import registry
+from fairgat.measures import checks, registry
 
 NODE = "node_classification"
 MINE = registry.Measure("mine", "Mine", "Mine", lambda decisions: 0.5, "lower", ("shown",))
@@ -24,7 +24,7 @@ MINE = registry.Measure("mine", "Mine", "Mine", lambda decisions: 0.5, "lower", 
 def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry, said):
     monkeypatch.setitem(registry.MEASURES, NODE, (*registry.MEASURES[NODE], entry))
     with pytest.raises(ConfigError, match=said):
-        registry.check(config.load_files("config.yaml"))
+        checks.check(config.load_files("config.yaml"))
 
 
 def test_a_measure_that_gives_more_than_a_number_is_named(monkeypatch):

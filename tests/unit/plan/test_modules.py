@@ -125,11 +125,11 @@ from fairgat import config
 from fairgat.config import shown
 from fairgat.data import datasets
 from fairgat.plan import Plan
-from fairgat import measures
+from fairgat.measures import checks
 
 experiment = config.load_files("config.yaml")
 datasets.check(experiment)
-measures.check(experiment)
+checks.check(experiment)
 shown.audit_settings(experiment)
 plan = Plan(experiment)
 for table in plan.tables():

@@ -112,7 +112,9 @@ def test_unknown_names_are_explained():
         plan(tables={"mine": []})
     with pytest.raises(ConfigError, match=r"figures: 'mine' is not a module in .*[a-z]$"):
         plan(figures=["mine"], tables={})
-    with pytest.raises(ConfigError, match=r"there is no method module fairgat/methods/gatt\.py; did you mean 'gat'"):
+    with pytest.raises(
+        ConfigError, match=r"methods\.mine: there is no method module fairgat/methods/gatt\.py; did you mean 'gat'"
+    ):
         plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
     drop = {"tasks": ["link_prediction"]}
     with pytest.raises(ConfigError, match=r"tables\.theory: fairdrop is no method of node classification"):

@@ -18,6 +18,7 @@ from fairgat import measures
 from fairgat.config import shown
 from fairgat.errors import ConfigError, DataError
 from fairgat.files import write_json
+from fairgat.measures import checks
 from fairgat.plan import Plan
 from fairgat.report import escape, explorer, inputs, render
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
@@ -89,7 +90,7 @@ def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(pla
         entry = made.config.tables["mine"].model_copy(update={"measures": [wrong]})
         refused = rf"tables\.mine\.measures: '{wrong}' is not a measure of {NODE}; .*{advice}"
         with pytest.raises(ConfigError, match=refused):
-            measures.check(made.config.model_copy(update={"tables": {"mine": entry}}))
+            checks.check(made.config.model_copy(update={"tables": {"mine": entry}}))
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
