@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Annotated, Literal
 
 from pydantic import Field, model_validator
-from torch import Tensor, nn
+from torch import nn
 
 from fairgat.config import Model
 from fairgat.data.graph import alpha_chi
@@ -109,9 +109,6 @@ class _FairGAT(Method):
 
     def build(self) -> nn.Module:
         return self.task.network(self.layer(), **self.options())
-
-    def embed(self) -> Tensor:
-        return self.model(self.task.features, self.csr)
 
 
 class NodeClassification(_FairGAT, NodeMethod):

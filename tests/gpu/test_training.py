@@ -48,7 +48,7 @@ def test_every_method_trains(on_gpu, name, cls):
 
 @pytest.mark.parametrize("name", ["gat", "fairgat", "mlp"])
 def test_a_step_is_that_of_the_cpu(name):
-    """From the same weights, the same output and the same loss."""
+    """From the same weights, the same output and the same loss, where the network's passes are CUDA graphs, too."""
     graph = small_graph(nodes=300, edges=1500)
     here = make(name, graph)
     device.use("cuda")
@@ -60,6 +60,7 @@ def test_a_step_is_that_of_the_cpu(name):
             torch.testing.assert_close(outputs[0], outputs[1].cpu(), rtol=1e-3, atol=1e-4)
             losses = [method.update(output)["loss"] for method, output in zip((here, there), outputs, strict=True)]
             assert losses[0] == pytest.approx(losses[1], abs=1e-3)
+        assert ("_replayed" in vars(there)) == (name != "mlp")
     finally:
         torch.set_default_device(None)
 
