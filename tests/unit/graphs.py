@@ -17,6 +17,11 @@ def features(width: int = 5, seed: int = 3, nodes: int = 30) -> Tensor:
     return torch.randn(nodes, width, generator=torch.Generator().manual_seed(seed), requires_grad=True)
 
 
+def edge_features(edge_index: Tensor, width: int = 3) -> Tensor:
+    """(E, width) random features that need a gradient."""
+    return torch.randn(edge_index.size(1), width, generator=torch.Generator().manual_seed(5), requires_grad=True)
+
+
 def with_self_loops(edge_index: Tensor, nodes: int) -> Tensor:
     """The edges less their self-loops, then one self-loop per node."""
     loops = torch.arange(nodes).expand(2, -1)

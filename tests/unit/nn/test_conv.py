@@ -4,7 +4,7 @@ import pytest
 import torch
 import torch_geometric.nn
 from dense import assert_same_pass, fair_layer
-from graphs import features, random_graph, with_self_loops
+from graphs import edge_features, features, random_graph, with_self_loops
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention
 from fairgat.nn.normalise import moments
@@ -33,20 +33,25 @@ def pair(**options):
         {"bias": False},
         {"residual": True},
         {"negative_slope": 0.05},
+        {"edge_dim": 3, "fill_value": 0.5, "heads": 2},
+        {"edge_dim": 3, "fill_value": torch.tensor([1.0, 2.0, 3.0]), "heads": 2, "concat": False, "residual": True},
+        *({"edge_dim": 3, "fill_value": fill} for fill in ("mean", "add", "min", "max", "mul")),
     ],
     ids=str,
 )
 def test_equals_torch_geometric(monkeypatch, fused, widths, options, edge_index):
+    """Values and gradients; node 0 has no neighbours, and some self-loops are given."""
     if not fused:
         monkeypatch.setattr(attention, "fused", lambda *x: False)
     ours, theirs = pair(in_channels=widths[0], out_channels=widths[1], **options)
     results = []
     for layer in (ours, theirs):
-        x = features(widths[0])
-        out, (edges, alpha) = layer(x, edge_index, return_attention_weights=True)
+        x, edge_attr = features(widths[0]), edge_features(edge_index) if layer.edge_dim else None
+        out, (edges, alpha) = layer(x, edge_index, edge_attr, return_attention_weights=True)
         weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0))
         (out * weights).sum().backward()
-        results.append([out, alpha, x.grad, *(p.grad for p in layer.parameters())])
+        learned = [each for each in (x, edge_attr, *layer.parameters()) if each is not None]
+        results.append([out, alpha, *(each.grad for each in learned)])
         assert edges.shape[1] == alpha.shape[0]
     torch.testing.assert_close(*results, rtol=1e-5, atol=1e-5)
 
@@ -155,11 +160,35 @@ def test_an_overridden_step_holds_in_every_branch(widths, dtype, options, traini
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("slope", [0.2, 0.0])
 def test_edges_that_are_dropped_are_as_if_they_were_not_there(dtype, slope, edge_index, sensitive):
-    layer = FairGATConv(5, 8, add_self_loops=False, negative_slope=slope).to(dtype)
-    x, kept = features().to(dtype), torch.rand(edge_index.size(1)) < 0.6
-    graph = CSRGraph.from_edge_index(edge_index, N, sensitive, add_self_loops=False)
-    expected, (_, alpha) = layer(x, edge_index[:, kept], sensitive, return_attention_weights=True)
-    out, (_, all_of_them) = layer(x, graph, keep=graph.reorder_edges(kept), return_attention_weights=True)
+    """Their features included."""
+    layer = FairGATConv(5, 8, add_self_loops=False, negative_slope=slope, edge_dim=3).to(dtype)
+    x, edge_attr = features().to(dtype), edge_features(edge_index).to(dtype)
+    kept, graph = torch.rand(len(edge_attr)) < 0.6, CSRGraph.from_edge_index(edge_index, N, sensitive, False)
+    few = edge_index[:, kept], sensitive, edge_attr[kept]
+    expected, (_, alpha) = layer(x, *few, return_attention_weights=True)
+    every = {"edge_attr": edge_attr, "keep": graph.reorder_edges(kept)}
+    out, (_, all_of_them) = layer(x, graph, **every, return_attention_weights=True)
     torch.testing.assert_close(out, expected)
     torch.testing.assert_close(all_of_them[kept], alpha)
     assert not all_of_them[~kept].any()
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+@pytest.mark.parametrize("loops", [True, False])
+def test_a_fair_layer_with_edge_features(dtype, loops, edge_index, sensitive):
+    """Within a group of neighbours their attention is that of GAT; a CSRGraph takes the features in the same order."""
+    torch.manual_seed(0)
+    layer = FairGATConv(5, 8, edge_dim=1, add_self_loops=loops, alpha_chi=0.3, eta=None).to(dtype)
+    x, weight = features().to(dtype), edge_features(edge_index, 1)[:, 0].to(dtype)
+    out, (ends, alpha) = layer(x, edge_index, sensitive, weight, return_attention_weights=True)
+    graph = CSRGraph.from_edge_index(edge_index, N, sensitive, loops)
+    torch.testing.assert_close(layer(x, graph, edge_attr=weight), out)
+    plain = GATConv(5, 8, edge_dim=1, add_self_loops=loops).to(dtype)
+    plain.load_state_dict(layer.state_dict())
+    plain.lin.weight.data = layer.weight().data
+    _, (_, whole) = plain(x, edge_index, weight, return_attention_weights=True)
+    inter = sensitive[ends[0]] != sensitive[ends[1]]
+    for kind in (inter, ~inter):
+        share = torch.zeros(2, N, 1, dtype=dtype).index_add(1, ends[1][kind], torch.stack([alpha, whole])[:, kind])
+        found, expected = (each[kind] / total[ends[1][kind]] for each, total in zip((alpha, whole), share, strict=True))
+        torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 import torch
+import torch_geometric.utils
 from graphs import features, random_graph
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, csr
@@ -23,6 +24,14 @@ def test_order_layout_and_type_of_the_input_do_not_matter(edge_index, sensitive)
     torch.testing.assert_close(layer(strided, edge_index.t().contiguous().t(), sensitive), expected)
     double = copy.deepcopy(layer).double()
     torch.testing.assert_close(double(features().double(), edge_index, sensitive).float(), expected)
+
+
+def test_a_sparse_matrix_has_a_row_for_each_target(edge_index):
+    layer, once = GATConv(5, 8), edge_index.unique(dim=1)
+    adj = torch_geometric.utils.to_torch_csc_tensor(once, size=(N, N))
+    expected = layer(features(), once, size=(N, N))
+    for each in (adj.t(), adj.t().to_sparse_coo()):
+        torch.testing.assert_close(layer(features(), each), expected)
 
 
 def test_graphs_without_edges_and_without_nodes():
@@ -121,6 +130,13 @@ def annealed(**changes):
             for third in (torch.ones(9), torch.ones(N, 3), torch.tensor(1))
         ),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
+        (lambda: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0]), "made with edge_dim=3"),
+        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.zeros(128, 3)), "made with edge_dim=None"),
+        *(
+            (lambda few=few: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0], few), "one row for each edge")
+            for few in (torch.zeros(4, 3), torch.zeros(128))
+        ),
+        (lambda: GATConv(5, 2, edge_dim=1)(features(), torch.eye(N).to_sparse(), torch.ones(N)), "no order"),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
         (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "sparse"),
         (lambda: GATConv(5, 2)(features().double(), random_graph()[0]), "x is torch.float64 and the layer"),

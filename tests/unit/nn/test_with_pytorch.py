@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 import torch
 import torch_geometric.nn
-from graphs import features
+from graphs import edge_features, features
 from torch_geometric.index import Index  # noqa: F401
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, balanced_shares
@@ -29,11 +29,11 @@ def test_inference_mode_gives_the_same_and_what_it_builds_serves_training(dtype,
 
 @pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
 def test_autocast_leaves_the_precision(widths, edge_index, sensitive):
-    layer, x = FairGATConv(*widths), features(widths[0])
-    expected = layer(x, edge_index, sensitive)
+    layer, x, edge_attr = FairGATConv(*widths, edge_dim=3), features(widths[0]), edge_features(edge_index)
+    expected = layer(x, edge_index, sensitive, edge_attr)
     with torch.autocast("cpu", dtype=torch.bfloat16):
-        out = layer(x, edge_index, sensitive)
-        after_half = layer(x.bfloat16(), edge_index, sensitive)
+        out = layer(x, edge_index, sensitive, edge_attr)
+        after_half = layer(x.bfloat16(), edge_index, sensitive, edge_attr.bfloat16())
         out.sum().backward()
     assert torch.equal(out, expected)
     assert after_half.dtype == torch.float32
@@ -48,29 +48,36 @@ def test_a_second_derivative_in_float32_is_refused(options, edge_index, sensitiv
         torch.autograd.grad(out.square().sum(), x, create_graph=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"center": True}, {"eta": None, "spectral_norm": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"center": True}, {"eta": None, "spectral_norm": False}, {"edge_dim": 3}], ids=str
+)
 @pytest.mark.parametrize("channels", [3, 8], ids=["narrows", "widens"])
 def test_second_derivatives_in_float64(channels, options, edge_index, sensitive):
     torch.manual_seed(0)
     layer = FairGATConv(5, channels, **options).double()
-    x = features().detach().double().requires_grad_()
-    assert torch.autograd.gradcheck(lambda x: layer(x, edge_index, sensitive), x)
-    assert torch.autograd.gradgradcheck(lambda x: layer(x, edge_index, sensitive), x)
+    made = [features(), *([edge_features(edge_index)] if layer.edge_dim else [])]
+    given = [each.detach().double().requires_grad_() for each in made]
+
+    def function(x, edge_attr=None):
+        return layer(x, edge_index, sensitive, edge_attr)
+
+    assert torch.autograd.gradcheck(function, given, fast_mode=True)
+    assert torch.autograd.gradgradcheck(function, given, fast_mode=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"eta": None}, {"add_self_loops": False}], ids=str)
+@pytest.mark.parametrize("options", [{}, {"eta": None, "edge_dim": 3}, {"add_self_loops": False}], ids=str)
 @pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
 def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sensitive):
     torch.manual_seed(0)
     layer = FairGATConv(8, 5, **options).eval()
-    graph = (edge_index, sensitive)
+    graph, edge_attr = (edge_index, sensitive), edge_features(edge_index) if layer.edge_dim else None
     if as_csr:
         graph = (CSRGraph.from_edge_index(edge_index, N, sensitive, layer.add_self_loops),)
     compiled = torch.compile(layer, backend="aot_eager", fullgraph=as_csr)
     results = []
     for function in (layer, compiled):
         x = features(8)
-        out = function(x, *graph)
+        out = function(x, *graph, edge_attr=edge_attr)
         out.square().sum().backward()
         results.append([out, x.grad])
     torch.testing.assert_close(*results)
