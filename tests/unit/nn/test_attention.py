@@ -6,19 +6,12 @@ import torch
 from graphs import random_graph
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from operators import passes, scores_and_features
 
 from fairgat.nn import CSRGraph, balanced_shares
-from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax, sum_of_neighbours
+from fairgat.nn.attention import reference_softmax, reference_sum, segment_softmax
 
-
-def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=True, balanced=False):
-    edge_index, sensitive = random_graph(nodes, edges, groups, seed)
-    shares = balanced_shares(sensitive, edge_index, 0.2, loops) if balanced else None
-    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, loops, shares)
-    generator = torch.Generator().manual_seed(seed)
-    scores = 3 * torch.randn(2, heads, nodes, generator=generator)
-    x = torch.randn(*((nodes, width) if shared else (nodes, heads, width)), generator=generator)
-    return graph, *(each.clone() for each in scores), x
+DTYPES = torch.float32, torch.float64  # the operators, and the reference
 
 
 @settings(max_examples=40, deadline=None)
@@ -28,6 +21,7 @@ def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=Tru
     heads=st.integers(1, 3),
     width=st.sampled_from([1, 7, 16, 33, 64, 128, 200]),
     shared=st.booleans(),
+    of_edges=st.booleans(),
     groups=st.integers(1, 4),
     shares=st.booleans(),
     loops=st.booleans(),
@@ -37,21 +31,15 @@ def inputs(nodes, edges, heads, width, shared=False, groups=2, seed=0, loops=Tru
     seed=st.integers(0, 1000),
 )
 def test_operators_equal_the_reference(
-    nodes, edges, heads, width, shared, groups, shares, loops, alpha_chi, drop, constant, seed
+    nodes, edges, heads, width, shared, of_edges, groups, shares, loops, alpha_chi, drop, constant, seed
 ):
     """Values and gradients, isolated nodes, duplicated edges, dropped ones and constant features among them."""
-    graph, source, target, x = inputs(nodes, edges, heads, width, shared, groups, seed, loops, shares)
+    edge_index, sensitive = random_graph(nodes, edges, groups, seed)
+    balanced = balanced_shares(sensitive, edge_index, 0.2, loops) if shares else None
+    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive, loops, balanced)
+    given = scores_and_features(graph, heads, width, shared, of_edges, seed)
     keep = torch.rand(graph.num_edges, generator=torch.Generator().manual_seed(seed)) < 0.7 if drop else None
-    results = []
-    for dtype in (torch.float32, torch.float64):
-        given = [each.to(dtype, copy=True).requires_grad_() for each in (source, target, x)]
-        given[2].requires_grad_(not constant)
-        alpha = segment_softmax(given[0], given[1], graph, alpha_chi, 0.2, keep)
-        out = sum_of_neighbours(alpha, given[2], graph)
-        weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-        ((out * weights.to(dtype)).sum() + alpha.square().sum()).backward()
-        results.append([alpha, out, *(each.grad for each in given if each.requires_grad)])
-    for fused, exact in zip(*results, strict=True):
+    for fused, exact in zip(*passes(graph, given, DTYPES, alpha_chi, keep, constant), strict=True):
         size = float(exact.detach().abs().amax()) if exact.numel() else 0.0
         torch.testing.assert_close(fused.double(), exact, rtol=1e-4, atol=1e-5 * max(size, 1.0))
 
@@ -74,14 +62,14 @@ def test_the_reference_is_the_equations():
 
 @pytest.mark.parametrize("drop", [False, True])
 def test_opcheck(drop):
-    graph, source, target, x = inputs(12, 40, 2, 16)
+    edge_index, sensitive = random_graph(12, 40)
+    graph = CSRGraph.from_edge_index(edge_index, 12, sensitive)
     keep = torch.rand(graph.num_edges) < 0.8 if drop else None
     tptr, _, tedge, _, tcuts = graph.transposed()
     by_source = tptr, tedge, tcuts
-    edge = torch.randn(2, graph.num_edges) if drop else None
-    scores = [source, target, *([edge] if drop else [])]
-    for each in (*scores, x):
-        each.requires_grad_()
+    source, target, edge, x = scores_and_features(graph, 2, 16, edges=drop)
+    for each in (source, target, edge, x):
+        None if each is None else each.requires_grad_()
     torch.library.opcheck(
         torch.ops.fairgat.segment_softmax.default,
         (source, target, edge, graph.rowptr, graph.segptr, graph.masses(0.3, torch.float32), graph.source, graph.cuts(),
@@ -103,7 +91,9 @@ def test_opcheck(drop):
 
 def test_scores_of_any_size_and_nan():
     """Scores too large for exp() alone; and NaN is not lost on the way."""
-    graph, source, target, _ = inputs(20, 60, 1, 16)
+    edge_index, sensitive = random_graph(20, 60)
+    graph = CSRGraph.from_edge_index(edge_index, 20, sensitive)
+    source, target, *_ = scores_and_features(graph, 1, 16)
     big = [1e4 * each for each in (source, target)]
     expected = segment_softmax(*(each.double() for each in big), graph, 0.3)
     torch.testing.assert_close(segment_softmax(*big, graph, 0.3).double(), expected, rtol=1e-4, atol=1e-6)
@@ -126,14 +116,11 @@ def test_the_exponential():
 
 def test_the_same_bits_whatever_the_number_of_threads(threads):
     """Rows are summed up by one thread each."""
-    results = []
+    edge_index, sensitive = random_graph(3000, 40_000)
+    graph, results = CSRGraph.from_edge_index(edge_index, 3000, sensitive), []
     for count in (1, 2, 2, 3):
         threads(count)
-        graph, *given = inputs(3000, 40_000, 2, 48)
-        given = [each.requires_grad_() for each in given]
-        out = sum_of_neighbours(segment_softmax(given[0], given[1], graph, 0.3), given[2], graph)
-        out.square().sum().backward()
+        results += passes(graph, scores_and_features(graph, 2, 48), [torch.float32])
         assert torch.get_num_threads() == count
-        results.append([out.detach(), *(each.grad for each in given)])
     for other in results[1:]:
         assert all(torch.equal(a, b) for a, b in zip(results[0], other, strict=True))

@@ -5,6 +5,7 @@ import os
 import pytest
 import torch
 from graphs import features, random_graph
+from operators import passes, scores_and_features
 
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention, balanced_shares, csr, normalise
 from fairgat.nn.attention import reference_sum, segment_softmax, sum_of_neighbours
@@ -42,29 +43,6 @@ def close(found, exact, tolerance=5e-6):
     if exact.numel():
         assert (found.double() - exact).norm() <= tolerance * exact.norm().clamp_min(0.1)
     assert found.shape == exact.shape
-
-
-def passes(graph, given, dtypes, share=0.3, keep=None):
-    """(alpha, z, gradients) of both operators for each type; the second time in float64, the reference."""
-    results = []
-    for dtype in dtypes:
-        own = [None if each is None else each.to(dtype, copy=True).requires_grad_() for each in given]
-        s, t, u, x = own
-        alpha = segment_softmax(s, t, graph, share, 0.2, keep, u)
-        z = sum_of_neighbours(alpha, x, graph)
-        weights = torch.randn(z.shape, generator=torch.Generator().manual_seed(1), dtype=torch.float64)
-        ((z * weights.to(z.device, dtype)).sum() + alpha.square().sum()).backward()
-        results.append([alpha, z, *(each.grad for each in own if each is not None)])
-    return results
-
-
-def scores_and_features(graph, heads, width, shared=False, edges=False, seed=0):
-    draw = torch.Generator().manual_seed(seed)
-    shapes = [(heads, graph.num_nodes)] * 2 + [(heads, graph.num_edges)]
-    shapes.append((graph.num_nodes, width) if shared else (graph.num_nodes, heads, width))
-    given = [torch.randn(shape, generator=draw).to(graph.source.device) for shape in shapes]
-    given[2] = given[2] if edges else None
-    return given
 
 
 def graph_of(edge_index, nodes, sensitive=None, shares=None):
