@@ -52,11 +52,6 @@ def shards(pairs):
     return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
 
 
-def table_settings(name, page):
-    """What a table shows: one that reads which cells were selected shows all methods, unless it lists some."""
-    return fairgat.config.shown.table_settings(CONFIG, name, page.task, trained="selection" in page.reads)
-
-
 def shown():
     """Everything that a run makes for people to read."""
     tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])

@@ -20,7 +20,7 @@ rule table:
     params:
         code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
         module=lambda w: PLAN.table(w.table).module,
-        settings=lambda w: plain(table_settings(w.table, PLAN.table(w.table))),
+        settings=lambda w: plain(fairgat.config.shown.table_settings(CONFIG, w.table, PLAN.table(w.table).task)),
         about=lambda w: PLAN.table(w.table).about,
     message:
         "Render the table {wildcards.table}"

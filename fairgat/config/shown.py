@@ -95,13 +95,12 @@ class AuditSettings(Shown):
     decisions: list[Decision]
 
 
-def table_settings(config: Config, name: str, task: Task | None, trained: bool = False) -> Shown:
+def table_settings(config: Config, name: str, task: Task | None) -> Shown:
     """Say what a table shows: data sets (blocks) and methods (rows), also those that were asked for and cannot be run.
 
-    Args:
-        trained: whether a table that lists no methods shows all that are trained.
+    One that lists no methods shows all.
     """
-    rows = config.table(name).methods or (_distinct(config) if trained else [])
+    rows = config.table(name).methods or _distinct(config)
     datasets = [each for each, entry in config.datasets.items() if task in (None, entry.task)]
     asked = [each for each in datasets if each in config.only_datasets]
     return Shown(name=name, task=task, rows=_run(config, rows) or rows, config=_part(config, asked or datasets, name))

@@ -41,11 +41,12 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     import pandas as pd
     from scipy.io import loadmat
 
-    content = loadmat(folder / _FILES[name][0], variable_names=["A", "local_info"])
+    file = files(name, options)[0].basename
+    content = loadmat(folder / file, variable_names=["A", "local_info"])
     people = pd.DataFrame(content["local_info"].astype(object), columns=list(_COLUMNS)).replace(0, None)
     categories = tuple(column for column in _COLUMNS if column != "gender")
     roles = Roles(
         sensitive=("gender",), categories=categories, fill="zero", drop=("unknown_groups",), scaling=options.scaling
     )
-    nodes, pairs = Table(people, _FILES[name][0]), np.stack(content["A"].nonzero(), axis=1).astype(np.int64)
+    nodes, pairs = Table(people, file), np.stack(content["A"].nonzero(), axis=1).astype(np.int64)
     return own.assemble(roles, nodes, Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"}))

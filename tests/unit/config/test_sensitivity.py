@@ -64,6 +64,11 @@ def test_the_rows():
     assert [(row.run_on, row.method, row.of) for row in people[:3]] == [(form, "gat", "gat") for form in forms]
     capped = [any(row.method == "fairgat-capped" for row in rows) for rows in (people, papers)]
     assert capped == [False, True]
+    assert not any(row.rules for row in ROWS)
+    rules = OVERLAY.study.model_copy(update={"epochs": [("accuracy", "accuracy"), ("qian", "accuracy")]})
+    varied = study_rows.rows(OVERLAY.model_copy(update={"study": rules}))
+    assert {row.rules for row in varied if row.task == "node_classification"} == {" (accuracy)", " (qian / accuracy)"}
+    assert not any(row.rules for row in varied if row.task == "link_prediction")
     # Snakemake lays config.yaml under the overlay, so that the order of `methods` is another one there.
     turned = OVERLAY.model_copy(update={"methods": dict(reversed(OVERLAY.methods.items()))})
     assert study_rows.rows(turned) == study_rows.rows(shown.study_settings(OVERLAY).config) == ROWS

@@ -53,11 +53,8 @@ def test_dates_may_be_read_as_such(table):
 def test_a_column_of_texts_is_one_whatever_it_holds(table):
     assert table("7,x\n007,y\n", header=None, texts=["0"]).frame.to_dict("list") == {"0": ["7", "007"], "1": ["x", "y"]}
     assert table("a,b\n1,01\n", texts=None).frame.to_dict("list") == {"a": ["1"], "b": ["01"]}
-    assert list(table("job,job.1\nx,y\n").frame) == ["job", "job.1"]  # as pandas names a second job
-
-
-def test_a_file_may_be_packed(table):
     assert len(table(gzip.compress(NODES.encode()), "n.csv.gz").frame) == 2
+    assert list(table("job,job.1\nx,y\n").frame) == ["job", "job.1"]  # as pandas names a second job
 
 
 @pytest.mark.parametrize(
@@ -100,5 +97,4 @@ def test_a_file_of_one_column_says_how_it_was_read(table):
 @pytest.mark.parametrize("read", [{"keep_default_na": False}, {"na_filter": False}])
 def test_numbers_among_texts_are_read_with_their_marks(table, read):
     made = table("id;income\na;2.433,5\nb;950\nc;\n", sep=";", decimal=",", thousands=".", **read)
-    assert made.numbers("income")[:2].tolist() == [2433.5, 950]
-    assert made.numbers("income")[2] != made.numbers("income")[2]
+    assert made.numbers("income").tolist() == pytest.approx([2433.5, 950, float("nan")], nan_ok=True)

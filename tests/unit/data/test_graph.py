@@ -19,22 +19,19 @@ def graph(**changed):
     return Graph(**parts | changed)
 
 
-def test_alpha_chi_follows_the_closed_form():
-    assert alpha_chi({0: 1.0, 1: 1.0}, 0.75) == 0.5
-    assert alpha_chi({0: 1.0, 1: 1.0}, 0.25) == 0.25
+def test_alpha_chi_follows_the_closed_form_for_two_groups():
+    assert [alpha_chi({0: 1.0, 1: 1.0}, limit) for limit in (0.75, 0.25, 0, 1)] == [0.5, 0.25, 0, 0.5]
     assert alpha_chi({0: 0.0, 1: 0.0}, 0.75) == 0.75
+    for groups in (1, 3):
+        with pytest.raises(NotDefined, match=f"for two sensitive groups; there are {groups}"):
+            alpha_chi(dict.fromkeys(range(groups), 0.5), 0.75)
 
 
 @pytest.mark.parametrize("made", [list, pd.Series, pd.Categorical, lambda texts: np.array(texts, object)])
-def test_groups_may_be_texts(made):
+def test_groups_may_be_texts_and_edges_that_come_in_count_as_attention_reads_them(made):
     assert r_chi(made([*"aab"]), [[0, 2], [2, 0]]) == {"a": 0.5, "b": 1.0}
     assert r_chi(made([*"aab"]), [[], []]) == {"a": 0.0, "b": 0.0}
-
-
-@pytest.mark.parametrize("groups", [1, 3])
-def test_the_closed_form_is_for_two_groups(groups):
-    with pytest.raises(NotDefined, match=f"for two sensitive groups; there are {groups}"):
-        alpha_chi(dict.fromkeys(range(groups), 0.5), 0.75)
+    assert r_chi(made([*"abb"]), [[0, 0], [1, 2]]) == {"a": 0.0, "b": 1.0}
 
 
 @pytest.mark.parametrize(
@@ -147,17 +144,10 @@ def test_a_damaged_or_missing_file_is_named(tmp_path):
         Graph.load(tmp_path / "graph.npz")
     with pytest.raises(DataError, match="does not exist"):
         Graph.load(tmp_path / "none.npz")
-
-
-def test_pickled_objects_are_never_read(tmp_path):
+    # Pickled objects are never read.
     np.savez(tmp_path / "objects.npz", x=np.array([{"a": 1}], dtype=object))
     with pytest.raises(DataError, match="cannot be read"):
         load_npz(tmp_path / "objects.npz")
-
-
-def test_r_chi_counts_the_edges_that_attention_reads():
-    groups, directed = np.array(["f", "m", "m"]), np.array([[0, 0], [1, 2]])
-    assert r_chi(groups, directed) == {"f": 0.0, "m": 1.0}
 
 
 def test_what_is_defined_for_two_groups_says_which_there_are():

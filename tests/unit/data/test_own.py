@@ -129,20 +129,21 @@ def test_edges_may_be_left_out_and_are_counted(make):
 
 
 @pytest.mark.parametrize(
-    "values", [["1", "0", "2.5", "0.0", "-1"], ["TRUE", "FALSE", "yes", "no", "True"], ["1", "", "1", "0e3", "1"]]
+    ("values", "read"),
+    [
+        (["1", "0", "2.5", "0.0", "-1"], {}),
+        (["TRUE", "FALSE", "yes", "no", "True"], {}),
+        (["1", "", "1", "0e3", "1"], {}),
+        (["0,5", "0,0", "1.000,5", "0", "1"], {"sep": ";", "decimal": ",", "thousands": "."}),
+    ],
 )
-def test_a_row_of_weight_0_is_no_edge(make, values):
-    graph = make(ties=added("w", values, EDGES), edges={"file": "e.csv", "ends": ["from", "to"], "weight": "w"})
+def test_a_row_of_weight_0_is_no_edge(make, values, read):
+    rows = zip(EDGES.splitlines(), ["w", *values], strict=True)
+    ties = "".join(";".join([*row.split(","), value]) + "\n" for row, value in rows)
+    edges = {"file": "e.csv", "ends": ["from", "to"], "weight": "w", "read": {"sep": ";"} | read}
+    graph = make(ties=ties, edges=edges)
     assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
     assert graph.facts["edge_columns"].endswith("2 rows of weight 0, by 'w', are no edges")
-
-
-def test_weights_have_the_marks_of_their_file(make):
-    ties = added("w", ["0,5", "0,0", "1.000,5", "0", "1"], EDGES.replace(",", ";"))
-    ties = "\n".join(";".join(line.split(",", 1)) for line in ties.splitlines()) + "\n"
-    read = {"sep": ";", "decimal": ",", "thousands": "."}
-    graph = make(ties=ties, edges={"file": "e.csv", "ends": ["from", "to"], "weight": "w", "read": read})
-    assert pairs(graph) == [[0, 1], [2, 3], [4, 5]]
 
 
 @pytest.mark.parametrize(
@@ -159,17 +160,11 @@ def test_a_further_column_of_edges_has_a_role(make, values, given, said):
         make(ties=added("w", values, EDGES), edges={"file": "e.csv", "ends": ["from", "to"], **given})
 
 
-def test_an_id_names_one_node(make):
-    with pytest.raises(DataError, match=r"^n\.csv: column 'person' is 'a', which is the id of a node above \(row 3 of"):
-        make(cell(3, "person", "a"))
-    with pytest.raises(DataError, match=r"column 'person' is empty, and is the id; .*keep_default_na.* \(row 2"):
-        make(cell(2, "person", " "))
-
-
 # ------------------------------------------------------------------------------------------------- groups and labels
 
 
 def test_groups_are_in_order_listed_merged_or_cut(make):
+    """Cuts of large numbers keep their digits, and the last has no end."""
     nodes = each("sex", ["10", "9", "10", "9", "2", "2"])
     assert make(nodes).group_names == ["sex=2", "sex=9", "sex=10"]
     graph = make(nodes, groups=[9, 2, 10])
@@ -179,9 +174,6 @@ def test_groups_are_in_order_listed_merged_or_cut(make):
     graph = make(sensitive="age", bins=[30, 40], exclude=["sex"])
     assert graph.group_names == ["age=below 30", "age=30 to below 40", "age=40 and above"]
     assert graph.sensitive.tolist() == [0, 1, 2, 2, 0, 1]
-
-
-def test_cuts_of_large_numbers_keep_their_digits_and_the_last_has_no_end(make):
     dates = each("age", ["19991201", "19991204", "19991214", "19991215", "19991231", "inf"])
     graph = make(dates, sensitive="age", bins=[19991203, 19991213, 19991221], exclude=["sex"])
     assert graph.sensitive.tolist() == [0, 1, 2, 2, 3, 3]
@@ -199,6 +191,8 @@ def test_several_attributes_are_combined_as_they_are(make):
 @pytest.mark.parametrize(
     ("nodes", "options", "said"),
     [
+        (cell(3, "person", "a"), {}, r"column 'person' is 'a', which is the id of a node above \(row 3 of"),
+        (cell(2, "person", " "), {}, r"column 'person' is empty, and is the id; .*keep_default_na.* \(row 2"),
         (cell(2, "sex", ""), {}, r"column 'sex' is empty, and should name a group.*unknown_groups.* \(row 2 of"),
         (cell(2, "sex", "#N/A"), {}, "column 'sex' is empty, and should name a group.*keep_default_na: false"),
         (cell(2, "sex", "d"), {"groups": ["f", "m"]}, r"column 'sex' is 'd', which is none of `groups`.*\(row 2"),
@@ -224,6 +218,7 @@ def test_several_attributes_are_combined_as_they_are(make):
         (NODES, {"exclude": ["age", "job"], "categories": []}, "no column is left as a feature"),
         (added("female", "101010"), {}, "feature 'female' is the groups in other words"),
         (added("wage", "505005"), {}, "feature 'wage' is 'paid' in other words"),
+        (added("wage", "505055", each("paid", ["1", "0", "1", "0", "-1", "1"])), {"unlabelled": -1}, "'wage' is 'p"),
         (each("sex", "001122", added("first", "110000")), {}, "feature 'first' is the groups in other words"),
         (each("sex", "001122", added("detail", "001122")), {"groups": {"a": 0, "b": "*"}}, "feature 'detail' is 'sex'"),
     ],
@@ -274,12 +269,6 @@ def test_nodes_may_be_left_out(make):
 
 
 # ----------------------------------------------------------------------------------------------------------- features
-
-
-def test_the_unlabelled_do_not_hide_that_a_feature_is_the_label(make):
-    nodes = added("wage", "505055", each("paid", ["1", "0", "1", "0", "-1", "1"]))
-    with pytest.raises(DataError, match="feature 'wage' is 'paid' in other words"):
-        make(nodes, unlabelled=-1)
 
 
 def test_empty_cells_are_filled_as_declared(make):

@@ -95,7 +95,8 @@ def test_a_score_that_one_of_two_finished_runs_lacks_is_a_difference(compare):
     status, said = compare(runs=lacking)
     assert status == 1 and "| bail, gat, default, test, accuracy, split 1 | 0.9 | – |" in said
     write(Path("a"), lacking)
-    assert compare(runs=lacking)[0] == 0  # missing in both is the same
+    assert compare("--tolerance", "0", runs=lacking)[0] == 0  # missing in both is the same
+    assert compare("--tolerance", "-1", runs=lacking)[0] == 2
 
 
 @pytest.mark.parametrize(

@@ -117,7 +117,7 @@ session.get("https://w3id.org/ro/crate/1.1/context")
 def results(tmp_path_factory):
     """Some results."""
     folder = tmp_path_factory.mktemp("results")
-    for path in ("runs/a/runs.csv", "tables/comparison.md", "workflow/Snakefile"):
+    for path in ("runs/a/runs.csv", "tables/comparison.md", "workflow/Snakefile", "data/graphs/cora.npz"):
         write_text(folder / path, "x\n")
     file = {"name": "cora/Planetoid.zip", "sha256": "ab" * 32, "source": "https://example.org/cora.zip"}
     write_json(folder / "data/raw/cora/manifest.json", {"dataset": "cora", "files": [file]})
@@ -132,12 +132,13 @@ def test_the_crate_says_what_was_run(results):
     assert graph["https://w3id.org/ro/wfrun/workflow/0.5"]["version"] == "0.5"
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
-    assert {entity["@id"] for entity in graph["#run"]["object"]} == {
-        "#cora/Planetoid.zip",
-        "#value-seed",
-        "#value-splits",
+    given, made = ({entity["@id"] for entity in graph["#run"][what]} for what in ("object", "result"))
+    assert given == {"#cora/Planetoid.zip", "#value-seed", "#value-splits"} and made == {
+        "data/graphs/",
+        "runs/",
+        "tables/",
     }
-    assert {entity["@id"] for entity in graph["#run"]["result"]} == {"runs/", "tables/"}
+    assert {name for name in made if "conditionsOfAccess" in graph[name]} == {"data/graphs/"}
 
 
 @pytest.mark.parametrize("profile", ["process", "workflow"])

@@ -21,6 +21,7 @@ PROVENANCE = {
 FILES = {
     "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
     "tables/comparison.md": "# Comparative results.\n\n| Cora | Accuracy |\n| GAT | 0.5 |\n",
+    "explore.html": "to explore",
 }
 
 
@@ -32,7 +33,8 @@ def publish(tmp_path):
         write_text(results / name, text)
 
     def published(**change):
-        write_text(results / "provenance.json", json.dumps(PROVENANCE | {"files": [*FILES]} | change))
+        made = [*FILES, "tables/comparison.html", "figures/account.png"]  # .md and .svg show the same
+        write_text(results / "provenance.json", json.dumps(PROVENANCE | {"files": made} | change))
         return (reference.publish(results) / "README.md").read_text()
 
     return published

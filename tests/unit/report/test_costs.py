@@ -1,3 +1,5 @@
+"""What the training cost: added up, and shown."""
+
 import re
 
 import pandas as pd

@@ -40,9 +40,9 @@ def contents():
             accuracy = BASE[k] + (rng.normal(scale=0.01) if row.changes else 0)
             if row.method == "fairgat-centred":
                 accuracy = BASE[k] + GAIN[k]
-            validation = scores(row.task, accuracy, 0.05 + 0.01 * k)
-            test = scores(row.task, 0.123, 0.456)  # must be seen nowhere
-            yield metrics(row.run_on, row.method, "default", k, validation, test, row.task)
+            yield metrics(
+                row.run_on, row.method, "default", k, scores(row.task, accuracy, 0.05 + 0.01 * k), task=row.task
+            )
 
 
 def compared(contents, settings=SETTINGS):
@@ -200,14 +200,6 @@ def test_many_metrics_are_two_panels(frame):
     wide = pd.concat([rows.assign(metric=name) for name in names])
     panels = study_table.table(changed(metrics=names), wide).panels
     assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
-
-
-@pytest.mark.parametrize("form", ["md", "tex", "html", "csv"])
-def test_every_variant_is_in_every_format(frame, form):
-    text = render(study_table.table(SETTINGS, frame), form).replace(r"\_", "_")
-    assert "None" not in text and "nan" not in text.lower().replace("nan}", "")
-    assert "12.30" not in text and "45.60" not in text  # test scores
-    assert all(row.title in text for row in OVERLAY.study.rows)
 
 
 @pytest.mark.parametrize("task", [NODE, LINK])
