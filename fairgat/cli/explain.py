@@ -84,7 +84,7 @@ def predictions(
     if np.isfinite(true):
         said += f", and among those with label 1 {_points(true)}{' (ΔEO)' if two else ''}"
     if not two:
-        largest = float(gap(positive_rates(counted(predicted, labels == 1, sensitive, len(names)))))
+        largest = gap(positive_rates(counted(predicted, labels == 1, sensitive, len(names))))
         said += f". The largest gap between two groups is {_points(largest)} (ΔSP)"
     of_labels, of_errors = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
     if np.isnan(of_labels):

@@ -65,7 +65,7 @@ class Decisions:
     def gap(self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = "") -> float:
         """The gap between the rates of groups, or of those of FairDrop's grouping in `dyads`."""
         counts = self.dyads[dyad] if dyad else self.counts
-        return float(rates.gap(rates_of(counts, self.nobody), self.nobody))
+        return rates.gap(rates_of(counts, self.nobody), self.nobody)
 
     def odds(self, dyad: str) -> float:
         """The difference of equalised odds: the larger gap, of true or of false positive rates."""
@@ -75,9 +75,7 @@ class Decisions:
     def gap_by_attribute(self, rates_of: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
         """The gap between the values of each attribute."""
         return {
-            name: float(
-                rates.gap(rates_of(counted(self.positive, self.labels, values, int(values.max(initial=0)) + 1)))
-            )
+            name: rates.gap(rates_of(counted(self.positive, self.labels, values, int(values.max(initial=0)) + 1)))
             for name, values in self.attributes.items()
         }
 
@@ -138,8 +136,8 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     decisions = Decisions(decided, 0.5, decided, truth, numbers, len(names))
     return {
         "accuracy": rates.accuracy(decided, truth),
-        "statistical_parity": float(rates.gap(positive_rates(decisions.counts))),
-        "equal_opportunity": float(rates.gap(true_positive_rates(decisions.counts))),
+        "statistical_parity": rates.gap(positive_rates(decisions.counts)),
+        "equal_opportunity": rates.gap(true_positive_rates(decisions.counts)),
         "f1": rates.f1(decided, truth),
     }
 

@@ -121,10 +121,10 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))), "higher", ("explored",),
         ),
         Measure(
-            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: float(rates.gap(_aucs(d))), "lower", ("explored",),
+            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: rates.gap(_aucs(d)), "lower", ("explored",),
         ),
         Measure(
-            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: float(rates.gap(_calibration(d))), "lower",
+            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: rates.gap(_calibration(d)), "lower",
             ("explored",),
         ),
         Measure(
@@ -165,7 +165,7 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         Measure("auc_intra", "AUC within groups", "AUC within groups", lambda d: d.auc_of_pairs()[0], "higher"),
         Measure("auc_inter", "AUC across groups", "AUC across groups", lambda d: d.auc_of_pairs()[1], "higher"),
         Measure(
-            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: float(rates.gap(d.auc_of_pairs())), "lower",
+            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: rates.gap(d.auc_of_pairs()), "lower",
             ("explored",),
         ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),

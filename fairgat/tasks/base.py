@@ -43,7 +43,6 @@ class Task(ABC):
     """(N,): node `order[k]` of the data set is node k here."""
     rank: np.ndarray
     """(N,): the inverse of `order`."""
-    num_groups: int
 
     def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: Training, seed: int) -> None:
         self.training = training
@@ -51,7 +50,6 @@ class Task(ABC):
         self.rank = np.empty_like(self.order)
         self.rank[self.order] = np.arange(len(self.order))
         self.graph = graph.permute(self.order)
-        self.num_groups = int(graph.sensitive.max()) + 1
 
     @abstractmethod
     def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> torch.nn.Module:

@@ -31,6 +31,7 @@ class NodeTask(Task):
         self.labels[self.train] = labels[self.train]
         self.validation = self.rank[split["validation"]]  # (m,) nodes that choose the epoch
         self._validated = labels[self.validation]
+        self._num_groups = graph.num_groups  # counted once, and not in every epoch
 
     def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.NodeClassifier:
         """Make two attention layers and a linear layer."""
@@ -47,11 +48,11 @@ class NodeTask(Task):
         loss = float(binary_cross_entropy_with_logits(logits, self._validated))
         logits, labels = logits.numpy(force=True), self._validated.numpy(force=True) == 1
         positive = logits > 0
-        counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self.num_groups)
+        counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self._num_groups)
         return {
             "accuracy": rates.accuracy(positive, labels),
-            "statistical_parity": float(rates.gap(rates.positive_rates(counts))),
-            "equal_opportunity": float(rates.gap(rates.true_positive_rates(counts))),
+            "statistical_parity": rates.gap(rates.positive_rates(counts)),
+            "equal_opportunity": rates.gap(rates.true_positive_rates(counts)),
             "f1": rates.f1(positive, labels),
             "auc": rates.area_under_roc(logits, labels),
             "loss": loss,

@@ -35,12 +35,10 @@ def shares(part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: floa
     return np.divide(part, whole, out=rates, where=whole > 0)
 
 
-def gap(rates: np.ndarray, nobody: float = math.nan) -> np.ndarray:
-    """The largest rate (groups, ...) minus the smallest; `nobody` where fewer than two groups have one."""
-    known = ~np.isnan(rates)
-    largest = np.where(known, rates, -math.inf).max(axis=0, initial=-math.inf)
-    smallest = np.where(known, rates, math.inf).min(axis=0, initial=math.inf)
-    return np.where(known.sum(axis=0) > 1, largest - smallest, nobody)
+def gap(rates: np.ndarray, nobody: float = math.nan) -> float:
+    """The largest of some rates minus the smallest; `nobody` where fewer than two are there."""
+    there = rates[~np.isnan(rates)]
+    return float(np.ptp(there)) if len(there) > 1 else nobody
 
 
 def accuracy(positive: np.ndarray, labels: np.ndarray) -> float:

@@ -1,5 +1,7 @@
 """From predictions to scores: which decisions they are, and the measures by group and kind of pair."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from dense import small_graph
@@ -30,6 +32,24 @@ def test_scores_of_nodes_are_those_of_each_part_and_group():
         assert [*of_groups, found["calibration_gap"]] == pytest.approx([*errors, np.ptp(errors)])
         worst = min(((logits > 0) == labels)[groups == group].mean() for group in (0, 1))
         assert found["worst_group_accuracy"] == pytest.approx(worst)
+
+
+def test_each_attributes_gap_and_the_worst_group():
+    """Race and sex each favour nobody; of their combinations two are always right and two never."""
+    race, sex = np.repeat([0, 0, 1, 1], 5), np.repeat([0, 1, 0, 1], 5)
+    names = tuple({"race": str(r), "sex": str(s)} for r in (0, 1) for s in (0, 1))
+    both = Graph(np.zeros((20, 1)), np.ones(20, int), 2 * race + sex, np.zeros((2, 0), int), names)
+    parts = {part: np.arange(20) for part in ("validation", "test")}
+    logits = {"logits": 2.0 * (race != sex) - 1}
+    found = measures.judge(NodeTraining(), both, parts, logits, "")["test"]
+    assert found["statistical_parity"] == found["equal_opportunity"] == 1
+    assert found["statistical_parity_race"] == found["equal_opportunity_sex"] == 0
+    assert found["worst_group_accuracy"] == 0 < found["accuracy"]
+    alone = replace(both, sensitive=race, groups=({"race": "0"}, {"race": "1"}))  # whose gap is the groups'
+    assert "statistical_parity_race" not in measures.judge(NodeTraining(), alone, parts, logits, "")["test"]
+    assert measures.find("statistical_parity_home_town").which == "home_town"
+    better = [measures.find(name).better for name in ("positive_rate_11", "statistical_parity_race")]
+    assert better == [None, "lower"]
 
 
 def test_predictions_of_another_graph_are_refused():

@@ -25,6 +25,15 @@ def test_the_default_device_is_changed_where_there_is_a_gpu(monkeypatch):
     assert chosen == ["cuda", "cuda"]
 
 
+def test_a_clock_waits_for_a_gpu_alone(monkeypatch):
+    waited = []
+    for name in ("cpu", "cuda"):
+        monkeypatch.setattr(torch, "get_default_device", lambda name=name: torch.device(name))
+        monkeypatch.setattr(torch.cuda, "synchronize", lambda name=name: waited.append(name))
+        device.wait()
+    assert waited == ["cuda"]
+
+
 def test_a_tasks_tensors_and_the_network_are_on_the_device():
     task = make("gat", small_graph()).task
     with torch.device("meta"):

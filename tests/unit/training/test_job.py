@@ -5,8 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, judged, make, run_job, small_graph, write_graph
-from scipy.special import expit
+from dense import LINK, NODE, make, run_job, small_graph, write_graph
 
 from fairgat import config
 from fairgat.config import LinkTraining, NodeTraining, Runtime
@@ -77,17 +76,6 @@ def test_an_output_of_another_shape_is_refused(graph, protocol, shape):
     method.embed = lambda: embed()[..., None]
     with pytest.raises(ConfigError, match=rf"must have shape {shape} with N = \d+, got \(\d+, .*1\)"):
         fit(method)
-
-
-@pytest.mark.parametrize(("protocol", "part"), [("validation", "validation"), ("fairdrop", "test")])
-def test_the_cutoff_is_the_best_on_validation_and_in_fairdrops_protocol_on_test(graph, protocol, part):
-    method = make("gat", graph, LINK)
-    output = torch.randn(graph.num_nodes, 4, generator=torch.Generator().manual_seed(0))
-    found, logits = judged(method, graph, output, protocol), method.task.predictions(output)[f"{part}_logits"]
-    labels = np.repeat([1, 0], len(logits) // 2)
-    right = {cutoff: ((expit(logits) >= cutoff) == labels).mean() for cutoff in LINK.cutoffs}
-    assert right[found[part]["cutoff"]] == max(right.values()) == found[part]["accuracy"]
-    assert found["test"]["cutoff"] == found["validation"]["cutoff"]
 
 
 @pytest.fixture
@@ -190,6 +178,7 @@ def test_the_first_cell_that_trains_is_timed(measured):
     assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
     assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE, "fairgnn": "three groups"}
     assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
+    assert all(0 < each < 100 for seconds in measured["epoch_seconds"].values() for each in seconds)
 
 
 def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():
