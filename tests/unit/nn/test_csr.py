@@ -29,12 +29,6 @@ def test_edges_by_target_intra_edges_first(self_loops, groups):
         assert (sensitive[graph.source[mid:hi].long()] != sensitive[i]).all()
 
 
-@pytest.mark.parametrize("dtype", [torch.int32, torch.int16, torch.uint8])
-def test_integers_of_any_width(dtype, edge_index, sensitive):
-    wide, narrow = (CSRGraph.from_edge_index(each, 30, sensitive) for each in (edge_index, edge_index.to(dtype)))
-    assert torch.equal(wide.source, narrow.source) and torch.equal(wide.rowptr, narrow.rowptr)
-
-
 @pytest.mark.parametrize(
     ("edge_index", "sensitive", "message"),
     [

@@ -18,7 +18,8 @@ def test_order_layout_and_type_of_the_input_do_not_matter(edge_index, sensitive)
     layer = FairGATConv(5, 8).eval()
     expected = layer(features(), edge_index, sensitive)
     shuffled = edge_index[:, torch.randperm(edge_index.size(1))]
-    torch.testing.assert_close(layer(features(), shuffled, sensitive), expected)
+    for edges in (shuffled, edge_index.int(), edge_index.to(torch.uint8)):
+        torch.testing.assert_close(layer(features(), edges, sensitive), expected)
     strided = features().detach().t().contiguous().t()
     assert not strided.is_contiguous()
     torch.testing.assert_close(layer(strided, edge_index.t().contiguous().t(), sensitive), expected)

@@ -151,7 +151,6 @@ def test_dropped_edges_leave_their_mass_to_the_groups_that_stay():
         (lambda: balanced_shares([0, 1], torch.zeros(2, 0).long(), 0.5, False), "no node has a neighbour"),
         (lambda: CSRGraph.from_edge_index(*graph_of(3), shares=without_loops()), "made with add_self_loops=False"),
         (lambda: balanced_shares(range(60), torch.zeros(2, 0).long(), 0.5), "got 60"),
-        (lambda: balanced_shares([0.5, 1], torch.zeros(2, 0).long(), 0.5), "integers, bool or strings"),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N, shares=Shares([0], [[1]])), "need `sensitive`"),
         (lambda: layer_of_three()(features(), random_graph()[0], random_graph(groups=5)[1]), r"\[3, 4\]"),
         (lambda: layer_of_three()(features(), CSRGraph.from_edge_index(*graph_of(3))), r"shares=Shares\(3 groups\)"),

@@ -36,12 +36,16 @@ def folder(tmp_path_factory):
     return folder
 
 
+def run_of(folder, name, k):
+    return folder / "runs" / name / METHODS[name][1] / f"split-{k}"
+
+
 def train(folder, name, k, into, **options):
     module, cell, settings = METHODS[name]
     settings = settings | ({"alpha_chi_max": 0.5} if "~" in cell else {})
     return training.run(
         Run("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
-        folder / "graph.npz", folder / f"split-{k}.npz", into / "runs" / name / cell / f"split-{k}", **options,
+        folder / "graph.npz", folder / f"split-{k}.npz", run_of(into, name, k), **options,
     )  # fmt: skip
 
 
@@ -55,7 +59,7 @@ def measured(folder, name, what="theory", **options):
     module, cell, settings = METHODS[name]
     given = {
         "runs": [(cell, k) for k in range(2)],
-        "models": [folder / f"runs/{name}/{cell}/split-{k}/model.npz" for k in range(2)],
+        "models": [run_of(folder, name, k) / "model.npz" for k in range(2)],
         "module": module,
         "settings": settings,
         "training": TRAINING,
@@ -74,8 +78,7 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
     assert [(row["split"], row["layer"]) for row in rows] == [(k, layer) for k in range(2) for layer in layers]
     sensitive = Graph.load(folder / "graph.npz").sensitive
     for k in range(2):
-        run = folder / "runs" / name / METHODS[name][1] / f"split-{k}"
-        logits = reported(run)[1]
+        logits = reported(run_of(folder, name, k))[1]
         logit, probability = rows[4 * k + 2 : 4 * k + 4]
         # A pass in training rounds otherwise than one that predicts.
         near = {"rel": 1e-6, "abs": 1e-7}
@@ -87,13 +90,13 @@ def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
 def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
     name, (_, cell, _) = "fair$gat_", METHODS["fair$gat_"]
     np.savez(tmp_path / "failed.npz")
-    models = [tmp_path / "failed.npz", *(folder / f"runs/{name}/{cell}/split-{k}/model.npz" for k in range(2))]
+    models = [tmp_path / "failed.npz", *(run_of(folder, name, k) / "model.npz" for k in range(2))]
     runs = [("alpha_chi_max~0.25", 0), (cell, 0), (cell, 1)]
     read = measured(folder, name, "account", runs=runs, models=models)
     assert set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
     graph = Graph.load(folder / "graph.npz")
     for k, lines in read[(read["layer"] == "logit") & (read["over"] == "label 1")].groupby("split"):
-        logits = reported(folder / f"runs/fair$gat_/{cell}/split-{k}")[1]
+        logits = reported(run_of(folder, name, k))[1]
         one, zero = (logits[(graph.labels == 1) & (graph.sensitive == s)].mean() for s in (1, 0))
         near = {"rel": 1e-6, "abs": 1e-6}  # a pass in training rounds otherwise than one that predicts
         assert lines["gap"].item() == pytest.approx(one - zero, **near)
@@ -136,18 +139,17 @@ def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
 
 def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
     """Every third epoch has all terms, and the run is the same to the bit."""
-    for name, (_, cell, _) in METHODS.items():
+    for name in METHODS:
         train(folder, name, 0, tmp_path, observe=theory.measure_every(3))
-        place = f"runs/{name}/{cell}/split-0"
-        history = pd.read_csv(tmp_path / place / "history.csv")
-        without = pd.read_csv(folder / place / "history.csv")
+        runs = run_of(tmp_path, name, 0), run_of(folder, name, 0)
+        history, without = (pd.read_csv(run / "history.csv") for run in runs)
         assert history["epoch"][history["conv1_delta_out"].notna()].tolist() == [3, 6]
         assert {"conv2_tau", "logit_sigma_max", "probability_composed"} <= set(history)
         assert not any(column.startswith("conv") for column in without)
         pd.testing.assert_frame_equal(history[list(without)], without)
-        arrays, others = (np.load(path / place / "model.npz") for path in (tmp_path, folder))
+        arrays, others = (np.load(run / "model.npz") for run in runs)
         assert all(np.array_equal(arrays[key], others[key]) for key in others)
-        epoch, _ = reported(tmp_path / place)
+        epoch, _ = reported(runs[0])
         if epoch % 3 == 0:
             row = measured(folder, name).iloc[0]
             assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
