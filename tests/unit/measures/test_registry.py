@@ -22,9 +22,11 @@ MINE = registry.Measure("mine", "Mine", "Mine", lambda decisions: 0.5, "lower", 
     ],
 )
 def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry, said):
+    settings = config.load_files("config.yaml")
+    checks.check(settings)
     monkeypatch.setitem(registry.MEASURES, NODE, (*registry.MEASURES[NODE], entry))
     with pytest.raises(ConfigError, match=said):
-        checks.check(config.load_files("config.yaml"))
+        checks.check(settings)
 
 
 def test_a_measure_that_gives_more_than_a_number_is_named(monkeypatch):

@@ -81,6 +81,7 @@ def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sens
         out.square().sum().backward()
         results.append([out, x.grad])
     torch.testing.assert_close(*results)
+    torch.testing.assert_close(compiled(features(8).detach(), *graph, edge_attr=edge_attr), results[0][0])
 
 
 @pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])

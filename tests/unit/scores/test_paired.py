@@ -80,5 +80,5 @@ def test_for_other_people_the_interval_is_wider(ratio):
     assert paired.half_width(frame, ratio).item() == pytest.approx(expected)
     low, high = paired.for_other_people(frame.assign(corrected=0.08)).loc[0, ["low", "high"]]
     assert (low, high) == pytest.approx((0.02, 0.18))
-    several = pd.DataFrame({"low": [0.02, -0.1, -0.2, None, 0.0], "high": [0.18, 0.1, -0.1, None, 0.1]})
-    assert paired.leave_out_0(several) == "2 of 4"
+    several = pd.DataFrame({"low": [0.02, -0.1, -0.2, None, 0.0, -0.1], "high": [0.18, 0.1, -0.1, None, 0.1, 0.0]})
+    assert paired.leave_out_0(several) == "2 of 5"

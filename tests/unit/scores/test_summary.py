@@ -81,6 +81,7 @@ def test_one_split_has_no_sample_deviation():
 
 def test_every_cell_is_averaged_on_both_parts(found):
     table = summary.cells(found, ddof=1)
+    assert table["part"].iat[0] == "validation"  # in the order of the runs
     assert value(table, cell="x~1", part="test", metric="accuracy") == pytest.approx(statistics.mean(TEST))
     assert value(table, cell="x~1", part="validation", metric="statistical_parity") == pytest.approx(0.2)
     assert value(table, "n_splits", cell="x~3", part="test", metric="accuracy") == 2  # the failed one is not counted

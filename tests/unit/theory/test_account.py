@@ -121,6 +121,10 @@ def test_decisions_are_divided_by_label_first():
     whole = (logits[0] > 0).mean() - (logits[1] > 0).mean()
     assert of_decisions(*logits, *labels).sum() == pytest.approx(whole, abs=EXACT)
     assert np.isnan(of_decisions(*logits, labels[0], np.ones(300))).all()  # nobody of label 0 to compare with
+    c, (dense,), sensitive, labels = drawn(9, 2)
+    logits = c[:, 0].round()  # many of them 0, which decides for nobody
+    whole, *_ = Pass(c, c, [csr_matrix(dense)], sensitive, labels, np.ones(3), logits).accounts("x")
+    assert whole.decided == pytest.approx(mean_difference(logits > 0.0, labels >= -1, sensitive, 1))
 
 
 def test_rows_that_a_group_lacks_have_no_account():
