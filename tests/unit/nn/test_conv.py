@@ -77,6 +77,8 @@ def test_without_its_steps_it_is_gat(edge_index):
     fair = FairGATConv(5, 8, alpha_chi=None, spectral_norm=False, eta=None)
     fair.load_state_dict(plain.state_dict())
     torch.testing.assert_close(fair(features(), edge_index), plain(features(), edge_index))
+    assert str(plain) == "GATConv(5, 8, heads=1)"
+    assert str(fair) == "FairGATConv(5, 8, heads=1, alpha_chi=None, spectral_norm=False, eta=None)"
 
 
 def test_attention_dropout(edge_index):
