@@ -8,11 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from obtain import obtain
+from scipy.spatial.distance import cdist
 
 from fairgat import config
 from fairgat.config import Dataset
 from fairgat.data import datasets, sources
 from fairgat.data.graph import Graph
+from fairgat.data.sources import public
 from fairgat.errors import ConfigError, DataError
 
 
@@ -64,6 +66,14 @@ def test_a_published_data_set_is_an_entry(tmp_path, monkeypatch):
     (tmp_path / "mirror/mine/nodes.csv").write_bytes(nodes.replace(b"4", b"5"))
     with pytest.raises(DataError, match=r"(?s)mine/nodes\.csv.*it gave \d+ bytes with SHA-256"):
         obtain("mine", settings, tmp_path / "raw2", tmp_path / "mirror")
+
+
+def test_similar_pairs_are_those_that_a_look_at_all_pairs_finds():
+    records = np.random.default_rng(0).normal(size=(60, 3))
+    records[1] = records[0]
+    similarity = 1 / (1 + cdist(records, records)) - 2 * np.eye(60)
+    pairs = np.argwhere(similarity > 0.8 * similarity.max(axis=1, keepdims=True))
+    assert public.similar_pairs(records, 0.8).tolist() == pairs.tolist()
 
 
 def test_all_problems_are_reported_at_once():
