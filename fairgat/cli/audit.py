@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace) -> None:
     folder = arguments.results_dir / "audit"
     headline, numbers = folder / "headline.txt", folder / "counts.csv"
     for path in (headline, numbers):
-        if arguments.results_dir.is_dir() and not path.exists():
+        if not path.exists():
             raise DataError(
                 f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run of the paper's data sets "
                 "makes it: snakemake --cores 2; for results elsewhere: --results-dir DIR"

@@ -21,33 +21,35 @@ claims,accuracy,supported,1
 """
 
 
-def audit(folder, capsys, *, headline="9 agree, 3 not run.", counts=COUNTS):
-    (folder / "audit").mkdir()
-    (folder / "audit/headline.txt").write_text(headline)
-    (folder / "audit/counts.csv").write_text(counts)
-    status = cli.main(["audit", "--results-dir", str(folder)])
-    return status, capsys.readouterr()
-
-
-def test_headline_counts_and_paths_are_printed(tmp_path, capsys):
-    status, said = audit(tmp_path, capsys)
-    lines = [line.split() for line in said.out.splitlines()]
-    assert status == 0 and "9 agree, 3 not run." in said.out
+def test_headline_counts_and_paths_are_printed(tmp_path, capsys, refused):
+    write_text(tmp_path / "audit/headline.txt", "9 agree, 3 not run.")
+    write_text(tmp_path / "audit/counts.csv", COUNTS)
+    assert cli.main(["audit", "--results-dir", str(tmp_path)]) == 0
+    said = capsys.readouterr().out
+    lines = [line.split() for line in said.splitlines()]
+    assert "9 agree, 3 not run." in said and str(tmp_path / "audit/claims.md") in said
     assert ["fair", "accuracy"] in lines and ["agrees", "9", "7"] in lines and ["supported", "2", "1"] in lines
-    assert str(tmp_path / "audit/claims.md") in said.out
-
-
-def test_a_damaged_file_is_named(tmp_path, capsys):
-    status, said = audit(tmp_path, capsys, counts="a,b\n1,2\n")
-    assert status == 1 and "counts.csv lacks the column about" in said.err
+    write_text(tmp_path / "audit/counts.csv", "a,b\n1,2\n")
+    assert "counts.csv lacks the column about" in refused("audit", "--results-dir", tmp_path)
+    (tmp_path / "audit/counts.csv").unlink()
+    assert "holds no audit" in refused("audit", "--results-dir", tmp_path)
+    assert "holds no audit" in refused("audit", "--results-dir", tmp_path / "audit/headline.txt")
 
 
 @pytest.mark.parametrize(
-    ("place", "expected"), [(".", "holds no audit"), ("README.md", "counts.csv cannot be read: Not a directory")]
+    ("error", "status", "said"),
+    [
+        (KeyboardInterrupt(), 130, "interrupted"),
+        (BrokenPipeError(), 0, ""),  # its reader has seen enough
+        (ModuleNotFoundError(name="pandas.core"), 1, "pandas.core is not installed"),
+    ],
 )
-def test_results_without_an_audit_are_named(tmp_path, refused, place, expected):
-    (tmp_path / "README.md").write_text("")
-    assert expected in refused("audit", "--results-dir", tmp_path / place)
+def test_a_command_that_ends_early_shows_no_traceback(monkeypatch, capfd, error, status, said):
+    def run(arguments):
+        raise error
+
+    monkeypatch.setattr("fairgat.cli.audit.run", run)
+    assert cli.main(["audit"]) == status and said in capfd.readouterr().err
 
 
 @pytest.fixture

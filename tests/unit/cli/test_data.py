@@ -3,6 +3,7 @@
 import hashlib
 
 import pytest
+import yaml
 
 from fairgat import config
 from fairgat.cli import data as commands
@@ -100,33 +101,40 @@ def test_the_command_line(tmp_path, capsys, refused):
     assert "'core' is not a data set; did you mean 'cora'?" in refused(*where, "core")
 
 
-def test_stats_counts_a_graph(tmp_path, capsys):
-    overlay = tmp_path / "mine.yaml"
-    options = "{nodes: 400, group_homophily: 0.25, dependence: 0.4}"
-    overlay.write_text(f"datasets: {{mine: {{task: node_classification, source: blocks, options: {options}}}}}\n")
-    command = ["data", "stats", "--config", "config.yaml", str(overlay), "--dataset", "mine", "--out", str(tmp_path)]
-    assert cli.main(command) == 0
-    name, *lines = capsys.readouterr().out.splitlines()
+@pytest.fixture
+def stats(tmp_path, capsys):
+    """What `fairgat data stats` prints of a data set of this source with these options."""
+
+    def printed(source, **options):
+        entry = {"task": "node_classification", "source": source, "options": options}
+        (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"datasets": {"mine": entry}}))
+        overlays = ["config.yaml", str(tmp_path / "mine.yaml")]
+        folders = ["--out", str(tmp_path), "--data-mirror", str(tmp_path)]
+        assert cli.main(["data", "stats", "--config", *overlays, "--dataset", "mine", *folders]) == 0
+        return capsys.readouterr().out.splitlines()
+
+    return printed
+
+
+def test_stats_counts_a_graph(stats):
+    name, *lines = stats("blocks", nodes=400, group_homophily=0.25, dependence=0.4)
     shown = dict(line.split(maxsplit=1) for line in lines)
     assert name == "mine:" and shown["s0"] == "200" and shown["label_gap"] == "0.4000"
     assert float(shown["group_homophily"]) == pytest.approx(0.25, abs=0.05)
     assert shown["alpha_chi"].startswith("0.25: 0.2500, 0.5: 0.5")
 
 
-def test_stats_say_what_each_column_was_taken_for(tmp_path, capsys):
+def test_stats_say_what_each_column_was_taken_for(tmp_path, stats):
     nodes = "who,age,almost,sex,won\n" + "".join(
         f"p{k},{20 + k},{k % 2 if k else 1},{'fm'[k % 2]},{k // 2 % 2}\n" for k in range(40)
     )
-    (tmp_path / "n.csv").write_text(nodes)
-    (tmp_path / "e.csv").write_text("a,b\n" + "".join(f"p{k},p{k + 1}\n" for k in range(39)) + "p1,p0\np9,p9\n")
-    options = (
-        f"{{nodes: {tmp_path}/n.csv, edges: {tmp_path}/e.csv, id: who, sensitive: sex, label: won, drop: [self_loops]}}"
-    )
-    overlay = tmp_path / "mine.yaml"
-    overlay.write_text(f"datasets: {{mine: {{task: node_classification, source: tables, options: {options}}}}}\n")
-    command = ["data", "stats", "--config", "config.yaml", str(overlay), "--dataset", "mine", "--out", str(tmp_path)]
-    assert cli.main(command) == 0
-    lines = capsys.readouterr().out.splitlines()
+    edges = "a,b\n" + "".join(f"p{k},p{k + 1}\n" for k in range(39)) + "p1,p0\np9,p9\n"
+    files = {}  # in the mirror
+    for kind, text in (("nodes", nodes), ("edges", edges)):
+        (tmp_path / f"{kind}.csv").write_text(text)
+        checksum = hashlib.sha256(text.encode()).hexdigest()
+        files[kind] = {"file": f"{kind}.csv", "url": "https://localhost:9/", "sha256": checksum}
+    lines = stats("tables", **files, id="who", sensitive="sex", label="won", drop=["self_loops"])
     assert lines[1:13] == [
         "  column who: id: p0, p1, p2, p3, p4, ... (40 values)",
         "  column age: feature: 20 to 59, all different",

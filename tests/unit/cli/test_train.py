@@ -44,9 +44,9 @@ def test_wrong_arguments_are_explained(project, capsys, arguments, message):
 def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, capsys):
     """By the scores that `collect` would find."""
     (project / "more.yaml").write_text("seed: 3\ntraining: {threads: 2, node_classification: {epochs: 3}}")
-    assert train("--config", "config.yaml", "more.yaml") == 0
+    assert train("--config", "config.yaml", "more.yaml", "--eta", "1", method="fairgat") == 0
     said = capsys.readouterr().out
-    (path,) = project.rglob("run.json")
+    (path,) = project.rglob("fairgat/eta~1.0/split-0/run.json")  # as the grid spells it
     graph, split = (load_npz(next(project.rglob(f"{name}.npz"))) for name in ("demo-social", "split-0"))
     assert cli.main(["evaluate", str(path.parent)]) == 0
     shown = capsys.readouterr().out
