@@ -58,7 +58,7 @@ def test_claims_on_the_papers_own_numbers(number, failing):
         (2, {("pokec-z", "fairgat", "equal_opportunity"): 2.31}),  # a tie is not the lowest
         (4, {("recidivism", "fairgat", "accuracy"): 94.62}),
         (5, {("pokec-n", "fairgat-steps-23", metric): mean for metric, mean in
-             {"accuracy": 67.14, "statistical_parity": 0.9, "equal_opportunity": 1.68}.items()}),  # worse in nothing
+             {"accuracy": 67.136, "statistical_parity": 0.9, "equal_opportunity": 1.68}.items()}),  # worse in nothing
         (6, {("recidivism", "fairgat", "seconds"): 3.42}),  # 1.11 times
         (6, {("recidivism", "nifty", "seconds"): 14.2}),  # 4.63 times
         (7, {("cora", "fairgat", "accuracy"): 73.93}),

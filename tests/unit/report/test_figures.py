@@ -67,6 +67,12 @@ def test_a_crowd_is_what_others_leave_no_room():
     assert style.crowd(crowd[:5]) is None and style.crowd(np.ones((4, 1))) is None
 
 
+def test_published_numbers_have_a_panel_for_each_task_for_utility_and_for_fairness(draw):
+    titles = {ax.get_title("left").removesuffix(", closer") for ax in draw("published").axes} - {""}
+    tasks, kinds = ("Node classification", "Link prediction"), ("accuracy", "fairness measures")
+    assert titles == {f"{task}: {kind} (%)" for task in tasks for kind in kinds}
+
+
 def test_runtime_marks_the_median(draw):
     assert draw("runtime").axes[0].lines[1].get_xdata().tolist() == pytest.approx([0.2])
 
