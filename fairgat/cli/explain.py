@@ -105,7 +105,7 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
         said += (
             f" Over all nodes their shares of positive logits differ by {_points(whole.decided)} points: "
             f"{_points(whole.base_rates)} by base rates, {_points(whole.means)} by the means among people of a label, "
-            f"{_points(whole.remainder)} by what else differs among them."
+            f"{_points(whole.remainder)} by other differences among them."
         )
     yield said
     yield f"Fair attention sets mixing only. {_optimum(whole, groups)}"

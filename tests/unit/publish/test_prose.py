@@ -21,7 +21,6 @@ FORMS = {  # of rows of differences.csv
     "size": lambda rows: f"{100 * abs(only(rows).difference):.1f} ± {half(only(rows)):.1f}",
     "signed": lambda rows: f"{100 * only(rows).difference:+.1f} ± {half(only(rows)):.1f}",
     "points": lambda rows: f"{100 * abs(only(rows).difference):.0f}",
-    "tenths": lambda rows: f"{100 * abs(only(rows).difference):.1f}",
     "for-others": lambda rows: f"{100 * only(rows).corrected:.1f}",
     "mean": lambda rows: f"{100 * only(rows)['mean']:.1f}",
     "range": lambda rows: f"{100 * rows.difference.abs().min():.0f} to {100 * rows.difference.abs().max():.0f}",
