@@ -266,11 +266,6 @@ class Config(Model):
         run = self.only or [name for name, entry in self.methods.items() if not entry.same_as]
         return [name for name, entry in self.methods.items() if task in entry.tasks and name in run]
 
-    def only_timed(self) -> list[str]:
-        """List the methods that take part in no task."""
-        known = self.only or self.methods
-        return [name for name in known if not self.methods[name].tasks]
-
     def methods_on(self, dataset: str) -> list[str]:
         """List the methods that are run on `dataset`, in config order."""
         known = self.methods_of(self.datasets[dataset].task)

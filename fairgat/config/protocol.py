@@ -65,9 +65,11 @@ PathText = Annotated[str, BeforeValidator(normal_path)]
 
 
 class Model(BaseModel):
-    """Unknown keys are errors, so are numbers that are not finite, and values are never changed after validation."""
+    """Unknown keys, numbers that are not finite and defaults out of bounds are errors; values are never changed."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False)
+    model_config = ConfigDict(
+        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False, validate_default=True
+    )
 
     @field_validator("*", mode="wrap")
     @classmethod

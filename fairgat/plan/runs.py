@@ -181,7 +181,8 @@ class Plan:
 
     def timed(self, dataset: str) -> list[str]:
         """List the methods whose epochs are timed on a data set: those that are run on it, and those without tasks."""
-        known = [*self.config.methods_on(dataset), *self.config.only_timed()]
+        asked = self.config.only or self.config.methods
+        known = {*self.config.methods_on(dataset), *(name for name in asked if not self.config.methods[name].tasks)}
         return [method for method in self.config.table("runtime").methods if method in known]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:

@@ -36,6 +36,12 @@ def test_predictions_are_in_the_data_sets_own_order(graph):
     assert accuracy == judged(method, graph, output)["test"]["accuracy"]
 
 
+def test_a_logit_of_zero_predicts_label_0(graph):
+    validated = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["validation"]
+    accuracy = make("gat", graph).task.validate(torch.zeros(90))["accuracy"]
+    assert accuracy == (graph.labels[validated] == 0).mean()
+
+
 def test_sampled_non_edges(graph):
     task = make("gat", graph, LINK).task
     known = set(map(tuple, task.graph.edge_index.T.tolist()))
