@@ -75,17 +75,13 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
         DataError: the folder is missing or holds none of the files, or a file that is not found has its name there on
             other bytes or may be one that cannot be read; the others are taken in all the same.
     """
-    wanted = [(name, file) for name, files in _wanted(config, names).items() for file in files if file.pin]
-    sought = {(mirror / file.name if mirror else _raw(config, name) / file.basename): file for name, file in wanted}
     if not source.is_dir():
         raise DataError(f"{source} is not a folder")
-    lines, unread, paths = [], [], sorted(path for path in source.rglob("*") if path.is_file())
-    for path in paths:
-        try:
-            pins = identities(path)
-        except OSError as error:
-            unread.append(f"{path} cannot be read: {error.strerror}")
-            continue
+    sought = _sought(config, mirror, names)
+    paths = sorted(path for path in source.rglob("*") if path.is_file())
+    pins_of, unread = _identified(paths)
+    lines = []
+    for path, pins in pins_of.items():
         for target in [target for target, file in sought.items() if file.pin in pins]:
             file = sought.pop(target)
             download.place(file, path, target.parent)
@@ -101,6 +97,27 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
     if not lines:
         raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
     return lines
+
+
+def _sought(config: Config, mirror: Path | None, names: list[str] | None) -> dict[Path, File]:
+    """Give the pinned files of the data sets, by the place that each is copied to."""
+    return {
+        mirror / file.name if mirror else _raw(config, name) / file.basename: file
+        for name, files in _wanted(config, names).items()
+        for file in files
+        if file.pin
+    }
+
+
+def _identified(paths: Iterable[Path]) -> tuple[dict[Path, set[str]], list[str]]:
+    """Give what each file's bytes may be known by, and a line for each that cannot be read."""
+    pins, unread = {}, []
+    for path in paths:
+        try:
+            pins[path] = identities(path)
+        except OSError as error:
+            unread.append(f"{path} cannot be read: {error.strerror}")
+    return pins, unread
 
 
 def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:

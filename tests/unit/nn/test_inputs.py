@@ -163,6 +163,7 @@ def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
             out.square().sum().backward()
             results.append([out, *(p.grad.clone() for p in layer.parameters())])
         torch.testing.assert_close(*results, rtol=1e-4, atol=1e-5)
+        assert x in products._bags
         x[3] = 2.0
 
 

@@ -10,6 +10,7 @@ from fairgat.nn import CSRGraph, FairGATConv, GATConv, LinkEncoder, NodeClassifi
 def test_the_classifier_is_its_layers(double, center, edge_index, sensitive):
     torch.manual_seed(0)
     model = NodeClassifier(FairGATConv, 5, 8, spectral_norm=True, eta=0.75, center=center)
+    torch.nn.init.ones_(model.bias)
     x, graph = torch.randn(30, 5), CSRGraph.from_edge_index(edge_index, 30, sensitive)
     h = model.conv2(model.conv1(x, graph).relu(), graph).relu()
     z = h @ model.linear.weight[0]
