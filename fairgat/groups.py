@@ -1,4 +1,4 @@
-"""What a group is: the layer, the metrics, R_chi and own data ask here. Without PyTorch.
+"""What a group is, and how far groups mix: the layer, the metrics, R_chi and own data ask here. Without PyTorch.
 
 Groups are integers, bool or texts, one for each node. Floats name no group, as a range of numbers must be cut first;
 and where a node's group is missing, that is neither a group of its own nor left out in silence.
@@ -57,6 +57,15 @@ def known(values: Any, what: str) -> np.ndarray:
     if np.ma.is_masked(values):
         raise ValueError(f"some {what} are masked: leave out these nodes, or fill them in")
     return np.asarray(values)
+
+
+def contraction(mixing: np.ndarray) -> float:
+    """Compute tau, Dobrushin's coefficient of the shares (K, K) that each group's members give to each group.
+
+    It is half the largest L1 distance between two rows: how much of a difference between groups mixing leaves. For two
+    groups it is Theorem 1's factor, |a_0 + a_1 - 1| with a_s the share of a group's own.
+    """
+    return float(np.abs(mixing[:, None] - mixing[None]).sum(axis=2).max() / 2)
 
 
 def _typed(sensitive: Any) -> np.ndarray:

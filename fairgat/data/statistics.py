@@ -8,6 +8,7 @@ import numpy as np
 from fairgat.config import TASKS, Splits, Task
 from fairgat.data.graph import UNLABELLED, Graph, alpha_chi
 from fairgat.data.splits import edge_split
+from fairgat.groups import contraction
 
 
 def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
@@ -46,7 +47,7 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "without_other_group": 1 - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
         "label_gap": float(np.ptp(positive)) if len(sizes) == 2 and sizes.all() else None,
         "by_group": dict(zip(graph.group_names, by_group, strict=True)),
-        "tau": tau(mixing(graph)),
+        "tau": contraction(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
         "alpha_chi": {str(limit): alpha_chi(shares, limit) for limit in limits},
     }
@@ -85,14 +86,6 @@ def mixing(graph: Graph) -> np.ndarray:
     seen[np.arange(n), graph.sensitive] += 1
     seen /= seen.sum(axis=1, keepdims=True)
     return np.stack([seen[graph.sensitive == group].mean(axis=0) for group in range(s)])
-
-
-def tau(shares: np.ndarray) -> float:
-    """Compute Dobrushin's coefficient of (S, S) shares: half the largest distance in sum between two groups' rows.
-
-    For two groups, |a_0 + a_1 - 1| with a_s the share of a group's own: the factor of Theorem 1.
-    """
-    return float(np.abs(shares[:, None] - shares[None]).sum(axis=2).max() / 2)
 
 
 def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:

@@ -70,7 +70,7 @@ class Shares:
     @property
     def tau(self) -> float | None:
         """B's coefficient of contraction: 0 where all groups attend alike, 1 where two have no group in common."""
-        return None if self.reached is None else contraction(self.reached)
+        return None if self.reached is None else grouping.contraction(self.reached)
 
     def numbers(self, sensitive: Any) -> np.ndarray:
         """(N,) the number of each node's group.
@@ -113,11 +113,6 @@ def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:
     """(M,) int64 number of the kind (a, T), from the rows' groups (M,) and the groups that they hold (M, K)."""
     size = present.shape[1]
     return (present @ (1 << np.arange(size))) * size + own
-
-
-def contraction(mixing: np.ndarray) -> float:
-    """Dobrushin's coefficient of a row-stochastic B (K, K): the largest of half the L1 distances between two rows."""
-    return float(np.abs(mixing[:, None] - mixing[None]).sum(2).max() / 2)
 
 
 def balanced_shares(

@@ -20,8 +20,8 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from fairgat.errors import NotDefined
+from fairgat.groups import contraction
 from fairgat.nn.normalise import ROUNDING
-from fairgat.nn.shares import contraction
 
 RELU = IDENTITY = 1.0  # L of the activations, element by element
 SIGMOID = 0.25

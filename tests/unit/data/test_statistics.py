@@ -43,11 +43,6 @@ def test_counts():
     }  # fmt: skip
 
 
-def test_tau_is_the_largest_distance_between_two_groups():
-    shares = np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0, 1]])
-    assert statistics.tau(shares) == pytest.approx(1.0) and statistics.tau(shares[:2, :2]) == pytest.approx(0.125)
-
-
 def test_the_label_gap_is_that_of_labelled_nodes_and_of_two_labels():
     graph = social()
     unlabelled, others = (replace(graph, labels=each) for each in (np.array([0, 1, -1, -1, 1]), graph.labels + 1))

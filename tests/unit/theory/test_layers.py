@@ -12,8 +12,8 @@ from fairgat import theory
 from fairgat.config import NodeTraining
 from fairgat.data.graph import symmetrise
 from fairgat.errors import DataError, NotDefined
+from fairgat.groups import contraction
 from fairgat.nn import CSRGraph, FairGATConv, GATConv
-from fairgat.nn.shares import contraction
 from fairgat.training.loop import fit
 
 SOON = settings(max_examples=60, deadline=None, derandomize=True)
@@ -195,6 +195,7 @@ def test_mixing_in_two_layers_contracts_twice(seed):
     assert contraction(a @ b) <= contraction(a) * contraction(b) + 1e-12 <= 1 + 2e-12
     (stay, go), (back, remain) = rng.dirichlet([1, 1], 2)
     assert contraction(np.array([[stay, go], [back, remain]])) == pytest.approx(abs(go + back - 1))
+    assert contraction(np.array([[0.5, 0.5, 0], [0.25, 0.5, 0.25], [0, 0, 1]])) == pytest.approx(1)
 
 
 def test_heads_add_up_over_three_groups():
