@@ -217,10 +217,11 @@ def test_the_figure(frame, task, tmp_path):
 def test_the_figure_cuts_what_lies_far_beyond_and_says_its_number(frame):
     far = (frame["method"] == "fairgat-centred") & (frame["metric"] == "accuracy")
     moved = {"difference": -0.9, "low": -0.91, "high": -0.89}
-    ax = forest.figure(
-        SETTINGS, frame.assign(**{name: frame[name].mask(far, v) for name, v in moved.items()}), NODE
-    ).axes[0]
+    cut = forest.figure(SETTINGS, frame.assign(**{name: frame[name].mask(far, v) for name, v in moved.items()}), NODE)
+    ax = cut.axes[0]
     assert ax.get_xlim()[0] > -80 and "−90.0" in [text.get_text() for text in ax.texts]
+    wide = forest.figure(SETTINGS, frame.assign(**{name: 4 * frame[name] for name in moved}), NODE)  # all are
+    assert "goes on beyond" in cut.get_supxlabel() and "goes on beyond" not in wide.get_supxlabel()
 
 
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
