@@ -181,7 +181,7 @@ def _columns(
         yield name, degree if name == "degree" else np.ones_like(degree)
 
 
-def feature_columns(nodes: Table, roles: Roles, beside_x: bool = False) -> list[str]:
+def feature_columns(nodes: Table, roles: Roles, beside_x: bool) -> list[str]:
     """List the columns that are features."""
     for name in (*roles.exclude, *(roles.features or ()), *roles.categories):
         nodes.column(name)

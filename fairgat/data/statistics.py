@@ -10,6 +10,9 @@ from fairgat.data.graph import UNLABELLED, Graph, alpha_chi
 from fairgat.data.splits import edge_split
 from fairgat.groups import contraction
 
+TELLING = 0.95
+"""The AUC, of a feature or its opposite, from which it almost says which nodes are of a group."""
+
 
 def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
     """Count what can be counted in a graph.
@@ -88,12 +91,8 @@ def mixing(graph: Graph) -> np.ndarray:
     return np.stack([seen[graph.sensitive == group].mean(axis=0) for group in range(s)])
 
 
-def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
-    """Find features that almost say the label or the group: each with what it says, and how well, as an AUC.
-
-    Args:
-        least: the AUC, of the feature or its opposite, from which it almost says which nodes are of a group.
-    """
+def telling(graph: Graph) -> list[tuple[str, str, float]]:
+    """Find features that almost say the label or the group: each with what it says, and how well, as an AUC."""
     names = graph.facts.get("feature_names", range(graph.num_features))
     everyone = np.arange(graph.num_nodes)
     targets = {f"group {title}": (everyone, graph.sensitive == group) for group, title in enumerate(graph.group_names)}
@@ -101,7 +100,7 @@ def telling(graph: Graph, least: float = 0.95) -> list[tuple[str, str, float]]:
     told: dict[str, tuple[str, float]] = {}
     for what, (nodes, inside) in targets.items():
         for name, auc in zip(names, _aucs(graph.features[nodes], inside[nodes]), strict=True):
-            if auc >= least:
+            if auc >= TELLING:
                 told.setdefault(str(name), (what, auc))
     return [(name, what, auc) for name, (what, auc) in told.items()]
 

@@ -270,7 +270,7 @@ _graphs = WeakTensorKeyDictionary()  # edge_index to a dictionary, whose values 
 
 @uncompiled  # SciPy cannot be traced
 def csr_of(
-    edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None" = None
+    edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None"
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
 

@@ -46,7 +46,7 @@ def row(*entries: Cell | Text | int, group: int = 0) -> Row:
     return Row([text if isinstance(text, Cell) else Cell(text) for text in texts], group)
 
 
-def titled(title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int = 0) -> list[Row]:
+def titled(title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int) -> list[Row]:
     """The rows of one thing, whose title stands in the first of them."""
     return [row("" if place else title, *line, group=group) for place, line in enumerate(lines)]
 

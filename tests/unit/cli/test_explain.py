@@ -57,6 +57,8 @@ def test_the_numbers_of_the_five_lines_add_up(explained, method):
         assert len(parts) == 4 and sum(parts) == pytest.approx(whole, abs=0.03)
     decided, *parts = found[10:]
     assert len(parts) == 3 and sum(parts) == pytest.approx(decided, abs=0.16)
+    share, stays = re.search(r"A share of (\S+) on .* makes it 0; .* (\S+) of the gap would stay", lines[4]).groups()
+    assert 0.5 <= float(share) <= 1 and float(stays) == pytest.approx(found[0] - found[1], abs=0.011)
 
 
 @pytest.mark.parametrize(
