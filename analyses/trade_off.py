@@ -13,16 +13,17 @@ import pandas as pd
 
 from analyses import common
 from fairgat import cells, measures
-from fairgat.config import NodeTraining
+from fairgat.config import NodeTraining, Splits
 from fairgat.report import labels, percent, style
 from fairgat.report.model import Block, Cell, Panel, Table, row
-from fairgat.scores.paired import against
+from fairgat.scores.paired import against, half_width
 
 BASE, REFERENCE = "gat", "fairgat-uncapped"
 ACCURACY, *GAPS = measures.names(NodeTraining.task, "audited")
 CHOICE = ["dataset", "measure", "budget", "method"]
 BUDGETS = (0.005, 0.01, 0.02)
 """Validation accuracy that may be lost against GAT."""
+RATIO = Splits().test_ratio(NodeTraining.divides)
 
 
 def every_cell(scores: pd.DataFrame) -> pd.DataFrame:
@@ -72,8 +73,9 @@ def budgets(validation: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
     validation gap. Thresholds are fitted to validation nodes, so that their gap there is less than elsewhere.
 
     Returns:
-        A row per data set, measure, budget and method with its cell: `accuracy` and `difference`, its test accuracy and
-        gap less GAT's, and `less_fairgat`, its gap less FairGAT's at the same budget, each with `_low` and `_high`.
+        A row per data set, measure, budget and method with its cell: `accuracy`, `auc` and `difference`, its test
+        scores and gap less GAT's, and `less_fairgat`, its gap less FairGAT's at the same budget, each with `_low` and
+        `_high`, and `_corrected`, half the interval for other people.
     """
     chosen = choices(validation)
     scored, base = chosen.merge(test, on=common.RUN), test[test["method"] == BASE]
@@ -82,11 +84,13 @@ def budgets(validation: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
     same_split = ["dataset", "split", "metric"]
     compared = {
         "accuracy": against(scored[scored["metric"] == ACCURACY], base, same_split, CHOICE),
+        "auc": against(scored[scored["metric"] == "auc"], base, same_split, CHOICE),
         "difference": against(gaps, base, same_split, CHOICE),
         "less_fairgat": against(gaps[~fairgat], gaps[fairgat], [*same_split, "measure", "budget"], CHOICE),
     }
     for name, less in compared.items():
-        columns = {"difference": name, "low": f"{name}_low", "high": f"{name}_high"}
+        less["corrected"] = half_width(less, RATIO)
+        columns = {"difference": name} | {end: f"{name}_{end}" for end in ("low", "high", "corrected")}
         chosen = chosen.merge(less.rename(columns=columns)[[*CHOICE, *columns.values()]], how="left", on=CHOICE)
     return chosen
 
@@ -106,7 +110,8 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
             ax.set_xlabel("accuracy lost")
             ax.set_ylabel(f"{style.label(gap)}: narrowed")
         panels[0].set_title(style.plain(datasets[dataset]), loc="left", fontweight="bold")
-    drawn.supxlabel("in points, less GAT on the same splits; a line joins the cells of a method's front", fontsize=8)
+    said = "in points on test, less GAT on the same splits; a line joins the cells of a method's front"
+    drawn.supxlabel(said, fontsize=8)
     style.legend(drawn, looks.values())
     return drawn
 
@@ -125,16 +130,17 @@ def table(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]) 
     panels = []
     for (gap, budget), mine in rows.groupby(["measure", "budget"], sort=False):
         blocks = [Block(datasets[name], _rows(lines, titles)) for name, lines in mine.groupby("dataset", sort=False)]
-        header = ["Data set", "Method", "Cell", "Accuracy", labels.metric(gap), "less FairGAT's"]
+        header = ["Data set", "Method", "Cell", "Accuracy", "AUC", labels.metric(gap), "less FairGAT's"]
         title = f"{measures.find(gap).label}, up to {100 * budget:g} points of validation accuracy"
-        panels.append(Panel("multirow", header, blocks, title, align="lllrrr"))
+        panels.append(Panel("multirow", header, blocks, title, align="lllrrrr"))
     return Table(
         name="budgets",
         caption="What a method narrows where it may lose so much accuracy.",
         explanation=(
             "Of the cells that lose no more than the budget against GAT on validation, in the mean over the splits, "
-            "the one with the least gap there. Test accuracy and gap less GAT's, and the gap less FairGAT's at that "
-            f"budget, in points, ± half the 95 % interval; bold where that leaves out 0. {percent.OF_SPLITS}"
+            "the one with the least gap there, where thresholds are fitted, too. Test scores less GAT's, and the gap "
+            "less FairGAT's at that budget, in points, ± half the 95 % interval; bold where that leaves out 0. "
+            f"{percent.OF_SPLITS}"
         ),
         panels=panels,
         notes=[],
@@ -142,7 +148,7 @@ def table(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]) 
 
 
 def _rows(lines: pd.DataFrame, titles: dict[str, str]) -> list:
-    compared = ("accuracy", "difference", "less_fairgat")
+    compared = ("accuracy", "auc", "difference", "less_fairgat")
     return [
         row(titles[line["method"]], _cell_text(line["cell"]), *(_signed(line, name) for name in compared))
         for _, line in lines.iterrows()

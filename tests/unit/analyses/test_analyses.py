@@ -197,7 +197,7 @@ def study_of_costs(tmp_path_factory):
         ("fairgat-uncapped", "default", 0.004, 0.03),
         *cells,
     ]:
-        values = {"accuracy": 0.9 - lost, GAPS[0]: 0.1 - narrowed, GAPS[1]: 0.1 - narrowed / 2}
+        values = {"accuracy": 0.9 - lost, "auc": 0.8 - lost, GAPS[0]: 0.1 - narrowed, GAPS[1]: 0.1 - narrowed / 2}
         for name, value in values.items():
             scores.append(("d", method, cell, name, value + noise * (1 + lost)))
             scores.append(("d", method, cell, name, [value] * 3, "validation"))
@@ -221,7 +221,11 @@ def test_methods_at_the_accuracy_that_may_be_lost(study_of_costs):
     assert set(rows["cell"].xs("gat-penalty", level="method")) == {"small~1"}  # the others lose 3 points
     parity = rows.loc[(GAPS[0], 0.01)]
     assert parity.loc["gat-penalty", "difference"] == pytest.approx(-0.01)
+    assert parity.loc["gat-penalty", "auc"] == pytest.approx(-LOST["small~1"])
     assert parity.loc["gat-penalty", "less_fairgat"] == pytest.approx(0.02)
+    half = -0.01 - parity.loc["gat-penalty", "difference_low"]
+    wider = np.sqrt((1 / 3 + 0.3 / 0.4) / (1 / 3))  # Nadeau and Bengio, for three splits
+    assert parity.loc["gat-penalty", "difference_corrected"] == pytest.approx(half * wider)
     assert np.isnan(parity.loc["fairgat-uncapped", "less_fairgat"])
     assert "| GAT-PENALTY" in (study_of_costs / "budgets.md").read_text()
 
