@@ -24,6 +24,7 @@ CHOICE = ["dataset", "measure", "budget", "method"]
 BUDGETS = (0.005, 0.01, 0.02)
 """Validation accuracy that may be lost against GAT."""
 RATIO = Splits().test_ratio(NodeTraining.divides)
+"""Test people for each one that is trained on, as config.yaml divides them."""
 
 
 def every_cell(scores: pd.DataFrame) -> pd.DataFrame:

@@ -103,7 +103,7 @@ def _cut(nodes: Table, name: str, bins: tuple[float, ...]) -> "pd.Categorical":
     import pandas as pd
 
     numbers = nodes.numbers(name)
-    nodes.refuse(np.isnan(numbers) & ~empty(nodes.column(name)), "which is no number, and has `bins`", name)
+    nodes.refuse(np.isnan(numbers) & ~empty(nodes.column(name)), "which is not a number, and has `bins`", name)
     ends = [f"{end:.15g}" for end in bins]
     middle = [f"{low} to below {high}" for low, high in itertools.pairwise(ends)]
     names = [f"below {ends[0]}", *middle, f"{ends[-1]} and above"]
@@ -199,7 +199,7 @@ def _number(nodes: Table, name: str, roles: Roles) -> np.ndarray:
     if not (lacking := np.isnan(numbers)).any():
         return numbers
     none = lacking & ~empty(nodes.column(name))
-    nodes.refuse(none, "which is no number: list the column in `categories`, or in `exclude`", name)
+    nodes.refuse(none, "which is not a number: list the column in `categories`, or in `exclude`", name)
     if not roles.fill:
         nodes.refuse(lacking, "and is a feature: `fill: mean` or `fill: zero` says what takes its place", name)
     numbers[lacking] = 0.0 if roles.fill == "zero" or lacking.all() else numbers[~lacking].mean()
