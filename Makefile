@@ -58,7 +58,7 @@ paper: env ## Run the paper's whole experiment
 # The studies, each with the overlays that it is laid over.
 # Epochs before power and placebo before dose, whose parts they are: the audit and the provenance that stay are those
 # of the whole.
-STUDIES := reference+power+epochs reference+power reference+power+headline links links-control seeds more-methods+when \
+STUDIES := reference+power+epochs reference+power links links-control seeds more-methods+when \
     $(addprefix extended+more-methods+,more-data groups trade-off dose+placebo dose)
 
 evidence: env ## Run most studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html

@@ -12,8 +12,7 @@ from matplotlib.axes import Axes
 from fairgat import frames
 from fairgat.report import style
 
-HEADLINE, POWER = "studies/headline/differences.csv", "studies/power/differences.csv"
-LINKS = "studies/links-control/differences.csv"
+POWER, LINKS = "studies/power/differences.csv", "studies/links-control/differences.csv"
 PEOPLE = {
     "recidivism": "Recidivism",
     "pokec-z-structural": "Pokec-z (structural)",
@@ -34,9 +33,6 @@ VARIANTS = {
 def differences(published: Path) -> pd.DataFrame:
     """Read the differences to GAT of node classification and of link prediction, in points."""
     links, nodes = frames.read(published / LINKS), frames.read(published / POWER)
-    if (published / HEADLINE).exists():  # of the data sets that it has so far
-        anew = frames.read(published / HEADLINE)
-        nodes = pd.concat([anew, nodes[~nodes["dataset"].isin(anew["dataset"])]])
     frame = pd.concat([nodes[nodes["dataset"].isin(PEOPLE)], links[links["dataset"].isin(ARTICLES)]])
     frame = frame[(frame["of"] == "gat") & frame["method"].isin(VARIANTS) & (frame["run_on"] == frame["dataset"])]
     columns = ["difference", "low", "high", "paper_difference"]

@@ -22,6 +22,7 @@ FORMS = {  # of rows of differences.csv
     "signed": lambda rows: f"{100 * only(rows).difference:+.1f} ± {half(only(rows)):.1f}",
     "points": lambda rows: f"{100 * abs(only(rows).difference):.0f}",
     "for-others": lambda rows: f"{100 * only(rows).corrected:.1f}",
+    "published": lambda rows: f"{100 * only(rows).paper_difference:+.2f}",
     "mean": lambda rows: f"{100 * only(rows)['mean']:.1f}",
     "range": lambda rows: f"{100 * rows.difference.abs().min():.0f} to {100 * rows.difference.abs().max():.0f}",
     "narrower": lambda rows: str((rows.high < 0).sum()),
