@@ -17,7 +17,6 @@ from fairgat.report import percent
 from fairgat.report.failures import in_words
 from fairgat.report.model import DASH, Block, Panel, Row, Table, row
 from fairgat.scores.paired import differences
-from fairgat.scores.runs import FAILURE
 
 RUN = ["dataset", "method", "cell", "split"]
 SCORE = ["dataset", "method", "cell", "part", "protocol", "metric"]
@@ -62,8 +61,10 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     both = runs.dropna()
     if both.empty:
         raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
-    metrics = sorted(({*first["metric"]} ^ {*second["metric"]}) - {FAILURE})  # that only one of them knows
-    scores = _scores(first, second, both, metrics)
+    finished = both.query("a == b == @FINISHED")[RUN]
+    first, second = first.merge(finished), second.merge(finished)
+    metrics = sorted({*first["metric"]} ^ {*second["metric"]})  # that only one of them knows
+    scores = _scores(first, second, metrics)
     lost, gaps = scores[scores[["a", "b"]].isna().any(axis=1)], _gaps(scores.dropna())
     beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
     judged = [_block(f"{kind.title} that differ", _read_both(kind, a, b), kind.keys) for kind in KINDS]
@@ -117,11 +118,10 @@ def _beside(first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: s
     return pd.merge(*sides, on=keys, how="outer").set_axis([*keys, "a", "b"], axis=1)
 
 
-def _scores(first: pd.DataFrame, second: pd.DataFrame, runs: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
-    """The scores of runs that both finished, but for those of `metrics`."""
+def _scores(first: pd.DataFrame, second: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+    """The scores of two runs, but for those of `metrics`."""
     sides = (frame[frame["part"].isin(HELD_OUT) & ~frame["metric"].isin(metrics)] for frame in (first, second))
-    finished = runs.loc[(runs["a"] == FINISHED) & (runs["b"] == FINISHED), RUN]
-    return _beside(*sides, [*SCORE, "split"], "value").merge(finished)
+    return _beside(*sides, [*SCORE, "split"], "value")
 
 
 def _gaps(scores: pd.DataFrame) -> pd.DataFrame:

@@ -90,6 +90,15 @@ def test_a_metric_that_only_one_knows_is_no_difference(compare):
     assert "Of their 0 scores" in compare(metrics=["auc"])[1]
 
 
+def test_a_metric_of_what_only_one_ran_is_not_said_to_be_unknown_to_the_other(compare, capsys):
+    write(Path("b"), {("cora", "gat", "default", 0): 0.5}, metrics=["accuracy", "dp_mixed"])
+    links = Path("b/summary/node_classification/runs.csv").read_text()
+    write(Path("b"), RUNS)
+    Path("b/summary/link_prediction/runs.csv").write_text(links)
+    assert cli.main(["compare", "a", "b"]) == 0
+    assert "Not compared" not in capsys.readouterr().out
+
+
 def test_a_score_that_one_of_two_finished_runs_lacks_is_a_difference(compare):
     lacking = RUNS | {("bail", "gat", "default", 1): ""}
     status, said = compare(runs=lacking)
