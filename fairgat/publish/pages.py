@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 import jinja2
+from packaging.version import Version
 
 from fairgat import frames, measures, paper
 from fairgat.errors import DataError
@@ -69,7 +70,7 @@ def included(published: Path, name: str, link: str) -> str:
 
 
 def rendered(name: str, published: Path, link: str) -> str:
-    """Render the template of this name. It reads by `row`, `table` (a DataFrame), `text` and `json`.
+    """Render the template of this name. It reads by `row`, `table` (a DataFrame), `text`, `json` and `studies`.
 
     Raises:
         DataError: there is no such template, or a row that it asks for is not there, or there twice.
@@ -88,6 +89,7 @@ def rendered(name: str, published: Path, link: str) -> str:
         "json": lambda name: read_json(_existing(published, name)),
         "exists": lambda name: (published / name).exists(),
         "quote": lambda name: included(published, name, link),
+        "studies": lambda: studies(published),
     }
     try:
         template = environment.get_template(f"{name}.md.j2")
@@ -107,6 +109,16 @@ def row(published: Path, name: str, **values: Any) -> dict[str, Any]:
         said = ", ".join(f"{column} {value}" for column, value in values.items())
         raise DataError(f"{published / name} has {len(frame)} rows with {said}, and a page quotes one")
     return frame.iloc[0].to_dict()
+
+
+def studies(published: Path) -> dict[str, list[str]]:
+    """List the published studies by the version of this project that trained their oldest part."""
+    known: dict[str, list[str]] = {}
+    for study in sorted(published.glob("studies/*/")):
+        versions = [read_json(path)["versions"]["fairgat"] for path in study.glob("provenance*.json")]
+        if versions:
+            known.setdefault(min(versions, key=Version), []).append(study.name)
+    return {version: known[version] for version in sorted(known, key=Version)}
 
 
 def _existing(published: Path, name: str) -> Path:

@@ -9,9 +9,11 @@ import pandas as pd
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text
+from fairgat.plan import cell_folder
 from fairgat.publish import pages
 
 LARGEST = 5 << 20  # bytes per file
+SMALL = 512 << 10  # bytes of predictions: five epochs of 25,000 nodes
 
 
 def publish(results: Path) -> Path:
@@ -21,8 +23,9 @@ def publish(results: Path) -> Path:
         results: the run's results directory, whose provenance.json lists its files. Studies, each made by a
             separate run, are looked for in its folder `studies` and in that of each results directory within it, whose
             provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
-            was published of a study stays where there is none of that name. Of pages and pictures, .html and .png are
-            left out, but for explore.html: .md and .svg show the same.
+            was published of a study stays where there is none of that name. Of each chosen cell, the first split's
+            run.json and predictions are copied, where these are small: what a new measure is tried on. Of pages and
+            pictures, .html and .png are left out, but for explore.html: .md and .svg show the same.
 
     Returns:
         The published folder, which stays what it was until the new one is whole.
@@ -64,11 +67,23 @@ def publish(results: Path) -> Path:
 def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
+    copies |= {path: path.relative_to(results) for path in _predictions(results)}
     copies |= {path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))}
     for place in sorted(results.glob("*/studies")):
         copies |= _of_study(place.parent) if place.parent.name != "reference" else {}
     shown = {path: place for path, place in copies.items() if path.suffix not in (".html", ".png")}
     return shown | {path: place for path, place in copies.items() if place == Path("explore.html")}
+
+
+def _predictions(results: Path) -> list[Path]:
+    """List run.json and the predictions of every chosen cell's first split, where these are small."""
+    runs = []
+    for winners in sorted(results.glob("summary/*/winners.csv")):
+        chosen = frames.read(winners, columns=("dataset", "method", "cell"))[["dataset", "method", "cell"]]
+        cells = chosen.dropna().drop_duplicates().itertuples(index=False)
+        runs += [results / cell_folder(winners.parent.name, *cell) / "split-0" for cell in cells]
+    kept = [run for run in runs if (file := run / "predictions.npz").exists() and file.stat().st_size <= SMALL]
+    return [run / name for run in kept for name in ("run.json", "predictions.npz")]
 
 
 def _of_study(root: Path) -> dict[Path, Path]:

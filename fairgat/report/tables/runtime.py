@@ -103,6 +103,7 @@ def _how(measured: Mapping[str, Any]) -> list[str]:
         threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
         machine = entry.get("machine") or {}
         where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
-        text = f"Median of {entry['epochs']} epochs after {entry['warmup']} to warm up, {threads}"
+        epochs = f"{entry['epochs']} epoch{'s' if entry['epochs'] != 1 else ''}"
+        text = f"Median of {epochs} after {entry['warmup']} to warm up, {threads}"
         texts.append(f"{text}; {where}." if where else f"{text}.")
     return [*dict.fromkeys(texts)]

@@ -53,6 +53,20 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path)
     assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
 
 
+def test_predictions_of_each_chosen_cells_first_split_are_kept_where_they_are_small(publish, tmp_path):
+    results = tmp_path / "results"
+    write_text(results / "summary/link_prediction/winners.csv", "dataset,method,cell\ncora,gat,default\npubmed,gat,\n")
+    runs = "runs/link_prediction/cora/gat/default"
+    for split, size in (("split-0", reference.SMALL), ("split-1", 1)):
+        write_text(results / runs / split / "run.json", "{}")
+        write_text(results / runs / split / "predictions.npz", "x" * size)
+    page, folder = publish(), results / "reference"
+    assert files(folder / "runs") == {f"{runs[5:]}/split-0/run.json", f"{runs[5:]}/split-0/predictions.npz"}
+    assert "[predictions of a split](./runs)" in page
+    write_text(results / runs / "split-0/predictions.npz", "x" * (reference.SMALL + 1))
+    assert "predictions of a split" not in publish() and not (folder / "runs").exists()
+
+
 def test_a_run_that_is_not_about_the_paper_has_no_audit(publish):
     page = publish(files=["tables/comparison.md"])
     assert "| GAT | 0.5 |" in page and "117" not in page and "audit/" not in page and "costs/" not in page

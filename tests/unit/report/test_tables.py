@@ -170,7 +170,7 @@ def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
     table = build(plan, "runtime", {"runtime": [tmp_path / "a.json"]})
     on = [text.removesuffix(".").split(" on Recidivism: ") for _, text in table.notes if " on Recidivism" in text]
     assert on == [["GAT", "not measured"], ["NIFTY", "not measured (it diverged)"]]
-    assert ("", "Median of 1 epochs after 3 to warm up, 2 CPU threads.") in table.notes
+    assert ("", "Median of 1 epoch after 3 to warm up, 2 CPU threads.") in table.notes
 
 
 @pytest.mark.parametrize("name", TABLES)
