@@ -79,8 +79,9 @@ def _predictions(results: Path) -> list[Path]:
     """List run.json and the predictions of every chosen cell's first split, where these are small."""
     runs = []
     for winners in sorted(results.glob("summary/*/winners.csv")):
-        chosen = frames.read(winners, columns=("dataset", "method", "cell"))[["dataset", "method", "cell"]]
-        cells = chosen.dropna().drop_duplicates().itertuples(index=False)
+        keys = ["dataset", "method", "cell"]
+        chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
+        cells = chosen.itertuples(index=False)
         runs += [results / cell_folder(winners.parent.name, *cell) / "split-0" for cell in cells]
     kept = [run for run in runs if (file := run / "predictions.npz").exists() and file.stat().st_size <= SMALL]
     return [run / name for run in kept for name in ("run.json", "predictions.npz")]
