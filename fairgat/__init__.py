@@ -1,3 +1,3 @@
 """FairGAT: fairness-aware graph attention networks, their baselines, and the paper's experiment as a workflow."""
 
-__version__ = "0.3.0"
+__version__ = "0.4.0"

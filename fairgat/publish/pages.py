@@ -118,6 +118,8 @@ def studies(published: Path) -> dict[str, list[str]]:
         versions = [read_json(path)["versions"]["fairgat"] for path in study.glob("provenance*.json")]
         if versions:
             known.setdefault(min(versions, key=Version), []).append(study.name)
+    if not known:
+        raise NotPublished(f"{published}/studies has no study with a provenance file")
     return {version: known[version] for version in sorted(known, key=Version)}
 
 

@@ -11,6 +11,9 @@ from fairgat.publish import pages
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results/reference"
+PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+MARK = re.compile(r"^<!-- (?!end)([\w./-]+) -->$", re.M)
+NO_FILE = {"picture"}  # the parts that do without a run's files
 HEADER = "dataset,method,metric,mean,std,difference,low,high"
 STUDY = [HEADER, *(f"recidivism,gat,{name},0.9,0.01,,," for name in ("accuracy", "statistical_parity"))]
 STUDY += [
@@ -52,10 +55,11 @@ def test_a_file_is_quoted_below_its_heading(published):
     assert text.splitlines()[2:] == ["Seconds.", "", "| GAT | 0.1 |", "", source, "", "<!-- end -->"]
 
 
-def test_what_a_run_lacks_stays_as_it_is_and_is_said(published, capsys):
-    (published / "studies/dose/differences.csv").unlink()
-    assert pages.filled(PAGE, published, ".") == PAGE
-    assert "uncapped stays as it is" in capsys.readouterr().out
+@pytest.mark.parametrize("name", sorted({name for page in PAGES for name in MARK.findall(page.read_text())} - NO_FILE))
+def test_what_a_run_lacks_stays_as_it_is_and_is_said(tmp_path, capsys, name):
+    page = f"before\n<!-- {name} -->\nstale\n<!-- end -->\nafter <!-- {name} -->\n"
+    assert pages.filled(page, tmp_path, ".") == page
+    assert f"{name} stays as it is: {tmp_path}" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -76,7 +80,7 @@ def test_what_cannot_be_quoted_is_an_error(published, page, rows, words):
 
 @pytest.mark.skipif(not PUBLISHED.exists(), reason="results/reference is missing: git checkout results/reference")
 def test_every_quoted_number_is_the_published_runs(capsys):
-    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md")]:
+    for page in PAGES:
         text = page.read_text(encoding="utf-8")
         link = "results/reference" if page.parent == ROOT else "../results/reference"
         assert pages.filled(text, PUBLISHED, link) == text, page
