@@ -60,7 +60,8 @@ def published(plan, tmp_path):
         copy = folder / path.relative_to(plan.config.results_dir)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    write_text(folder / "figures/published.svg", "an older one")
+    for name in ("figures/published.svg", "figures/ablation.svg", "tables/comparison.md", "tables/theory.md"):
+        write_text(folder / name, "an older one")
     content = plan.config.model_dump(mode="json", exclude={"results_dir"})
     write_json(folder / "provenance.json", {"command": "snakemake", "config": content})
     return folder, content
@@ -80,7 +81,9 @@ def test_a_run_is_judged_again_from_what_is_published(published):
         counts = frames.read(folder / "audit/counts.csv")
         agree.append(counts.query("about == 'numbers' and outcome == 'agrees'")["count"].sum())
     assert agree[0] > 0 == agree[1]
-    assert "<svg" in (folder / "figures/published.svg").read_text()
+    assert all("<svg" in (folder / f"figures/{name}.svg").read_text() for name in ("published", "ablation"))
+    assert "| GAT " in (folder / "tables/comparison.md").read_text()
+    assert (folder / "tables/theory.md").read_text() == "an older one"  # it reads more than scores
     assert not list(folder.glob("audit/*.html"))  # .md shows the same
     assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "config", "audited_at"}
 
