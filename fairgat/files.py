@@ -96,7 +96,10 @@ def read_text(path: str | Path) -> str:
 
 def damaged(path: str | Path, what: str) -> DataError:
     """Make the error that names a file of an earlier job, what is wrong with it, and what to do."""
-    return DataError(f"{path} {what}. Delete it and run again: what a run made will be made anew.")
+    return DataError(
+        f"{path} {what}. Delete it and run again: what a run made will be made anew. What is published comes back by "
+        "`git checkout`."
+    )
 
 
 def sha256_of(path: str | Path) -> str:

@@ -45,7 +45,7 @@ def missing(groups: Any) -> np.ndarray:
     return np.isin(np.strings.lower(np.strings.strip(groups.astype(str))), MISSING)
 
 
-def known(values: Any, what: str) -> np.ndarray:
+def unmasked(values: Any, what: str) -> np.ndarray:
     """Give an array whose values are all there.
 
     Args:
@@ -70,7 +70,7 @@ def contraction(mixing: np.ndarray) -> float:
 
 def _typed(sensitive: Any) -> np.ndarray:
     """Give an array, also of a tensor."""
-    if hasattr(sensitive, "detach") and not isinstance(sensitive, np.ndarray):  # which torch.compile makes a tensor of
+    if hasattr(sensitive, "detach") and not isinstance(sensitive, np.ndarray):  # torch.compile traces arrays as tensors
         sensitive = sensitive.detach().cpu()
         sensitive = (sensitive.float() if sensitive.is_floating_point() else sensitive).numpy()
     groups = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is

@@ -55,10 +55,10 @@ class Dataset(Entry):
     reason: str | None = None
     """Why it is not run; shown in every table."""
     stands_for: Name | None = None
-    """The data set of the paper in whose place it is run, as in the demo."""
+    """The data set of the paper in whose place it is run, as in the demo: pages then compare with the paper."""
     splits_of: Name | None = None
     """The data set whose splits it shares: another form of the same files. Nodes are exchanged only where a part would
-    lack a group and label."""
+    lack a group, or with more than two groups a group and label."""
     split_count: Count | None = None
     """How many splits it has, in place of `splits.count`."""
 
@@ -211,7 +211,8 @@ class Config(Model):
     def searched(self, hyperparameter: str) -> list[float]:
         """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
         grids = [grid for method in self.methods.values() for grid in (method.grid, *method.grids.values())]
-        return sorted({float(value) for grid in grids for value in grid.get(hyperparameter, [])})
+        values = {value for grid in grids for value in grid.get(hyperparameter, [])}
+        return sorted({float(value) for value in values if isinstance(value, int | float)})  # others: its method says
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
         """Give the settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""

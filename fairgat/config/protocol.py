@@ -65,7 +65,7 @@ PathText = Annotated[str, BeforeValidator(normal_path)]
 
 
 class Model(BaseModel):
-    """Unknown keys, numbers that are not finite and defaults out of bounds are errors; values are never changed."""
+    """Unknown keys, numbers that are not finite and defaults out of bounds are errors; instances are frozen."""
 
     model_config = ConfigDict(
         extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False, validate_default=True

@@ -27,7 +27,7 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
     try:
         return Config.model_validate(mapping)
     except ValidationError as error:
-        lines = [_explain(item) for item in error.errors()]
+        lines = explain(error, "", Config)
         raise ConfigError(f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)) from None
 
 
@@ -154,7 +154,7 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
-def _explain(item: Mapping[str, Any], model: type[BaseModel] = Config, prefix: str = "") -> str:
+def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:
     """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
     path = ".".join(map(str, [prefix, *location] if prefix else location)) or "(top level)"

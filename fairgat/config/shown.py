@@ -109,7 +109,7 @@ def table_settings(config: Config, name: str, task: Task | None) -> Shown:
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     """Say what a figure shows of what is run: the methods of the table of its name, or all, in colours of their own."""
     named = config.tables.get(name)
-    methods = named.methods if named else _distinct(config) if task else [*config.methods]
+    methods = (named and named.methods) or (_distinct(config) if task else [*config.methods])
     rows = [each for each in _run(config, methods) if task is None or task in config.methods[each].tasks]
     datasets = config.datasets_of(task) if task else config.datasets_run
     return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))

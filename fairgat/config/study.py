@@ -62,6 +62,8 @@ class Study(Model):
 
     @model_validator(mode="after")
     def _fits(self) -> "Study":
+        if self.figure_metrics and not self.metrics:
+            raise ValueError("`figure_metrics` needs `metrics`, the list that it is part of")
         if unknown := set(self.figure_metrics or ()) - set(self.metrics or ()):
             raise ValueError(f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list")
         for key in ("metrics", "figure_metrics", "epochs"):

@@ -49,8 +49,8 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
     declared = {dataset: module for module in known.values() for dataset in getattr(module, "NAMES", ())}
     if name not in declared:
         raise ConfigError(
-            f"datasets.{name}: no module in {_FOLDER} declares this data set; {nearest(name, declared)} "
-            "For your own data set `source`: tables, networkx, pyg, or a module that you add."
+            f"datasets.{name}: your own data need a `source`: tables, networkx, pyg, or a module that you add. Of the "
+            f"names that {_FOLDER} declares, {nearest(name, declared)}"
         )
     return declared[name]
 
@@ -62,9 +62,13 @@ def options_of(name: str, settings: Dataset) -> Model:
     if name not in getattr(source, "ONLY", (name,)):
         raise ConfigError(f"datasets.{name}.source: it has {', '.join(source.ONLY)}, and no {name}")
     try:
-        return model.model_validate(settings.options, context={"name": name})
+        options = model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:
         raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
+    if TASKS[settings.task].divides == "edges" and "degree" in getattr(options, "graph_features", ()):
+        where = f"datasets.{name}.options.graph_features"
+        raise ConfigError(f"{where}: degree counts the edges that are held out, too; in link prediction take constant")
+    return options
 
 
 def check(config: Config) -> None:
@@ -112,5 +116,8 @@ def _check_task(graph: Graph, task: Task) -> None:
         classes = sorted(set(labels.tolist()))
         if classes != [0, 1]:
             raise DataError(f"{TASKS[task].title.lower()} needs the labels 0 and 1; found {classes[:10]}")
-        if (labels == graph.sensitive[graph.labelled]).all():
-            raise DataError("the labels are the sensitive groups themselves; which column holds the labels?")
+        same = labels == graph.sensitive[graph.labelled]
+        if same.all() or (graph.num_groups == 2 and not same.any()):
+            raise DataError(
+                "the labels are the sensitive groups themselves, or their opposite; which column holds the labels?"
+            )

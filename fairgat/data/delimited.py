@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
-# cells. A text is one object wherever it is.
+# cells. Without `low_memory` a column has one type, and not one for each chunk of the file.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
 _OTHER_NAMES = {"names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
 _IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"

@@ -55,7 +55,7 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
         raise DataError(
             f"{name}: {len(failures)} of {len(files)} files cannot be had.\n" + "\n".join(failures.values()) + "\n"
             f"{_OWN if all(file.local for file in failures) else _BY_HAND}\n"
-            f"To run the rest without this data set: snakemake --config skip={name}"
+            f"To run the rest without this data set, add to your command: --config skip={name}"
         )
     write_json(folder / MANIFEST, {"dataset": name, "files": entries})
 

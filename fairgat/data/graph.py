@@ -157,10 +157,10 @@ class Graph:
         arrays = load_npz(path)
         missing = [name for name in (*_ARRAYS, "about", "format_version") if name not in arrays]
         if missing:
-            raise DataError(f"{path} is not a graph file: it lacks {', '.join(missing)}")
+            raise damaged(path, f"is not a graph file: it lacks {', '.join(missing)}")
         version = int(arrays["format_version"])
         if version != FORMAT_VERSION:
-            raise DataError(f"{path} has graph format {version}; this version reads {FORMAT_VERSION}. Make it again.")
+            raise damaged(path, f"has graph format {version}; this version reads {FORMAT_VERSION}")
         about = json.loads(str(arrays["about"]))
         graph = cls(**{name: arrays[name] for name in _ARRAYS}, groups=tuple(about["groups"]), facts=about["facts"])
         try:

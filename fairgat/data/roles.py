@@ -71,7 +71,7 @@ class OwnFile(Declared):
     file: PathText | None = None
     """Its path, relative to where Snakemake runs. Of a file with a `url`, its path in a data mirror, by default the
     data set's name and nodes.csv, say."""
-    url: str | None = None
+    url: Annotated[str, Field(pattern="^https?://")] | None = None
     """Where it is published, at an address whose content never changes."""
     sha256: Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)] | None = None
     """The SHA-256 of a published file, as `sha256sum` prints it."""

@@ -83,8 +83,8 @@ def scaled(features: np.ndarray, how: Scaling) -> np.ndarray:
     Args:
         features: (N, F) numbers.
         how: `min_max`: each column to [-1, 1], constant columns to 0; `row`: each row divided by its sum, empty rows
-            unchanged, after the smallest number is subtracted from all where it is negative, as PyTorch Geometric's
-            NormalizeFeatures does; `none`: unchanged.
+            unchanged, after the smallest number is subtracted from all where it is negative: for the citation graphs
+            the same as PyTorch Geometric's NormalizeFeatures; `none`: unchanged.
     """
     features = np.asarray(features, dtype=np.float64)
     if how == "row":

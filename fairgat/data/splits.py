@@ -13,6 +13,7 @@ import numpy as np
 from fairgat.config import TASKS, LinkTraining, NodeTraining, Splits, Task
 from fairgat.data.graph import UNLABELLED, Graph, load_npz, save_npz, symmetrise
 from fairgat.errors import DataError
+from fairgat.files import damaged
 
 NODE_KEYS = ("train", "validation", "test")
 HELD_OUT = ("validation", "test")
@@ -129,7 +130,7 @@ def load(path: str | Path) -> dict[str, np.ndarray]:
     """Read a split written by `save`."""
     parts = load_npz(path)
     if set(parts) not in (set(NODE_KEYS), set(EDGE_KEYS)):
-        raise DataError(f"{path} is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}")
+        raise damaged(path, f"is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}")
     return parts
 
 

@@ -48,15 +48,13 @@ class Table:
     def numbers(self, name: str) -> np.ndarray:
         """Give each cell's number, (N,) float64; NaN is what is none."""
         values = self.column(name)
-        numbers = to_numbers(values)
-        if values.dtype.kind in "iufb":
-            return numbers
-        marked = to_numbers(self.texts(name).map(self.plain))
-        return np.where(np.isnan(marked), numbers, marked)  # True and False are numbers, but no texts of one
+        if values.dtype.kind not in "iufb":
+            values = values.map(lambda cell: self.plain(cell) if isinstance(cell, str) else cell)
+        return to_numbers(values)
 
     def plain(self, text: str) -> str:
-        """Write a number as Python does."""
-        return text.replace(self.thousands, "").replace(self.decimal, ".")
+        """Write a number as Python does; where the decimal mark is another, a point makes it none."""
+        return text.replace(self.thousands, "").translate(str.maketrans(f"{self.decimal}.", f".{self.decimal}"))
 
     def refuse(self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None) -> None:
         """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""

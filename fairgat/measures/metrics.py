@@ -144,7 +144,7 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
 
 def _binary(values: np.ndarray, what: str) -> np.ndarray:
     """Check that all values are 0 or 1."""
-    values = groups.known(values, what)
+    values = groups.unmasked(values, what)
     if values.dtype != bool and (wrong := values[(values != 0) & (values != 1)]).size:
         raise ValueError(
             f"{what} must be 0 or 1; found {wrong[0]}. Leave out nodes without a label, and turn scores into decisions "

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from fairgat.groups import known
+from fairgat.groups import unmasked
 
 
 def counted(positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int) -> np.ndarray:
@@ -66,7 +66,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     Raises:
         ValueError: a label is neither 0 nor 1, or masked.
     """
-    labels = known(labels, "labels")
+    labels = unmasked(labels, "labels")
     if (wrong := labels[(labels != 0) & (labels != 1)]).size:
         raise ValueError(f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label")
     labels = labels.astype(bool)

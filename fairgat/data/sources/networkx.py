@@ -99,7 +99,8 @@ def _attributes(graph: Any, where: str) -> "pd.DataFrame":
         _check_described(graph, where)
     frame = frame.where(frame.notna(), None)
     frame = frame.map(lambda cell: str(cell) if isinstance(cell, dict | list) else cell)  # such as GML's graphics
-    return frame.infer_objects().rename(columns=str)
+    # Where a node lacks it, numbers stay as they are: whole ones would become 1.0.
+    return frame.apply(lambda cells: cells if cells.isna().any() else cells.infer_objects()).rename(columns=str)
 
 
 def _check_described(graph: Any, where: str) -> None:

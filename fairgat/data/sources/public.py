@@ -32,7 +32,8 @@ class Options(tables.Options):
     edges: EdgesAtPath | None = None  # type: ignore[assignment]  # not published for all
     """As `nodes`."""
     similarity: float | None = Field(default=None, gt=0, lt=1)
-    """Where no edges are published, the share of `similar_pairs`, over all columns but the label and excluded ones."""
+    """Where no edges are published, the share of `similar_pairs`, over all columns but the label and those that
+    public.yaml excludes."""
 
     @model_validator(mode="before")
     @classmethod

@@ -72,8 +72,12 @@ def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
     values = values.reshape(-1) if values.shape == (count, 1) else values
     if values.shape != (count,):
         raise DataError(f"{where}: the Data's {name!r} must be {count} numbers, got shape {values.shape}")
-    whole = values.dtype.kind == "f" and np.isfinite(values).all() and (values % 1 == 0).all()
-    return values.astype(np.int64) if whole else values
+    there = values[~np.isnan(values)] if values.dtype.kind == "f" else values[:0]
+    if not np.isfinite(there).all() or (there % 1).any() or not len(there):
+        return values
+    whole = np.full(count, None, dtype=object)
+    whole[~np.isnan(values)] = there.astype(np.int64)
+    return whole if len(there) < count else whole.astype(np.int64)
 
 
 def _array(data: Any, name: str, where: str) -> np.ndarray:

@@ -51,7 +51,8 @@ def files(name: str, options: Options) -> list[File]:
 
 def asked(name: str, kind: str, given: OwnFile) -> File:
     """Say which file to fetch: the user's own, or a published one."""
-    ours = f"{name}/{kind}{PurePosixPath(given.where).suffix}"
+    path = given.where.partition("?")[0] if given.url else given.where
+    ours = f"{name}/{kind}{PurePosixPath(path).suffix}"
     if given.url is None:
         return File(ours, local=Path(given.where))
     return File(given.file or ours, url=given.url, sha256=given.sha256, blob=given.git_blob)

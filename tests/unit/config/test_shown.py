@@ -77,6 +77,8 @@ def test_a_table_shows_what_was_asked_for_and_a_figure_what_was_run(content):
     assert [each.name for each in figure.datasets] == ["recidivism"] and figure.rows == ["gat", "nifty"]
     assert shown.figure_settings(loaded, "curves_link_prediction", LINK).rows == ["gat"]
     assert shown.explorer_settings(loaded).rows == ["nifty", "gat"]
+    mine = config.load(content | {"tables": {"mine": {"kind": "scores", "task": NODE}}})
+    assert shown.figure_settings(mine, "mine", NODE).rows == shown.table_settings(mine, "mine", NODE).rows != []
     everything = shown.table_settings(config.load(content), "comparison", NODE)
     reasons = {each.name: each.reason for each in everything.datasets}
     assert list(reasons)[:2] == ["pokec-z", "recidivism"] and reasons["pokec-z"] and not reasons["recidivism"]

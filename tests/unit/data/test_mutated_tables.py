@@ -41,7 +41,7 @@ PIECES += ["", "\n\n", "9" * 5000, "\n# ", "%", "$", "F", "f ", "1,234,567", "*"
 # A wrong cell is named with its row; the rest is about a whole file.
 WHOLE = "pandas does not read it|is not a delimited|there (is|are) no|has no name|two columns|names two nodes"
 WHOLE += "|groups are left|which two of|in other words|no (edge|row|column)"
-NAMED = rf"[ne]\.csv.*(\(row \d+ of the data(, and \d+ more)?\)$|{WHOLE})"
+NAMED = rf"[ne]\.csv.*(\(row \d+ of the data(, and \d+ more)?\)$|{WHOLE})|the labels are the sensitive groups"
 
 
 def mutated(text, random):

@@ -71,7 +71,7 @@ def test_an_edge_that_gml_lists_twice_is_one_and_letters_may_be_of_any_language(
 
 def test_nodes_of_a_gml_may_have_no_names(prepare):
     assert prepare(gml(), "graph.gml", graph_features=["degree"], **NUMBERS).num_features == 1
-    with pytest.raises(DataError, match=r"no column is left as a feature; `graph_features: \[degree\]`"):
+    with pytest.raises(DataError, match=r"no column is left as a feature; `graph_features: \[constant\]`"):
         prepare(gml(), "graph.gml", **NUMBERS)
 
 

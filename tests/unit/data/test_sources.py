@@ -40,6 +40,7 @@ def tables(**changed):
         ({"source": "public"}, r"datasets\.cora\.options: say which table it is: `table` is one of recidivism, german"),
         (tables(separator=";"), r"cora\.options: `separator` is no option any more"),
         (tables(nodes={"path": "n.csv"}), r"options\.nodes\.path: unknown key; .*file"),
+        (tables(graph_features=["degree"]), r"options\.graph_features: degree counts the edges that are held out"),
         (tables(fill="median"), r"options\.fill: expected 'zero' or 'mean', got 'median'"),
     ],
 )
@@ -81,7 +82,7 @@ def test_all_problems_are_reported_at_once():
     with pytest.raises(ConfigError) as error:
         check(recidivsm=task, cora=task | {"source": "x"}, pubmed=task | {"options": {"scaling": 1}})
     said = str(error.value)
-    assert re.search(r"datasets\.recidivsm: .* did you mean 'recidivism'\? For your own data set", said)
+    assert re.search(r"datasets\.recidivsm: your own data need a `source`.*did you mean 'recidivism'\?", said)
     assert "datasets.cora.source" in said and "datasets.pubmed.options.scaling" in said
 
 
@@ -111,6 +112,7 @@ def test_generated_graphs_follow_from_the_seed(tmp_path, name, task):
     [
         ("node_classification", {"labels": np.arange(6) % 3}, r"needs the labels 0 and 1; found \[0, 1, 2\]"),
         ("node_classification", {"sensitive": np.arange(6) % 2}, "the labels are the sensitive groups themselves"),
+        ("node_classification", {"sensitive": 1 - np.arange(6) % 2}, "or their opposite"),
         ("link_prediction", {"sensitive": np.zeros(6, int)}, "at least two sensitive groups; found 1"),
     ],
 )
