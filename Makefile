@@ -94,7 +94,7 @@ test: env lint .crate-validator ## Check style, then run the unit tests and the 
 
 test-gpu: env ## Test the kernels for a GPU: on it, or without one by Triton's interpreter
 	if $(BIN)/python -c 'import sys, torch; sys.exit(not torch.cuda.is_available())'; then \
-	    $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); else \
+	    $(BIN)/pytest tests/unit/nn/test_gpu.py tests/gpu $(ARGS); else \
 	    $(MAKE) .gpu-test && TRITON_INTERPRET=1 PYTHONPATH=.gpu-test $(BIN)/pytest tests/unit/nn/test_gpu.py $(ARGS); fi
 
 test-slow: env ## Disturb runs, follow the longest pages of docs/, time the layers once: ten minutes

@@ -16,13 +16,14 @@ include: "rules/train.smk"
 include: "rules/select.smk"
 include: "rules/theory.smk"
 include: "rules/report.smk"
-include: "rules/publish.smk"
 
 
 if STUDY:
 
     include: "rules/study.smk"
 
+
+include: "rules/publish.smk"
 
 rule all:
     default_target: True

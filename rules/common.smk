@@ -8,6 +8,7 @@ import time
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
+from shutil import which
 
 from snakemake.exceptions import WorkflowError
 
@@ -50,7 +51,12 @@ try:
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
-    STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
+    try:
+        STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
+    except fairgat.errors.ConfigError:  # nothing of it is run, which only who asks for it must know
+        if "study" in sys.argv:
+            raise
+        STUDY = []
     fairgat.data.datasets.check(CONFIG)
     fairgat.measures.checks.check(CONFIG)
 except fairgat.errors.ConfigError as error:
@@ -64,7 +70,7 @@ TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
 # A job that computes on a GPU has it to itself where Snakemake is told how many there are: the profiles say one.
-GPU = int(CONFIG.training.device != "cpu")
+GPU = int(CONFIG.training.device == "cuda" or (CONFIG.training.device == "auto" and which("nvidia-smi") is not None))
 
 
 wildcard_constraints:

@@ -15,6 +15,7 @@ rule provenance:
         results=shown(),
         summaries=[path for kind in ("runs", "cells", "winners", "runtime") for path in PLAN.files(kind)],
         selections=PLAN.files("selection"),
+        study=rules.study.output if STUDY else [],
     output:
         json=reported("provenance.json", "provenance", "Provenance", {"provenance": "Where the results come from"}),
         html=reported("provenance.html", "provenance", "Provenance", {"provenance": "Where the results come from"}),

@@ -1,4 +1,4 @@
-# A study, such as configs/sensitivity.yaml: variants beside what they vary. No part of `all`, made by asking for `study`.
+# A study, such as configs/sensitivity.yaml: variants beside what they vary.
 
 STUDY_RUNS = list(dict.fromkeys((row.task, row.run_on, row.method) for row in STUDY))
 STUDY_TASKS = list(dict.fromkeys(row.task for row in STUDY))
@@ -7,12 +7,6 @@ STUDY_TASKS = list(dict.fromkeys(row.task for row in STUDY))
 def study_files(name):
     """A file, such as the scores, of every row of the study."""
     return [results(f"runs/{task}/{dataset}/{method}/{name}") for task, dataset, method in STUDY_RUNS]
-
-
-def study_stats():
-    """The counts of the graphs that the study runs on."""
-    datasets = dict.fromkeys(dataset for _, dataset, _ in STUDY_RUNS)
-    return [results(f"data/graphs/{dataset}.stats.json") for dataset in datasets]
 
 
 def study_regrouped():
@@ -46,7 +40,7 @@ rule study:
     input:
         runs=study_files("runs.csv"),
         selections=study_files("selection.json"),
-        stats=study_stats(),
+        stats=expand(rules.statistics.output.stats, dataset=dict.fromkeys(run[1] for run in STUDY_RUNS)),
         regrouped=[
             [*each["graphs"], *each["splits"], *(path for *_, path in each["predictions"])]
             for each in study_regrouped()

@@ -20,7 +20,7 @@ rule debias:
         mem_mb=growing(5000),  # two dense N x N matrices: 2.9 GB on Recidivism
         runtime=growing(60),
     params:
-        code=code("debias"),
+        code=code("debias", without=("nn/__init__", "methods/__init__")),  # it computes without them
         settings=lambda w: CONFIG.training_settings(w.method, w.dataset).get("debias", {}),
         threads=CONFIG.training.threads,
         seed=CONFIG.seed,

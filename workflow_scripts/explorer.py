@@ -1,4 +1,4 @@
-"""Make explore.html from the summaries, the learning curves and the audit."""
+"""Make explore.html from the summaries and the audit."""
 
 from fairgat.job_log import logged
 

@@ -178,10 +178,10 @@ def test_files_that_cannot_be_written_or_read(small):
     graph.unlink()
     small.finish()
 
-    metrics = small.output(CELLS[0])
-    metrics.write_bytes(metrics.read_bytes()[:-100])
+    record = small.output(CELLS[0])
+    record.write_bytes(record.read_bytes()[:-100])
     status, said = small.run()
     assert status != 0
-    assert f"{metrics.relative_to(small.folder)} " in said
-    metrics.unlink()
+    assert f"{record.relative_to(small.folder)} " in said
+    record.unlink()
     small.finish()
