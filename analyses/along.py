@@ -53,7 +53,7 @@ def figure(rows: pd.DataFrame, titles: dict[str, str]):
             style.zero(ax)
             mine = rows[(rows["quantity"] == quantity) & (rows["metric"] == metric)]
             for method, lines in mine.groupby("method", sort=False):
-                gaps = common.points(lines[["difference", "low", "high"]])
+                gaps = 100 * lines[["difference", "low", "high"]]
                 common.curve(ax, lines["value"], gaps, looks[method])
             ax.set_xlabel(AXES[quantity])
     for metric, ax in zip(SHOWN, axes[0], strict=True):

@@ -22,7 +22,7 @@ GAPS = {"statistical_parity": "positive_rate", "equal_opportunity": "true_positi
 COUNTED = {"statistical_parity": "labelled", "equal_opportunity": "label_1"}
 """The people that a rate is about, as graphs.csv calls them."""
 COMBINED = "all groups"
-TESTED = 0.3  # of the people
+TESTED = 0.3  # of the people, as config.yaml divides them
 DRAWS = 10_000
 KEYS = ["dataset", "method", "measure", "over"]
 COLUMNS = (*KEYS, "cell", "n_splits", "mean", "std", "chance", "difference", "low", "high", "lowest", "highest")
@@ -137,9 +137,8 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
 
 def _panel(ax, rows: pd.DataFrame, methods: list[str], looks: dict[str, tuple[str, str]]) -> None:
     for step, (over, (colour, marker)) in enumerate(looks.items()):
-        lines = common.points(rows[rows["over"] == over].set_index("method")[["mean", "std", "chance"]]).reindex(
-            methods
-        )
+        mine = rows[rows["over"] == over].set_index("method")
+        lines = 100 * mine[["mean", "std", "chance"]].reindex(methods)
         places = [place + 0.2 * (step - (len(looks) - 1) / 2) for place in range(len(lines))]
         ax.errorbar(
             lines["mean"], places, xerr=lines["std"].fillna(0), fmt=marker, color=colour, markersize=4,

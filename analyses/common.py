@@ -1,6 +1,6 @@
 """What the analyses share: the published files of a study, paired differences, and where figures and tables go."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -83,8 +83,3 @@ def tabled(folder: Path, name: str, rows: pd.DataFrame, table: Table | None = No
         paths.append(folder / f"{name}.md")
         write_text(paths[1], render(table, "md"))
     return paths
-
-
-def points(values: Mapping[str, pd.Series] | pd.DataFrame) -> pd.DataFrame:
-    """Fractions in percentage points."""
-    return 100 * pd.DataFrame(values)

@@ -120,7 +120,7 @@ def differences(curve: pd.DataFrame, titles: dict[str, str], datasets: dict[str,
             style.zero(ax)
             for method, lines in mine[mine["method"] != BASE].groupby("method", sort=False):
                 lines = lines.sort_values("share")
-                gaps = common.points(lines[[f"{metric}_{name}" for name in ("difference", "low", "high")]])
+                gaps = 100 * lines[[f"{metric}_{name}" for name in ("difference", "low", "high")]]
                 common.curve(ax, lines["share"], gaps, looks[method])
             _marks(ax, mine)
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")

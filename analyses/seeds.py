@@ -47,16 +47,12 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
         between = float(seeds * table.mean(axis=1).var(ddof=1))
         freedom = splits - 1, splits * (seeds - 1)
         ratio = between / within if within else np.inf
-        share, low, high = (_seeds_share(ratio / quantile, seeds) for quantile in (1, *_quantiles(freedom)))
+        quantiles = 1, *f_distribution.ppf((0.025, 0.975), *freedom)
+        share, low, high = (_seeds_share(ratio / quantile, seeds) for quantile in quantiles)
         of_split = max(between - within, 0) / seeds
         found.append((*keys, splits, seeds, of_split**0.5, within**0.5, share, low, high))
     columns = ["dataset", "metric", "of", "splits", "seeds", "of_split", "of_seed", "share", "low", "high"]
     return pd.DataFrame(found, columns=columns)
-
-
-def _quantiles(freedom: tuple[int, int]) -> tuple[float, float]:
-    low, high = f_distribution.ppf((0.025, 0.975), *freedom)
-    return float(low), float(high)
 
 
 def _seeds_share(ratio: float, seeds: int) -> float:

@@ -15,6 +15,7 @@ from analyses import common
 from fairgat import cells, measures
 from fairgat.config import NodeTraining, Splits
 from fairgat.report import labels, percent, style
+from fairgat.report.figures import tradeoff
 from fairgat.report.model import Block, Cell, Panel, Table, row
 from fairgat.scores.paired import against, half_width
 
@@ -51,9 +52,8 @@ def every_cell(scores: pd.DataFrame) -> pd.DataFrame:
 
 def on_front(rows: pd.DataFrame) -> pd.Series:
     """Whether no other of the cells loses less accuracy and narrows the gap at least as much."""
-    ordered = rows.sort_values(["lost", "narrowed"], ascending=[True, False])
-    best_before = ordered["narrowed"].cummax().shift(fill_value=-np.inf)
-    return ordered["narrowed"] > best_before
+    front = tradeoff.pareto(rows["lost"].to_numpy(), rows["narrowed"].to_numpy())
+    return pd.Series(np.isin(np.arange(len(rows)), front), rows.index)
 
 
 def choices(validation: pd.DataFrame) -> pd.DataFrame:
@@ -118,7 +118,7 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
 
 
 def _cells(ax, lines: pd.DataFrame, look: style.Look) -> None:
-    values = common.points(lines[["lost", "lost_low", "lost_high", "narrowed", "narrowed_low", "narrowed_high"]])
+    values = 100 * lines[["lost", "lost_low", "lost_high", "narrowed", "narrowed_low", "narrowed_high"]]
     for name, other, draw in (("lost", "narrowed", ax.hlines), ("narrowed", "lost", ax.vlines)):
         draw(values[other], values[f"{name}_low"], values[f"{name}_high"], color=look.colour, alpha=0.35, linewidth=0.8)
     ax.plot(values["lost"], values["narrowed"], look.marker, color=look.colour, markersize=4, alpha=0.6)

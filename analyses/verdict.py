@@ -1,6 +1,6 @@
 """Draw README's picture, docs/verdict.svg, from the published studies: FairGAT less GAT on each data set.
 
-python analyses/verdict.py [results/reference] [docs/verdict.svg]
+`python -m analyses.verdict [results/reference] [docs/verdict.svg]`
 """
 
 import sys
@@ -53,7 +53,7 @@ def panel(ax: Axes, frame: pd.DataFrame, datasets: dict[str, str], metric: str) 
                 ax.plot(line.paper_difference, height, "o", color=PAPER, markerfacecolor="white")
 
 
-def main(published: Path, picture: Path) -> None:
+def main(published: Path = Path("results/reference"), picture: Path = Path("docs/verdict.svg")) -> None:
     """Draw the picture from a published run."""
     frame = differences(published)
     figure, axes = style.grid(len(ROWS), 3, 1.25, sharey="row")
@@ -73,5 +73,4 @@ def main(published: Path, picture: Path) -> None:
 
 
 if __name__ == "__main__":
-    published, picture = sys.argv[1:] or ("results/reference", "docs/verdict.svg")
-    main(Path(published), Path(picture))
+    main(*map(Path, sys.argv[1:]))

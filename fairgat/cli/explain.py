@@ -24,7 +24,7 @@ from fairgat.training.record import NAME, Record, unpack
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Say in up to five lines where the gap between the groups comes from, and what fair attention can do about it."
+        "Say in a few lines where the gap between the groups comes from, and what fair attention can do about it."
     )
     parser.add_argument("directory", type=Path, help=f"the run's folder, the one with {NAME}")
     parser.set_defaults(run=run)
@@ -141,4 +141,4 @@ def _points(share: float) -> str:
 
 
 def _signed(value: float, decimals: int = 2) -> str:
-    return f"{round(value, decimals) + 0:+.{decimals}f}"  # + 0: no -0.00
+    return f"{value:+z.{decimals}f}"

@@ -11,7 +11,7 @@ from fairgat.errors import FairGATError
 COMMANDS = {
     "train": "train one cell on one split",
     "evaluate": "compute a finished run's metrics again from its predictions",
-    "explain": "say in up to five lines where a finished run's gap comes from, and what fair attention can do about it",
+    "explain": "say in a few lines where a finished run's gap comes from, and what fair attention can do about it",
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
     "publish": "copy a finished run to its folder reference, and render what README.md and docs/ quote of it",

@@ -1,5 +1,6 @@
 """`fairgat audit --again`: judge a finished run by this version, from its published scores and without training."""
 
+import shutil
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
@@ -17,93 +18,117 @@ from fairgat.plan import ROOT, Plan
 from fairgat.plan.modules import Declared
 from fairgat.publish.provenance import DECIDES
 from fairgat.report import explorer, style
-from fairgat.report.inputs import Files
 from fairgat.report.model import noted
 from fairgat.report.render import FORMATS, document, render
 from fairgat.scores import runs, selection, summary
 
 SAME = ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip")  # settings that decide what was run
+JUDGE = ("selection", "audit")  # settings that decide how it is judged
 
 
 def judge(results: Path, settings: Config, source: str) -> None:
-    """Make the audit again, and all pages that scores suffice for; provenance.json says by which code.
+    """Make the audit again, and the tables and figures that are there and that scores suffice for.
+
+    Averages, chosen cells and verdicts are this version's; the scores themselves stay. provenance.json says by which
+    code, by which settings, and `without` which pages. Nothing is written before all is made.
 
     Args:
         results: the run; `settings` are its own, `source` the files that they are from.
 
     Raises:
-        DataError: the configuration would not run it, or judge it by less.
+        DataError: the configuration would not run just this, or judge it by less.
     """
     provenance = read_json(results / "provenance.json")
-    _check_same(results, provenance.get("config", {}), settings, source)
-    plan, more = Plan(settings.model_copy(update={"results_dir": str(results)})), settings.audit.more_splits
+    recorded = provenance.get("config", {})
+    _check_same(results, recorded, settings, source)
     with TemporaryDirectory() as folder:
-        chosen = {path: place for task in TASKS for path, place in _select(plan, task, Path(folder)).items()}
-        given = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")}
-        given["more_splits"] = [more] if more else []
-        for name, text in audit.make(audit_settings(settings), given).items():
-            _write(results / "audit" / name, text)
-        for name in plan.tables():
-            _table(plan, name, chosen)
-        for name in plan.figures():
-            _figure(plan, name, chosen)
-    if (page := results / "explore.html").exists():
-        files = {kind: plan.files(kind) for kind in explorer.READS}
-        write_text(page, explorer.page(explorer_settings(settings), files))
-    if (whole := results / "tables/all_tables.tex").exists():
-        texts = [read_text(results / f"tables/{name}.tex") for name in plan.tables()]
-        write_text(whole, document(texts, settings.heading))
-    write_json(results / "provenance.json", provenance | {"audited_at": revision(ROOT, DECIDES)})
+        fresh = Path(folder)
+        for path in (results / name for name in ("summary", "runtime") if (results / name).exists()):
+            shutil.copytree(path, fresh / path.name)
+        plan = Plan(settings.model_copy(update={"results_dir": folder}))
+        for task in filter(plan.pairs, TASKS):
+            _summarise(plan, task, results)
+        _audit(plan)
+        stay = [name for name in plan.tables() if not _table(plan, name)]
+        stay += [f"the figure {name}" for name in plan.figures() if not _figure(plan, name)]
+        write_text(fresh / "explore.html", _explorer(plan))
+        write_text(fresh / "tables/all_tables.tex", _all_tables(plan, results))
+        now = settings.model_dump(mode="json")
+        code = revision(ROOT, DECIDES) | {"without": stay}
+        judged = {"config": recorded | {key: now[key] for key in JUDGE}, "audited_at": code}
+        write_json(fresh / "provenance.json", provenance | judged)
+        shutil.rmtree(fresh / "runs")  # the selections
+        for path in sorted(fresh.rglob("*.*")):
+            place = results / path.relative_to(fresh)
+            if place.exists() or (place.parent.name == "audit" and place.suffix != ".html"):  # .md shows the same
+                place.parent.mkdir(exist_ok=True)
+                shutil.copyfile(path, place)
+    print(f"As before: {', '.join(stay) or 'nothing'}. The pages of this folder: fairgat publish --pages-only\n")
 
 
-def _write(path: Path, text: str) -> None:
-    if path.exists() or path.suffix != ".html":  # .md shows the same
-        write_text(path, text)
-
-
-def _select(plan: Plan, task: Task, folder: Path) -> dict[str, str]:
-    """Average the scores and choose each method's cell; map each path of selection.json to one in `folder`."""
+def _summarise(plan: Plan, task: Task, results: Path) -> None:
+    """Average the scores of a task, and choose each method's cell."""
     settings, by = plan.config, plan.config.selection
-    if not plan.pairs(task):
-        return {}
     scores = runs.read(*plan.files("runs", task))
-    selections, places = [], {}
+    if other := {*plan.pairs(task)} ^ {*scores[["dataset", "method"]].itertuples(index=False, name=None)}:
+        both = ", ".join(f"{method} on {dataset}" for dataset, method in sorted(other))
+        raise DataError(f"{results} or the configuration has, and the other lacks, {both}: give the run's own files")
+    selections = []
     for dataset, method in plan.pairs(task):
         rows = scores.query("dataset == @dataset and method == @method")
         protocol, published = settings.training.of(task).reported, settings.methods[method].published.get(dataset)
         selections.append(selection.select(rows, task, protocol, by.rule, by.tolerance, published))
-        path = folder / task / dataset / f"{method}.json"
-        write_json(path, selections[-1])
-        places[plan.selection(task, dataset, method)] = str(path)
+        write_json(plan.selection(task, dataset, method), selections[-1])
     cells = summary.cells(scores, settings.aggregation.ddof)
     winners = summary.winners(selections, cells, means(task))
     for kind, frame in {"cells": cells, "winners": winners}.items():
         frames.write(plan.files(kind, task)[0], frame)
-    return places
 
 
-def _sources(plan: Plan, page: Declared, chosen: Mapping[str, str]) -> Files | None:
-    """List what a page reads; None where any of it is not published."""
-    files = {kind: [chosen.get(path, path) for path in paths] for kind, paths in plan.sources(page).items()}
-    missing = [path for paths in files.values() for path in paths if not Path(path).exists()]
-    return None if missing else files
+def _audit(plan: Plan) -> None:
+    more = plan.config.audit.more_splits
+    files = {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {
+        "more_splits": [more] if more else []
+    }
+    for name, text in audit.make(audit_settings(plan.config), files).items():
+        write_text(plan.path(f"audit/{name}"), text)
 
 
-def _table(plan: Plan, name: str, chosen: Mapping[str, str]) -> None:
-    page, place = plan.table(name), Path(plan.path(f"tables/{name}"))
-    if files := _sources(plan, page, chosen):
+def _readable(plan: Plan, page: Declared) -> bool:
+    return all(Path(path).exists() for paths in plan.sources(page).values() for path in paths)
+
+
+def _table(plan: Plan, name: str) -> bool:
+    """Make a table, unless it reads more than scores; say whether it was made."""
+    page = plan.table(name)
+    if made := _readable(plan, page):
         shown = table_settings(plan.config, name, page.task)
-        table = noted(import_module(f"fairgat.report.tables.{page.module}").build(shown, files), shown.config.note)
+        build = import_module(f"fairgat.report.tables.{page.module}").build
+        table = noted(build(shown, plan.sources(page)), shown.config.note)
         for form in FORMATS:
-            _write(place.with_suffix(f".{form}"), render(table, form))
+            write_text(plan.path(f"tables/{name}.{form}"), render(table, form))
+    return made
 
 
-def _figure(plan: Plan, name: str, chosen: Mapping[str, str]) -> None:
-    page, place = plan.figure(name), Path(plan.path(f"figures/{name}"))
-    there = {form: path for form in style.FORMATS if (path := place.with_suffix(f".{form}")).exists()}
-    if (files := _sources(plan, page, chosen)) and there:
-        shown = figure_settings(plan.config, name, page.task)
-        style.save(import_module(f"fairgat.report.figures.{page.module}").draw(shown, files), there)
+def _figure(plan: Plan, name: str) -> bool:
+    """Draw a figure, unless it reads more than scores; say whether it was drawn."""
+    page = plan.figure(name)
+    if made := _readable(plan, page):
+        draw = import_module(f"fairgat.report.figures.{page.module}").draw
+        figure = draw(figure_settings(plan.config, name, page.task), plan.sources(page))
+        style.save(figure, {form: plan.path(f"figures/{name}.{form}") for form in style.FORMATS})
+    return made
+
+
+def _explorer(plan: Plan) -> str:
+    return explorer.page(explorer_settings(plan.config), {kind: plan.files(kind) for kind in explorer.READS})
+
+
+def _all_tables(plan: Plan, results: Path) -> str:
+    """Put the LaTeX tables that are there in one document: the new one of each, or that of before."""
+    names = [name for name in (f"tables/{table}.tex" for table in plan.tables()) if (results / name).exists()]
+    places = [Path(plan.path(name)) if Path(plan.path(name)).exists() else results / name for name in names]
+    return document(map(read_text, places), plan.config.heading)
 
 
 def _check_same(results: Path, recorded: Mapping[str, Any], settings: Config, files: str) -> None:
@@ -118,8 +143,10 @@ def _check_same(results: Path, recorded: Mapping[str, Any], settings: Config, fi
                 raise DataError(f"{results} has {name}, which {files} lacks: give the configuration files of the run")
     for key in SAME:
         if recorded.get(key, now[key]) != now[key]:
-            raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has another")
+            raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has {now[key]}: give its own")
     if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
-        raise DataError(f"{results} was judged with `audit.more_splits`, which {files} lacks")
+        raise DataError(
+            f"{results} was judged with `audit.more_splits`, which {files} lacks: give all files of the run"
+        )
     if not settings.compares_with_paper:
-        raise DataError(f"{results} has none of the paper's data sets, so there is nothing to judge")
+        raise DataError(f"{results} has none of the paper's data sets; snakemake makes its pages, and trains nothing")

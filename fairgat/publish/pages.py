@@ -8,6 +8,7 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from functools import partial
+from itertools import zip_longest
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -22,8 +23,8 @@ from fairgat.publish.provenance import commit
 from fairgat.report import percent
 from fairgat.report.model import Cell
 
-_PART = re.compile(r"^<!-- (?P<name>[\w./-]+) -->\n(?P<old>.*?)^<!-- end -->$", re.M | re.S)
-_END = "<!-- end -->"
+_MARK = re.compile(r"^<!-- ([\w./-]+) -->$", re.M)
+_PART = re.compile(r"^<!-- (?P<name>[\w./-]+) -->\n.*?^<!-- end -->$", re.M | re.S)
 
 
 class NotPublished(DataError):
@@ -51,15 +52,17 @@ def filled(page: str, published: Path, link: str) -> str:
 
     def fresh(part: re.Match) -> str:
         name = part["name"]
-        if _PART.search(part["old"] + _END):
-            raise DataError(f"<!-- {name} --> needs a line {_END} after it")
         try:
             text = included(published, name, link) if "." in name else rendered(name, published, link)
         except NotPublished as error:
             print(f"{name} stays as it is: {error}")
             return part[0]
-        return f"<!-- {name} -->\n\n{text}\n\n{_END}"
+        return f"<!-- {name} -->\n\n{text}\n\n<!-- end -->"
 
+    marks = _MARK.findall(page)
+    for mark, end in zip_longest(marks[::2], marks[1::2]):
+        if mark == "end" or end != "end":
+            raise DataError(f"<!-- {mark} --> needs a line <!-- end --> after it")
     return _PART.sub(fresh, page)
 
 

@@ -98,7 +98,8 @@ def points(settings: Settings, task: Task, files: Files) -> pd.DataFrame:
             "measure": f"{labels.metric(line.metric)}, {explored[line.metric].better} is better",
             **_numbers("value", line.mean, line.std, explored[line.metric].unit),
             **_numbers("utility", line.mean_utility, line.std_utility, utility.unit),
-            "splits": line.n_splits, "folder": cell_folder(task, line.dataset, line.method, line.cell),
+            "splits": line.n_splits,
+            "folder": cell_folder(task, line.dataset, line.method, line.cell) if line.kind != PUBLISHED else "",
         }
         for line in shown.itertuples()
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is kept for the pages that quote it."""
+"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is for other programs."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace

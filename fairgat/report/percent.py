@@ -30,7 +30,7 @@ def signed(value: float | None, low: float | None = None, high: float | None = N
     """A difference, in percentage points where it is one of fractions, ± half its interval; bold without 0 in it."""
     if pd.isna(value):
         return Cell(DASH)
-    shown = f"{round(unit.factor * value, unit.decimals) + 0:+.{unit.decimals}f}"  # + 0: no -0.00
+    shown = f"{unit.factor * value:+z.{unit.decimals}f}"
     if pd.isna(low):
         return Cell(Math(shown, f"${shown}$"))
     half = f"{unit.factor * (high - low) / 2:.{unit.decimals}f}"

@@ -53,7 +53,7 @@ def number(value: float, decimals: int | None = None, sign: bool = False) -> Tex
         return DASH
     if decimals is None:
         decimals = 3 if abs(value) < 0.9995 else max(0, 2 - int(np.log10(abs(value))))
-    text = f"{round(value, decimals) + 0:{'+' if sign else ''}.{decimals}f}"  # + 0: no -0.000
+    text = f"{value:{'+' if sign else ''}z.{decimals}f}"
     return Math(text, f"${text}$") if sign else text
 
 

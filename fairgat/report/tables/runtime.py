@@ -77,6 +77,8 @@ def _mark(dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: 
         return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
     if not measured.get("epoch_seconds", {}).get(method.name):
         return notes.mark(f"{where}: not measured ({failure})." if failure else f"{where}: not measured.")
+    cell, _, rest = (failure or "").partition(": ")
+    failure = f"{in_words(cell)}: {rest}" if "~" in cell else failure
     timed = failure and in_words(measured["cells"][method.name])
     said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
     return ", ".join(notes.mark(text) for text in (method.note, said) if text)

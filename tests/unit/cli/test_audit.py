@@ -60,8 +60,9 @@ def published(plan, tmp_path):
         copy = folder / path.relative_to(plan.config.results_dir)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
-    for name in ("figures/published.svg", "figures/ablation.svg", "tables/comparison.md", "tables/theory.md"):
+    for name in ("figures/published.svg", "figures/ablation.svg", "tables/comparison.md", "tables/theory.tex"):
         write_text(folder / name, "an older one")
+    write_text(folder / "tables/all_tables.tex", "older ones")
     content = plan.config.model_dump(mode="json", exclude={"results_dir"})
     write_json(folder / "provenance.json", {"command": "snakemake", "config": content})
     return folder, content
@@ -83,9 +84,25 @@ def test_a_run_is_judged_again_from_what_is_published(published):
     assert agree[0] > 0 == agree[1]
     assert all("<svg" in (folder / f"figures/{name}.svg").read_text() for name in ("published", "ablation"))
     assert "| GAT " in (folder / "tables/comparison.md").read_text()
-    assert (folder / "tables/theory.md").read_text() == "an older one"  # it reads more than scores
+    assert "an older one" in (folder / "tables/all_tables.tex").read_text()  # theory reads more than scores
     assert not list(folder.glob("audit/*.html"))  # .md shows the same
-    assert set(json.loads((folder / "provenance.json").read_text())) == {"command", "config", "audited_at"}
+    assert not (folder / "tables/ablation.md").exists() and not (folder / "runs").exists()
+    provenance = json.loads((folder / "provenance.json").read_text())
+    assert set(provenance) == {"command", "config", "audited_at"} and "theory" in provenance["audited_at"]["without"]
+    assert provenance["config"]["audit"]["margins"]["accuracy"] == 0.0001
+
+
+def test_a_run_that_cannot_be_judged_stays_as_it_is(published, capsys):
+    folder, content = published
+    before = {path: path.read_bytes() for path in folder.rglob("*.*")}
+    more = content | {"audit": {"more_splits": "of/another/folder.csv"}}
+    assert again(folder, more) == 1 and "of/another/folder.csv does not exist" in capsys.readouterr().err
+    scores = folder / "summary/node_classification/runs.csv"
+    rows = frames.read(scores)
+    frames.write(scores, rows[rows["method"] != "gat"])
+    before[scores] = scores.read_bytes()
+    assert again(folder, content) == 1 and "lacks, gat on odd, gat on recidivism" in capsys.readouterr().err
+    assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize(
