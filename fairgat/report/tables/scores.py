@@ -23,8 +23,8 @@ TASK = None
 
 BETTER, WORSE = "+", "-"
 _BOLD = (
-    f"In bold and with {BETTER}: better than GAT on the same splits, as the 95 % interval of the paired difference "
-    f"leaves out 0, which one in twenty does by chance; with {WORSE}: worse."
+    f"In bold and with a superscript {BETTER}: better than GAT on the same splits, as the 95 % interval of the paired "
+    f"difference leaves out 0, which one in twenty does by chance; with a superscript {WORSE}: worse."
 )
 _MISSING = "it is missing, as a rate over nobody has no value"
 _MANY = 6  # measures: the data set's title then stands beside its rows, as in the paper's table of link prediction
