@@ -36,7 +36,7 @@ def implementation(name: str, task: Task) -> type:
     title = task.title().replace("_", "")
     cls = getattr(module(name), title, None)
     if cls is None:
-        raise ConfigError(f"fairgat/methods/{name}.py has no class {title}: it does not do {task}")
+        raise ConfigError(f"fairgat/{method_path(name)}.py has no class {title}: it does not do {task}")
     return cls
 
 

@@ -5,8 +5,8 @@ groups attends to m of the other group, m - 1 of its own and itself; a node with
 attends to some of its own. Predictions are made on the whole graph.
 
 Neighbours with a balanced neighbourhood themselves are drawn rather than others: with weights 1 / (1 + |n_1 - n_0|),
-n_s counting the walks of up to two steps that end in group s. The released code counts its two steps within either
-triangle of the adjacency matrix.
+n_s counting the walks of two steps, self-loops among them, that end in group s. The released code counts its two steps
+within either triangle of the adjacency matrix.
 """
 
 from dataclasses import dataclass

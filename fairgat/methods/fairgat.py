@@ -5,7 +5,7 @@ The ablations are this method with fewer `steps`.
 
 from collections.abc import Callable
 from functools import cached_property
-from typing import Annotated, Literal
+from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, model_validator
 from torch import nn
@@ -17,6 +17,8 @@ from fairgat.nn import CSRGraph, FairGATConv, Shares, balanced_shares
 
 
 class Settings(Model):
+    of_step: ClassVar[dict[int, set[str]]] = {1: {"alpha_chi_max", "cap", "shares", "retention"}, 3: {"eta", "center"}}
+
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
     shares: Literal["paper", "balanced"] | None = None
@@ -47,13 +49,10 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _of_a_step_that_is_taken(self) -> "Settings":
-        for step, keys in _OF_STEP.items():
+        for step, keys in self.of_step.items():
             if step not in self.steps and (given := sorted(keys & self.model_fields_set)):
                 raise ValueError(f"`{given[0]}` is of step {step}, which `steps` leaves out")
         return self
-
-
-_OF_STEP = {1: {"alpha_chi_max", "cap", "shares", "retention"}, 3: {"eta", "center"}}
 
 
 class _FairGAT(Method):

@@ -8,12 +8,11 @@ of FairGAT itself.
 from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from typing import Literal
+from typing import ClassVar, Literal
 
 import torch
 from pydantic import model_validator
 from torch import Tensor, nn
-from torch.nn.functional import linear
 
 from fairgat.methods import fairgat as original
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
@@ -25,6 +24,11 @@ CLIPPED_AT = 3.0  # robust deviations: of a normal column 3 values in 1,000 lie 
 
 class Settings(original.Settings):
     """FairGAT's settings, and the decisions that may differ, one at a time; the defaults are FairGAT."""
+
+    of_step: ClassVar = {
+        1: original.Settings.of_step[1] | {"one_sided", "groups", "alpha_chi_cap"},
+        3: original.Settings.of_step[3] | {"deviation", "outliers", "logit"},
+    }
 
     shares: Literal["paper"] = "paper"
     """What is varied is the paper's attention."""
@@ -53,11 +57,18 @@ class Settings(original.Settings):
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> "Settings":
-        own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
-        changed = [*self.model_dump(include=own, exclude_defaults=True), *["center"] * self.center]
+        changed = [*self.changed, *["center"] * self.center]
         if len(changed) > 1:
             raise ValueError(f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}")
+        if self.scores == "unscaled" and 3 not in self.steps:
+            raise ValueError("`scores: unscaled` is of step 3, which `steps` leaves out")
         return self
+
+    @property
+    def changed(self) -> dict[str, str]:
+        """The settings in which the variant differs from FairGAT, and what they are."""
+        own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
+        return self.model_dump(include=own, exclude_defaults=True)
 
 
 class OneSidedShare(FairGATConv):
@@ -137,12 +148,7 @@ class OtherScale(FairGATConv):
 
     def normalise(self, features: Features) -> Features:
         """Scale C, and then Z."""
-        if self.eta is None:
-            return features
-        values = features.values
-        if features.weight is not None:
-            values = linear(values, features.weight.flatten(0, 1)).view(-1, *features.weight.shape[:2])
-        return Features(self.scale(values, self.eta))
+        return features if self.eta is None else Features(self.scale(features.multiplied(), self.eta))
 
 
 class OtherLogit(NodeClassifier):
@@ -184,9 +190,7 @@ class _Variant:
     @property
     def decision(self) -> tuple[str, str] | None:
         """The setting in which the variant differs, and what it is; None for FairGAT."""
-        own = Settings.model_fields.keys() - original.Settings.model_fields.keys()
-        changed = self.settings.model_dump(include=own, exclude_defaults=True)
-        return next(iter(changed.items()), None)
+        return next(iter(self.settings.changed.items()), None)
 
     def conv(self) -> Callable[..., FairGATConv]:
         if scale := _SCALES.get(self.decision):

@@ -186,7 +186,7 @@ class Rows:
 
 def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
     """Take the rows of `nodes` (n,), for `inputs` that are these nodes and all their sources; both are sorted."""
-    source, target = graph.edge_index[:, graph.permutation]
+    source, target = graph.source.long(), graph.target
     into = torch.isin(target, nodes).nonzero().squeeze(1)
     edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
     csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
@@ -197,7 +197,7 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
 
 def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
     """Take the rows of two layers that the second's output at `nodes` (n,), sorted, depends on."""
-    source, target = graph.edge_index
+    source, target = graph.source.long(), graph.target
     near = source[torch.isin(target, nodes)].unique()
     return [rows_of(graph, near, torch.arange(graph.num_nodes)), rows_of(graph, nodes, near)]
 

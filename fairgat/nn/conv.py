@@ -214,7 +214,7 @@ class GATConv(nn.Module):
             expected = f"bool of shape ({graph.num_edges},), one for each edge"
             raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
         if edge_attr is not None or self.edge_dim is not None:
-            self._check_edges(edge_attr, edge_index, graph)
+            self._check_edges(edge_attr, graph)
         return graph
 
     def _check_features(self, x, size) -> None:
@@ -239,10 +239,10 @@ class GATConv(nn.Module):
         if needed != got:
             raise ValueError(f"the layer needs a CSRGraph made by {_call(*needed)}, got one by {_call(*got)}")
 
-    def _check_edges(self, edge_attr, edge_index, graph: CSRGraph) -> None:
+    def _check_edges(self, edge_attr, graph: CSRGraph) -> None:
         if edge_attr is None or self.edge_dim is None:
             raise ValueError(f"edge_attr goes with edge_dim, and this layer was made with edge_dim={self.edge_dim}")
-        if isinstance(edge_index, Tensor) and edge_index.layout != torch.strided:
+        if graph.num_given is None:
             raise ValueError("edge features need edge_index of shape (2, E): a sparse matrix gives them no order")
         expected = (graph.num_given, self.edge_dim)
         if edge_attr.shape != expected and (self.edge_dim > 1 or edge_attr.shape != expected[:1]):

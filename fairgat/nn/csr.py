@@ -40,7 +40,8 @@ class CSRGraph:
         shares: what the segments' masses are from, or None.
         mass: (N, S) float64 mass of each segment, where there are shares.
         add_self_loops: whether they were added; None where that is unknown.
-        num_given: E of the `edge_index` that the graph was made from; None where that is unknown.
+        num_given: E of the `edge_index` that the graph was made from; None where a sparse matrix gave
+            them no order.
         given: (E,) int64 which of these edges were taken, without self-loops; None for all of them.
     """
 
@@ -98,7 +99,9 @@ class CSRGraph:
         device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
         arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass, given
         tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
-        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops, edges.shape[1], tensors[5])
+        ordered = not isinstance(edge_index, Tensor) or edge_index.layout == torch.strided
+        num_given = edges.shape[1] if ordered else None
+        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops, num_given, tensors[5])
 
     @property
     def num_rows(self) -> int:

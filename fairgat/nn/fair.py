@@ -61,7 +61,7 @@ class FairGATConv(GATConv):
         )  # fmt: skip
         self.alpha_chi = alpha_chi
         self.eta = eta
-        self.center = center and eta is not None
+        self.center = center
         self.spectral_norm = spectral_norm
         self._check_steps()
 
@@ -124,7 +124,7 @@ class FairGATConv(GATConv):
 
     def extra_repr(self) -> str:
         steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
-        return steps + ", center=True" * self.center + super().extra_repr()
+        return steps + ", center=True" * (self.center and self.eta is not None) + super().extra_repr()
 
     def _check_steps(self) -> None:
         share, eta = self.alpha_chi, self.eta

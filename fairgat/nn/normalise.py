@@ -238,12 +238,15 @@ class Features:
         scale = matrix_factor(exact(self.weight), mean, cov, eta, self.scale)
         return replace(self, scale=scale.to(self.weight.dtype))
 
+    def multiplied(self) -> Tensor:
+        """(N, H, C) values @ weight^T, without the scale."""
+        if self.weight is None:
+            return self.values
+        return linear(self.values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])
+
     def centred(self, eta: float) -> "Features":
-        """S3, the mean taken out first, which multiplies everything out; for values of C, not yet summed up."""
-        values = self.values
-        if self.weight is not None:
-            values = linear(values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])
-        return Features(standardise(values, eta, center=True))
+        """S3, the mean taken out first, which multiplies everything out."""
+        return Features(standardise(self.multiplied(), eta, center=True))
 
     def scaled_weight(self) -> Tensor:
         """(H, C, K) the weight times the scale, if any."""

@@ -57,7 +57,10 @@ class Shares:
         if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
             raise ValueError(f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}")
         if target.shape != (size, size) or masses.shape != (len(kinds), size):
-            raise ValueError(f"{size} groups need a target of shape ({size}, {size}), got {target.shape}")
+            expected = f"target ({size}, {size}) and masses ({len(kinds)}, {size})"
+            raise ValueError(
+                f"{size} groups and {len(kinds)} kinds need {expected}, got {target.shape} and {masses.shape}"
+            )
         sums = np.vstack([target, masses]).sum(1)
         if not (abs(sums - 1) <= 1e-6).all() or (masses < 0).any():  # nor not finite
             raise ValueError(f"each row of target and masses must sum to 1, with no mass below 0, got {sums.tolist()}")

@@ -222,7 +222,7 @@ def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
     between, reach = accounts["between"].mean(), accounts["reach"].mean()
     others = (accounts["gap"] - accounts["mixing"]).mean()
     slope = reach * between
-    share = np.clip((between + others) / slope, 0, 1) if slope else 0 * slope
+    share = np.clip((between + others) / slope, 0, 1) if slope else 0.0
     return float(share), float((1 - reach * share) * between + others)
 
 

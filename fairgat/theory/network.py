@@ -11,13 +11,16 @@ from scipy.sparse import csr_matrix
 from scipy.special import expit
 from torch import Tensor, nn
 
+from fairgat.data.graph import Graph
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.nn.normalise import spectrally_normalised
 from fairgat.theory.account import Account, Pass
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
+from fairgat.theory.layers import LayerTerms, aggregate, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
+
+LAYERS = ("conv1", "conv2")
 
 
 def measure(method: Method) -> list[LayerTerms]:
@@ -54,23 +57,22 @@ def account(method: Method) -> list[Account]:
     method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        NotDefined: the method's model is not a `NodeClassifier`.
+        NotDefined: the method's model is not a `NodeClassifier`, or a layer scales features otherwise than by step 3.
         ValueError: a layer averages its heads or has a residual.
     """
     with _recorded(method) as (model, inputs, logits):
-        graph = method.task.graph
-        accounts = []
-        for name in ("conv1", "conv2"):
-            conv, (x, csr) = getattr(model, name), inputs[name]
-            out, attention = _attention(conv, x, csr)
-            h, weight = _double(x), _weight(conv, conv.lin)
-            factors = gains(h, weight, attention, getattr(conv, "eta", None))
-            c = h @ weight.T * factors[0] * factors[1]
-            arrays = (c, _double(out.relu()), attention, graph.sensitive, graph.labels)
-            accounts += Pass(*arrays).accounts(name)
+        first, second = (_pass(getattr(model, name), *inputs[name], method.task.graph) for name in LAYERS)
         h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
-        direction = weight[0] * gain(h @ weight.T, model.eta)
-        return accounts + Pass(*arrays, direction, _double(logits)).accounts("logit")
+        read = replace(second, direction=weight[0] * gain(h @ weight.T, model.eta), read=_double(logits))
+        return first.accounts("conv1") + second.accounts("conv2") + read.accounts("logit")
+
+
+def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
+    """Take what a pass of a layer leaves."""
+    out, attention = _attention(conv, x, csr)
+    h, weight = _double(x), _weight(conv, conv.lin)
+    first, then = gains(h, weight, attention, getattr(conv, "eta", None))
+    return Pass(h @ weight.T * first * then, _double(out.relu()), attention, graph.sensitive, graph.labels)
 
 
 def measure_every(epochs: int) -> Observer:
@@ -131,7 +133,14 @@ def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)
     shape = (len(x), len(x))
-    return out, [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
+    attention = [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
+    h, weight = _double(x), _weight(conv, conv.lin)
+    first, then = gains(h, weight, attention, getattr(conv, "eta", None))
+    apart = aggregate(attention, h @ weight.T * first * then) - _double(out)
+    # Apart is the bias, and of a centred layer a constant of each column.
+    if np.abs(apart - apart.mean(0)).max() > 1e-3 * np.abs(_double(out)).max():
+        raise NotDefined("a layer scales features otherwise than by step 3, for which there is no theorem")
+    return out, attention
 
 
 @contextmanager

@@ -92,8 +92,6 @@ def run(
         predictions = _predictions(method.task, result)
     except (CellCalledOff, Diverged, NotDefined) as error:
         failure = str(error)
-    except torch.linalg.LinAlgError as error:  # the spectral norm of a weight that is no longer finite
-        failure = f"a weight matrix was no longer finite: {error}"
     record = Record(
         **vars(job),
         seed=job_seed,

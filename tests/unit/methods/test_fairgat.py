@@ -173,6 +173,20 @@ def test_a_variant_changes_one_decision(changed):
         methods.settings("fairgat_variants", changed)
 
 
+@pytest.mark.parametrize(
+    ("step", "changed"),
+    [
+        (1, {"groups": "shuffled"}), (1, {"one_sided": "share"}), (1, {"alpha_chi_cap": "smallest_r_chi"}),
+        (3, {"deviation": "robust"}), (3, {"outliers": "clipped"}), (3, {"logit": "unscaled"}),
+        (3, {"scores": "unscaled"}), (3, {"center": True}),
+    ],
+)  # fmt: skip
+def test_a_variant_is_of_a_step_that_is_taken(step, changed):
+    steps = sorted({1, 2, 3} - {step})
+    with pytest.raises(ConfigError, match=f"of step {step}, which `steps` leaves out"):
+        methods.settings("fairgat_variants", changed | {"steps": steps})
+
+
 @pytest.mark.parametrize("scale", [scaled_robustly, clipped_and_scaled])
 def test_outliers_do_not_shrink_the_others(scale):
     """As they do under S3, where a few long rows make up a column's deviation; and constant columns stay finite."""

@@ -138,6 +138,12 @@ def annealed(**changes):
             for few in (torch.zeros(4, 3), torch.zeros(128))
         ),
         (lambda: GATConv(5, 2, edge_dim=1)(features(), torch.eye(N).to_sparse(), torch.ones(N)), "no order"),
+        (
+            lambda: GATConv(5, 2, edge_dim=1)(
+                features(), CSRGraph.from_edge_index(torch.eye(N).to_sparse(), N), torch.ones(N)
+            ),
+            "no order",
+        ),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
         (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "sparse"),
         (lambda: GATConv(5, 2)(features().double(), random_graph()[0]), "x is torch.float64 and the layer"),

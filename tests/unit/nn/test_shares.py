@@ -141,7 +141,7 @@ def test_dropped_edges_leave_their_mass_to_the_groups_that_stay():
     [
         (lambda: Shares([1, 0], np.eye(2)), "ascending order"),
         (lambda: Shares([], np.eye(0)), "1 to 50"),
-        (lambda: Shares([0, 1], np.eye(3)), r"shape \(2, 2\)"),
+        (lambda: Shares([0, 1], np.eye(3)), r"need target \(2, 2\)"),
         (lambda: Shares([0, 1], np.full((2, 2), np.nan)), r"sum to 1, .* got \[nan, nan\]"),
         (lambda: Shares([0, 1], [[0.9, 0.9], [0.5, 0.5]]), r"sum to 1, .* got \[1.8, 1.0\]"),
         (lambda: Shares([0, 1], np.eye(2), [6], [[1.5, -0.5]]), "no mass below 0"),

@@ -245,6 +245,14 @@ def test_layers_outside_the_theorem_are_refused(options):
     terms_of(GATConv(x.size(1), 2, concat=False).double(), x, edges, sensitive)  # the mean of a single head
 
 
+@pytest.mark.parametrize("changed", [{"deviation": "robust"}, {"outliers": "clipped"}])
+@pytest.mark.parametrize("measure", [theory.measure, theory.account])
+def test_a_layer_that_scales_otherwise_is_refused(measure, changed):
+    with pytest.raises(NotDefined, match="scales features otherwise than by step 3"):
+        measure(make("fairgat_variants", small_graph(60, 300), **changed))
+    measure(make("fairgat_variants", small_graph(60, 300), deviation="constant"))
+
+
 @pytest.mark.parametrize("module", ["gat", "fairgat"])
 def test_attention_that_does_not_sum_to_1_is_refused(module):
     x, edges, sensitive = random_graph(0)
