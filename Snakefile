@@ -25,6 +25,7 @@ if STUDY:
 
 include: "rules/publish.smk"
 
+
 rule all:
     default_target: True
     input:

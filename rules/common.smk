@@ -53,10 +53,12 @@ try:
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     try:
         STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
-    except fairgat.errors.ConfigError:  # nothing of it is run, which only who asks for it must know
+    except fairgat.errors.ConfigError as error:
         if "study" in sys.argv:
             raise
         STUDY = []
+        if workflow.is_main_process:
+            print(f"Left out: {error}", file=sys.stderr)
     fairgat.data.datasets.check(CONFIG)
     fairgat.measures.checks.check(CONFIG)
 except fairgat.errors.ConfigError as error:
@@ -70,7 +72,10 @@ TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
 # A job that computes on a GPU has it to itself where Snakemake is told how many there are: the profiles say one.
-GPU = int(CONFIG.training.device == "cuda" or (CONFIG.training.device == "auto" and which("nvidia-smi") is not None))
+GPU = int(
+    CONFIG.training.device == "cuda"
+    or (CONFIG.training.device == "auto" and any(map(which, ("nvidia-smi", "rocm-smi"))))
+)
 
 
 wildcard_constraints:

@@ -34,7 +34,7 @@ class Row(Model):
 
 
 class Study(Model):
-    """A comparison of variants with what they vary, pair by pair of runs; made by the target `study`.
+    """A comparison of variants with what they vary, pair by pair of runs; part of `all`, or made by the target `study`.
 
     A method with several cells is compared at the one that `selection.rule` chooses.
     """

@@ -67,7 +67,7 @@ def options_of(name: str, settings: Dataset) -> Model:
         raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
     if TASKS[settings.task].divides == "edges" and "degree" in getattr(options, "graph_features", ()):
         where = f"datasets.{name}.options.graph_features"
-        raise ConfigError(f"{where}: degree counts the edges that are held out, too; in link prediction take constant")
+        raise ConfigError(f"{where}: degree counts the edges that are held out, too: leave it out in link prediction")
     return options
 
 

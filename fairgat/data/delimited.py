@@ -36,6 +36,8 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     where, read_as = written.where, _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
+    if read_as.get("decimal", ".") != "." and read_as.get("engine", "c") != "c":
+        texts = None  # these engines take 1.234 for a number all the same
     names = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
     frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as)
     if written.read.get("header", 0) in (0, "infer") and not _OTHER_NAMES & written.read.keys():

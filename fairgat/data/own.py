@@ -159,7 +159,7 @@ def _features(nodes: Table, roles: Roles, x: np.ndarray | None, edge_index: np.n
     """Name the features, and give them as (N, F) float64."""
     named = [*_columns(nodes, roles, x, edge_index)]
     if not named:
-        raise DataError(f"{nodes.where}: no column is left as a feature; `graph_features: [constant]` makes one")
+        raise DataError(f"{nodes.where}: no column is left as a feature; `graph_features: [degree]` makes one")
     for name, column in named:
         nodes.refuse(~(np.abs(column) <= _LARGEST), f"feature {name!r} should be a number below 1e38")
     return [name for name, _ in named], np.stack([column for _, column in named], axis=1, dtype=np.float64)

@@ -142,6 +142,8 @@ def clipped_and_scaled(x: Tensor, eta: float) -> Tensor:
 class OtherScale(FairGATConv):
     """A layer that multiplies features out and scales them by `scale` in place of S3; it keeps S2 without effect."""
 
+    scales_by_step_3 = False
+
     def __init__(self, *arguments, scale: Callable[[Tensor, float], Tensor], **options) -> None:
         super().__init__(*arguments, **options)
         self.scale = scale

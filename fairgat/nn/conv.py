@@ -47,6 +47,9 @@ class GATConv(nn.Module):
         ValueError: bipartite input or another fill_value is asked for.
     """
 
+    scales_by_step_3 = True
+    """False in a subclass whose `normalise` is another than FairGAT's, for which there is no theorem."""
+
     def __init__(
         self,
         in_channels: int,

@@ -12,7 +12,7 @@ from fairgat.config import TASKS, Config, Task
 from fairgat.config.shown import audit_settings, explorer_settings, figure_settings, table_settings
 from fairgat.environment import revision
 from fairgat.errors import DataError
-from fairgat.files import read_json, read_text, write_json, write_text
+from fairgat.files import read_json, read_text, replacing, write_json, write_text
 from fairgat.paper import means
 from fairgat.plan import ROOT, Plan
 from fairgat.plan.modules import Declared
@@ -22,7 +22,15 @@ from fairgat.report.model import noted
 from fairgat.report.render import FORMATS, document, render
 from fairgat.scores import runs, selection, summary
 
-SAME = ("seed", "splits", "aggregation", "only_datasets", "only_methods", "skip")  # settings that decide what was run
+SAME = (
+    "seed",
+    "splits",
+    "training",
+    "aggregation",
+    "only_datasets",
+    "only_methods",
+    "skip",
+)  # settings that decide what was run
 JUDGE = ("selection", "audit")  # settings that decide how it is judged
 
 
@@ -30,7 +38,7 @@ def judge(results: Path, settings: Config, source: str) -> None:
     """Make the audit again, and the tables and figures that are there and that scores suffice for.
 
     Averages, chosen cells and verdicts are this version's; the scores themselves stay. provenance.json says by which
-    code, by which settings, and `without` which pages. Nothing is written before all is made.
+    code, by which settings it is judged, and `without` which pages. Nothing is written before all is made.
 
     Args:
         results: the run; `settings` are its own, `source` the files that they are from.
@@ -45,25 +53,35 @@ def judge(results: Path, settings: Config, source: str) -> None:
         fresh = Path(folder)
         for path in (results / name for name in ("summary", "runtime") if (results / name).exists()):
             shutil.copytree(path, fresh / path.name)
-        plan = Plan(settings.model_copy(update={"results_dir": folder}))
-        for task in filter(plan.pairs, TASKS):
-            _summarise(plan, task, results)
-        _audit(plan)
-        stay = [name for name in plan.tables() if not _table(plan, name)]
-        stay += [f"the figure {name}" for name in plan.figures() if not _figure(plan, name)]
-        write_text(fresh / "explore.html", _explorer(plan))
-        write_text(fresh / "tables/all_tables.tex", _all_tables(plan, results))
+        try:
+            stay = _make(Plan(settings.model_copy(update={"results_dir": folder})), results)
+        except DataError as error:  # in a copy, which nobody has seen
+            raise DataError(str(error).replace(folder, str(results))) from None
         now = settings.model_dump(mode="json")
-        code = revision(ROOT, DECIDES) | {"without": stay}
-        judged = {"config": recorded | {key: now[key] for key in JUDGE}, "audited_at": code}
+        judged = {
+            "config": recorded | {key: now[key] for key in JUDGE},
+            "audited_at": revision(ROOT, DECIDES) | {"without": stay},
+        }
         write_json(fresh / "provenance.json", provenance | judged)
-        shutil.rmtree(fresh / "runs")  # the selections
         for path in sorted(fresh.rglob("*.*")):
             place = results / path.relative_to(fresh)
             if place.exists() or (place.parent.name == "audit" and place.suffix != ".html"):  # .md shows the same
-                place.parent.mkdir(exist_ok=True)
-                shutil.copyfile(path, place)
+                with replacing(place) as file:
+                    file.write(path.read_bytes())
     print(f"As before: {', '.join(stay) or 'nothing'}. The pages of this folder: fairgat publish --pages-only\n")
+
+
+def _make(plan: Plan, results: Path) -> list[str]:
+    """Make everything anew in the plan's folder; name the pages that `results` has and that read more than scores."""
+    for task in filter(plan.pairs, TASKS):
+        _summarise(plan, task, results)
+    _audit(plan)
+    left = [f"tables/{name}.md" for name in plan.tables() if not _table(plan, name)]
+    left += [f"figures/{name}.svg" for name in plan.figures() if not _figure(plan, name)]
+    write_text(plan.path("explore.html"), _explorer(plan))
+    write_text(plan.path("tables/all_tables.tex"), _all_tables(plan, results))
+    shutil.rmtree(plan.path("runs"))  # the selections
+    return [name for name in [*left, "costs/costs.md"] if (results / name).exists()]
 
 
 def _summarise(plan: Plan, task: Task, results: Path) -> None:
@@ -142,8 +160,9 @@ def _check_same(results: Path, recorded: Mapping[str, Any], settings: Config, fi
             if name not in now[kind]:
                 raise DataError(f"{results} has {name}, which {files} lacks: give the configuration files of the run")
     for key in SAME:
-        if recorded.get(key, now[key]) != now[key]:
-            raise DataError(f"{results} was made with {key}: {recorded[key]}, and {files} has {now[key]}: give its own")
+        then = recorded.get(key, now[key])
+        if any(then[name] != now[key].get(name) for name in then) if isinstance(then, dict) else then != now[key]:
+            raise DataError(f"{results} was made with {key}: {then}, and {files} has {now[key]}: give its own")
     if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
         raise DataError(
             f"{results} was judged with `audit.more_splits`, which {files} lacks: give all files of the run"

@@ -140,7 +140,7 @@ def attention_terms(
     gain_c, gain_z = gains(h, weight, attention, eta)
     c = h @ weight.T * gain_c
     c_effective, effective = c * gain_z, weight * (gain_c * gain_z)[:, None]
-    z = aggregate(attention, c_effective)
+    z = _aggregate(attention, c_effective)
     between = _between_groups(layer, attention, sensitive)
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
     delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
@@ -154,7 +154,7 @@ def attention_terms(
     else:  # heads differ in how the groups' means enter their rows, and not only in how much
         of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))]
         slope = float(np.linalg.norm(np.multiply(of_heads, between.taus)))
-    inner = _pairs(aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive)
+    inner = _pairs(_aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive)
     outer = _pairs(np.abs(_deviations(z, sensitive)), sensitive)
     return LayerTerms(
         **_evaluated(
@@ -302,7 +302,7 @@ def gains(
     """(F,) S3's factors on the columns of C = h W^T and of Z; ones without S3. See `attention_terms`."""
     c = h @ weight.T
     gain_c = gain(c, eta)
-    return gain_c, np.ones_like(gain_c) if eta is None else gain(aggregate(attention, c * gain_c), eta)
+    return gain_c, np.ones_like(gain_c) if eta is None else gain(_aggregate(attention, c * gain_c), eta)
 
 
 def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
@@ -314,7 +314,7 @@ def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
     return eta / np.where(constant, 1, deviation)
 
 
-def aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
+def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
     """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
     heads = np.split(values, len(attention), axis=1)
     return np.concatenate([alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1)

@@ -17,7 +17,7 @@ from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.nn.normalise import spectrally_normalised
 from fairgat.theory.account import Account, Pass
-from fairgat.theory.layers import LayerTerms, aggregate, attention_terms, disparity, gain, gains, linear_terms
+from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
 
 LAYERS = ("conv1", "conv2")
@@ -30,7 +30,8 @@ def measure(method: Method) -> list[LayerTerms]:
     delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        NotDefined: the method's model is not a `NodeClassifier`, or a node's attention does not sum to 1.
+        NotDefined: the method's model is not a `NodeClassifier`, a layer scales features otherwise than by step 3, or
+            a node's attention does not sum to 1.
     """
     with _recorded(method) as (model, inputs, logits):
         sensitive = method.task.sensitive
@@ -111,7 +112,8 @@ def attention_layer(
 
     Raises:
         ValueError: the layer averages its heads or has a residual, for which there is no theorem.
-        NotDefined: there are fewer than two sensitive groups, or a node's attention does not sum to 1.
+        NotDefined: there are fewer than two sensitive groups, a node's attention does not sum to 1, or the layer scales
+            features otherwise than by step 3.
     """
     out, attention = _attention(conv, x, graph)
     h, weight = _double(x), _weight(conv, conv.lin)
@@ -129,18 +131,13 @@ def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[
     """(N, H * C) a layer's output before its activation, and per head (N, N) its attention, targets by sources."""
     if conv.res is not None or (not conv.concat and conv.heads > 1):
         raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
+    if not conv.scales_by_step_3:
+        raise NotDefined(f"{type(conv).__name__} scales features otherwise than by step 3: there is no theorem for it")
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)
     shape = (len(x), len(x))
-    attention = [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
-    h, weight = _double(x), _weight(conv, conv.lin)
-    first, then = gains(h, weight, attention, getattr(conv, "eta", None))
-    apart = aggregate(attention, h @ weight.T * first * then) - _double(out)
-    # Apart is the bias, and of a centred layer a constant of each column.
-    if np.abs(apart - apart.mean(0)).max() > 1e-3 * np.abs(_double(out)).max():
-        raise NotDefined("a layer scales features otherwise than by step 3, for which there is no theorem")
-    return out, attention
+    return out, [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
 
 
 @contextmanager

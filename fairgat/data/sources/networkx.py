@@ -98,9 +98,16 @@ def _attributes(graph: Any, where: str) -> "pd.DataFrame":
     if not defaults:
         _check_described(graph, where)
     frame = frame.where(frame.notna(), None)
-    frame = frame.map(lambda cell: str(cell) if isinstance(cell, dict | list) else cell)  # such as GML's graphics
-    # Where a node lacks it, numbers stay as they are: whole ones would become 1.0.
-    return frame.apply(lambda cells: cells if cells.isna().any() else cells.infer_objects()).rename(columns=str)
+    return frame.apply(_typed).rename(columns=str)
+
+
+def _typed(cells: "pd.Series") -> "pd.Series":
+    """Give a column the type of its cells; where a node lacks one they stay as they are: 1 would become 1.0."""
+    import pandas as pd
+
+    plain = [str(cell) if isinstance(cell, dict | list) else cell for cell in cells]  # such as GML's graphics
+    made = pd.Series(plain, cells.index, dtype=object)
+    return made if made.isna().any() else made.infer_objects()
 
 
 def _check_described(graph: Any, where: str) -> None:

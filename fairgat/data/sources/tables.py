@@ -51,8 +51,10 @@ def files(name: str, options: Options) -> list[File]:
 
 def asked(name: str, kind: str, given: OwnFile) -> File:
     """Say which file to fetch: the user's own, or a published one."""
-    path = given.where.partition("?")[0] if given.url else given.where
-    ours = f"{name}/{kind}{PurePosixPath(path).suffix}"
+    suffix = PurePosixPath(given.where).suffix
+    if given.url:
+        suffix = PurePosixPath(given.where.partition("?")[0]).suffix or suffix
+    ours = f"{name}/{kind}{suffix}"
     if given.url is None:
         return File(ours, local=Path(given.where))
     return File(given.file or ours, url=given.url, sha256=given.sha256, blob=given.git_blob)

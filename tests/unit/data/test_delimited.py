@@ -100,6 +100,7 @@ def test_numbers_among_texts_are_read_with_their_marks(table, read):
     assert made.numbers("income").tolist() == pytest.approx([2433.5, 950, float("nan")], nan_ok=True)
 
 
-def test_a_point_makes_no_number_where_the_decimal_mark_is_a_comma(table):
-    made = table("id;income\na;999\nb;1.234\nc;12,5\n", sep=";", decimal=",")
+@pytest.mark.parametrize("engine", ["c", "python"])
+def test_a_point_makes_no_number_where_the_decimal_mark_is_a_comma(table, engine):
+    made = table("id;income\na;999\nb;1.234\nc;12,5\n", sep=";", decimal=",", engine=engine)
     assert made.numbers("income").tolist() == pytest.approx([999, float("nan"), 12.5], nan_ok=True)

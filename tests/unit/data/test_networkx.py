@@ -71,7 +71,7 @@ def test_an_edge_that_gml_lists_twice_is_one_and_letters_may_be_of_any_language(
 
 def test_nodes_of_a_gml_may_have_no_names(prepare):
     assert prepare(gml(), "graph.gml", graph_features=["degree"], **NUMBERS).num_features == 1
-    with pytest.raises(DataError, match=r"no column is left as a feature; `graph_features: \[constant\]`"):
+    with pytest.raises(DataError, match=r"no column is left as a feature; `graph_features: \[degree\]`"):
         prepare(gml(), "graph.gml", **NUMBERS)
 
 
@@ -149,3 +149,9 @@ def twice(path: Path) -> None:
 def test_what_networkx_would_misread_is_refused(prepare, name, content, options, expected):
     with pytest.raises(DataError, match=expected):
         prepare(content, name, **options)
+
+
+def test_a_number_that_a_node_lacks_leaves_the_others_as_they_are(prepare):
+    text = gml().replace(" won 1 ]", " ]", 1)
+    graph = prepare(text, "graph.gml", graph_features=["degree"], unlabelled=[""], **NUMBERS)
+    assert graph.labels.tolist() == [0, 0, -1, 1]

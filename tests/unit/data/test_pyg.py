@@ -116,7 +116,7 @@ def test_a_file_that_calls_code_never_runs(prepare, tmp_path):
         (data(y=torch.tensor([-1, 1, -1, 1])), r"column 'y' is '-1', which is none of .* \(node 0, and 1 more\)"),
         (data(y=torch.tensor([2.0, 1, torch.nan, 1])), r"column 'y' is '2', which is none of .* \(node 0"),
         (data(y=torch.tensor([0, 1, 1])), r"the Data's 'y' must be 4 numbers, got shape \(3,\)"),
-        (data(x=None, num_nodes=4), r"no column is left as a feature; `graph_features: \[constant\]`"),
+        (data(x=None, num_nodes=4), r"no column is left as a feature; `graph_features: \[degree\]`"),
         (data(x=torch.ones(4)), r"features must be an \(N, F\) matrix"),
         (data(x=torch.full((4, 1), torch.nan)), r"feature 'x\[0\]' should be a number below 1e38 \(node 0"),
         (twice([5.0, 4, 5, 4]), r"feature 'x\[1\]' is 'y' in other words"),

@@ -55,7 +55,9 @@ def test_a_file_is_quoted_below_its_heading(published):
     assert text.splitlines()[2:] == ["Seconds.", "", "| GAT | 0.1 |", "", source, "", "<!-- end -->"]
 
 
-@pytest.mark.parametrize("name", sorted({name for page in PAGES for name in MARK.findall(page.read_text())} - NO_FILE))
+@pytest.mark.parametrize(
+    "name", sorted({name for page in PAGES for name in MARK.findall(page.read_text(encoding="utf-8"))} - NO_FILE)
+)
 def test_what_a_run_lacks_stays_as_it_is_and_is_said(tmp_path, capsys, name):
     page = f"before\n<!-- {name} -->\nstale\n<!-- end -->\nafter <!-- {name} -->\n"
     assert pages.filled(page, tmp_path, ".") == page
