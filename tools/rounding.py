@@ -1,9 +1,10 @@
-"""Measure what rounding does to scores: FairGAT less Steps 1&3, two trainings of one method (docs/theory.md).
+"""Measure what rounding does to scores: the same method trained twice with the same splits and seeds.
 
-python -m tools.rounding RUNS.csv FOLDER
+python -m tools.rounding RUNS.csv FOLDER             FairGAT less Steps 1&3, which are one method (docs/theory.md)
+python -m tools.rounding RUNS.csv OTHER.csv FOLDER   every method of a run, trained again on another processor
 
-Since release 0.3 it is trained once. The run of 0.2.0 trained both: `git show d093144:results/reference/summary/\
-node_classification/runs.csv` is its summary.
+Since release 0.3 FairGAT and Steps 1&3 are trained once. The run of 0.2.0 trained both: `git show \
+d093144:results/reference/summary/node_classification/runs.csv` is its summary.
 """
 
 import sys
@@ -12,48 +13,58 @@ from fairgat import frames, measures
 from fairgat.config import NodeTraining
 from fairgat.files import write_text
 from fairgat.report import labels, render
-from fairgat.report.model import Block, Cell, Panel, Row, Table
+from fairgat.report.model import Block, Panel, Table, row
 from fairgat.scores.runs import read
 
+OF = ["dataset", "method"]
 
-def noise(path, metrics):
-    """`sd` of the differences, `largest` of them and their number `n`, of each data set and metric; fractions."""
-    runs = read(path)
-    runs = runs[(runs["part"] == "test") & (runs["protocol"] == "") & runs["metric"].isin(metrics)]
-    keys = ["dataset", "metric", "cell", "split"]
-    mine, theirs = (runs[runs["method"] == name].set_index(keys)["value"] for name in ("fairgat", "fairgat-steps-13"))
-    differences = (mine - theirs).dropna()
-    of = differences.groupby(["dataset", "metric"], sort=False)
+
+def noise(runs, others):
+    """`sd` of the differences of runs, `largest` of them and their number `n`, of each OF and metric; fractions."""
+    keys = [*OF, "metric", "cell", "split"]
+    differences = (others.set_index(keys)["value"] - runs.set_index(keys)["value"]).dropna()
+    of = differences.groupby([*OF, "metric"], sort=False)
     return of.agg(sd="std", largest=lambda values: values.abs().max(), n="size").reset_index()
 
 
 def table(frame, metrics):
     """The deviations as a table, in points."""
-    cells = {(row.dataset, row.metric): f"{100 * row.sd:.2f} ({100 * row.largest:.1f})" for row in frame.itertuples()}
-    counts = frame.groupby("dataset", sort=False)["n"].first()
-    blocks = [
-        Block(name, [Row([Cell(str(count)), *(Cell(cells[name, metric]) for metric in metrics)])])
-        for name, count in counts.items()
-    ]
-    header = ["Data set", "Pairs", *map(labels.metric, metrics)]
+    cells = {(*line[:3],): f"{100 * line.sd:.2f} ({100 * line.largest:.1f})" for line in frame.itertuples(index=False)}
+    blocks = []
+    for dataset, mine in frame.groupby("dataset", sort=False):
+        counts = mine.groupby("method", sort=False)["n"].first()
+        rows = [row(name, n, *(cells[dataset, name, metric] for metric in metrics)) for name, n in counts.items()]
+        blocks.append(Block(dataset, rows))
+    header = ["Data set", "Method", "Pairs", *map(labels.metric, metrics)]
     return Table(
         name="rounding",
         caption="What rounding does to a score.",
         explanation=(
-            "Standard deviation, and in brackets the largest, of the test score of FairGAT less that of Steps 1&3, the "
-            "same method, in points: of pairs of runs with the same cell, split and seed."
+            "Standard deviation, and in brackets the largest, of the difference in test score, in points, between two "
+            "trainings of one method with the same cell, split and seed."
         ),
-        panels=[Panel("multirow", header, blocks, align="lrccc")],
+        panels=[Panel("multirow", header, blocks, align="llrccc")],
         notes=[],
     )
 
 
-def main(path, folder):
+def main(path, *rest):
+    *other, folder = rest
     metrics = measures.names(NodeTraining.task, "shown")
-    frame = noise(path, metrics)
+    runs = _shown(path, metrics)
+    if other:
+        pair = runs, _shown(other[0], metrics)
+    else:
+        pair = (runs[runs["method"] == name].assign(method="fairgat") for name in ("fairgat-steps-13", "fairgat"))
+    frame = noise(*pair)
     frames.write(f"{folder}/differences.csv", frame)
     for form in ("md", "json"):
         write_text(f"{folder}/table.{form}", render.render(table(frame, metrics), form))
+
+
+def _shown(path, metrics):
+    runs = read(path)
+    return runs[(runs["part"] == "test") & (runs["protocol"] == "") & runs["metric"].isin(metrics)]
 
 
 if __name__ == "__main__":

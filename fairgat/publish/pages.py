@@ -114,8 +114,11 @@ def row(published: Path, name: str, **values: Any) -> dict[str, Any]:
     return frame.iloc[0].to_dict()
 
 
-def studies(published: Path) -> dict[str, list[str]]:
-    """List the published studies by the version of this project that trained their oldest part."""
+def studies(published: Path) -> tuple[str, dict[str, list[str]]]:
+    """The version of this project that trained most of the published studies, and those that earlier ones trained.
+
+    A study counts with the version of its oldest part.
+    """
     known: dict[str, list[str]] = {}
     for study in sorted(published.glob("studies/*/")):
         versions = [read_json(path)["versions"]["fairgat"] for path in study.glob("provenance*.json")]
@@ -123,7 +126,8 @@ def studies(published: Path) -> dict[str, list[str]]:
             known.setdefault(min(versions, key=Version), []).append(study.name)
     if not known:
         raise NotPublished(f"{published}/studies has no study with a provenance file")
-    return {version: known[version] for version in sorted(known, key=Version)}
+    most = max(known, key=lambda version: (len(known[version]), Version(version)))
+    return most, {version: known[version] for version in sorted(known, key=Version) if Version(version) < Version(most)}
 
 
 def _existing(published: Path, name: str) -> Path:

@@ -33,7 +33,13 @@ def published(tmp_path):
 
 
 def test_studies_are_listed_by_the_version_of_their_oldest_part(published):
-    for name, version in [("new/provenance", "0.10.0"), ("old/provenance", "0.10.0"), ("old/provenance-2", "0.2.0")]:
+    for name, version in [
+        ("new/provenance", "0.10.0"),
+        ("newer/provenance", "0.10.0"),
+        ("newest/provenance", "0.11.0"),
+        ("old/provenance", "0.10.0"),
+        ("old/provenance-2", "0.2.0"),
+    ]:
         write_text(published / f"studies/{name}.json", f'{{"versions": {{"fairgat": "{version}"}}}}')
     text = pages.filled("<!-- studies -->\n<!-- end -->\n", published, ".")  # dose has none
     assert "Trained by version 0.10.0 or later, except old (0.2.0).\n" in text
