@@ -27,4 +27,9 @@ def test_the_deviation_of_paired_differences(tmp_path):
     assert found["n"].tolist() == [3, 3, 3] and found["largest"].tolist() == pytest.approx([0.03] * 3)
     assert found["sd"].tolist() == pytest.approx([statistics.stdev(gaps)] * 3)
     line = (tmp_path / "table.md").read_text().splitlines()[-1]
-    assert [cell.strip() for cell in line.split("|")[2:6]] == ["3", *["2.52 (3.0)"] * 3]
+    assert [cell.strip() for cell in line.split("|")[2:7]] == ["fairgat", "3", *["2.52 (3.0)"] * 3]
+    again = pd.DataFrame(rows, columns=columns).assign(value=lambda runs: runs["value"] + (runs["split"] == 1) / 8)
+    frames.write(tmp_path / "again.csv", again)
+    rounding.main(tmp_path / "runs.csv", tmp_path / "again.csv", tmp_path)
+    found = frames.read(tmp_path / "differences.csv")
+    assert set(found["method"]) == {"fairgat", "fairgat-steps-13", "gat"} and found["largest"].max() == 0.125
