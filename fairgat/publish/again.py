@@ -22,16 +22,9 @@ from fairgat.report.model import noted
 from fairgat.report.render import FORMATS, document, render
 from fairgat.scores import runs, selection, summary
 
-SAME = (
-    "seed",
-    "splits",
-    "training",
-    "aggregation",
-    "only_datasets",
-    "only_methods",
-    "skip",
-)  # settings that decide what was run
-JUDGE = ("selection", "audit")  # settings that decide how it is judged
+# Settings that decide what was run, and those that decide how it is judged.
+SAME = ("seed", "splits", "training", "aggregation", "only_datasets", "only_methods", "skip")
+JUDGE = ("selection", "audit")
 
 
 def judge(results: Path, settings: Config, source: str) -> None:

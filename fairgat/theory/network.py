@@ -20,8 +20,6 @@ from fairgat.theory.account import Account, Pass
 from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
 from fairgat.training.loop import Observer
 
-LAYERS = ("conv1", "conv2")
-
 
 def measure(method: Method) -> list[LayerTerms]:
     """Measure the terms of every layer of a node classifier, over all nodes, in evaluation mode.
@@ -62,7 +60,8 @@ def account(method: Method) -> list[Account]:
         ValueError: a layer averages its heads or has a residual.
     """
     with _recorded(method) as (model, inputs, logits):
-        first, second = (_pass(getattr(model, name), *inputs[name], method.task.graph) for name in LAYERS)
+        graph = method.task.graph
+        first, second = _pass(model.conv1, *inputs["conv1"], graph), _pass(model.conv2, *inputs["conv2"], graph)
         h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
         read = replace(second, direction=weight[0] * gain(h @ weight.T, model.eta), read=_double(logits))
         return first.accounts("conv1") + second.accounts("conv2") + read.accounts("logit")

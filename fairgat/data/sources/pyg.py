@@ -72,12 +72,14 @@ def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
     values = values.reshape(-1) if values.shape == (count, 1) else values
     if values.shape != (count,):
         raise DataError(f"{where}: the Data's {name!r} must be {count} numbers, got shape {values.shape}")
-    there = values[~np.isnan(values)] if values.dtype.kind == "f" else values[:0]
-    if not np.isfinite(there).all() or (there % 1).any() or not len(there):
+    if values.dtype.kind != "f":
         return values
-    whole = np.full(count, None, dtype=object)
-    whole[~np.isnan(values)] = there.astype(np.int64)
-    return whole if len(there) < count else whole.astype(np.int64)
+    there = ~np.isnan(values)
+    if not there.any() or not np.isfinite(values[there]).all() or (values[there] % 1).any():
+        return values
+    whole = np.full(count, None, dtype=object)  # a missing one stays missing, and the others whole
+    whole[there] = values[there].astype(np.int64)
+    return whole.astype(np.int64) if there.all() else whole
 
 
 def _array(data: Any, name: str, where: str) -> np.ndarray:
