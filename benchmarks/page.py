@@ -110,16 +110,12 @@ def in_words(row: dict[str, Any]) -> str:
 
 
 def on_a_gpu(folder: Path) -> str:
-    """The part on a GPU, as Markdown: the fastest setting on each graph, and all settings on the first."""
+    """The part on a GPU, as Markdown: the fastest setting on each graph."""
     run = files.read_json(folder / "gpu.json")
     graphs = {GRAPHS[name]: result for name, result in run["graphs"].items()}
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
     lines = [f"{run['card']}; {versions}.", *(f"{name}: {size_of(result)}." for name, result in graphs.items()), ""]
     lines += table("fastest setting", list(graphs), fastest_settings(graphs))
-    name, result = next(iter(graphs.items()))
-    ways = list(dict.fromkeys(each["way"] for each in result["measured"]))
-    lines += ["", f"{name}, milliseconds a step (GB at its peak):", ""]
-    lines += table("float32", ways, settings_of(result["measured"], ways))
     return "\n".join(lines)
 
 
@@ -166,19 +162,6 @@ def milliseconds(measured: dict[str, Any]) -> float:
 
 def best(measured: dict[str, Any]) -> str:
     return f"{measured['ms']:.2f} ms, {measured['peak_gb']:.1f} GB ({measured['way']})"
-
-
-def settings_of(measured: list[dict[str, Any]], ways: list[str]) -> dict[str, list[str]]:
-    """A row of cells for each network, in float32; bfloat16 is in benchmarks/measured/gpu.json."""
-    single = {(each["row"], each["way"]): each for each in measured if each["type"] == "float32"}
-    names = dict.fromkeys(each["row"] for each in measured)
-    return {name: [step(single.get((name, way))) for way in ways] for name in names}
-
-
-def step(arm: dict[str, Any] | None) -> str:
-    if arm is None:
-        return "not run"
-    return f"{arm['ms']:.2f} ({arm['peak_gb']:.1f})" if "ms" in arm else "fails"
 
 
 def write(page: Path = PAGE, folder: Path = HERE / "measured") -> None:

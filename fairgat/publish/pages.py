@@ -138,7 +138,13 @@ def _existing(published: Path, name: str) -> Path:
 
 def _difference(line: Mapping[str, Any]) -> str:
     unit = measures.find(line["metric"]).unit
-    return _text(percent.signed(line["difference"], line["low"], line["high"], unit))
+    return _text(percent.signed(line["difference"], line["low"], line["high"], unit)) + _others(line)
+
+
+def _others(line: Mapping[str, Any]) -> str:
+    """The sign of a difference that other splits of the same people show and other people like these need not."""
+    shown = line["low"] > 0 or line["high"] < 0
+    return "°" if shown and abs(line["difference"]) <= line["corrected"] else ""
 
 
 def _score(line: Mapping[str, Any]) -> str:
@@ -151,7 +157,8 @@ def _text(cell: Cell) -> str:
 
 
 FILTERS: dict[str, Callable] = {
-    "difference": _difference,  # a row of differences.csv: difference ± half its interval, bold where that excludes 0
+    "difference": _difference,  # a row of differences.csv: ± half its interval, bold where that excludes 0, and `others`
+    "others": _others,  # a row of differences.csv: ° where only the interval for other people includes 0
     "score": _score,  # a row of differences.csv or winners.csv: mean ± standard deviation
     "percent": lambda fraction, decimals=2: f"{100 * fraction:.{decimals}f}",
     "median": median,

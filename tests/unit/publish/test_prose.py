@@ -12,28 +12,40 @@ import pytest
 import yaml
 
 from fairgat import frames
+from fairgat.publish.pages import FILTERS
 
 ROOT = Path(__file__).parents[3]
 STUDIES = ROOT / "results/reference/studies"
+others = FILTERS["others"]
 SENTENCES = yaml.safe_load((Path(__file__).parent / "quoted.yaml").read_text(encoding="utf-8"))
 
 FORMS = {  # of rows of differences.csv
-    "size": lambda rows: f"{100 * abs(only(rows).difference):.1f} ± {half(only(rows)):.1f}",
-    "signed": lambda rows: f"{100 * only(rows).difference:+.1f} ± {half(only(rows)):.1f}",
+    "size": lambda rows: f"{100 * abs(only(rows).difference):.1f} ± {half(only(rows)):.1f}{others(only(rows))}",
+    "signed": lambda rows: f"{100 * only(rows).difference:+.1f} ± {half(only(rows)):.1f}{others(only(rows))}",
+    "reversed": lambda rows: f"{-100 * only(rows).difference:+.1f} ± {half(only(rows)):.1f}{others(only(rows))}",
     "points": lambda rows: f"{100 * abs(only(rows).difference):.0f}",
-    "for-others": lambda rows: f"{100 * only(rows).corrected:.1f}",
     "published": lambda rows: f"{100 * only(rows).paper_difference:+.2f}",
     "mean": lambda rows: f"{100 * only(rows)['mean']:.1f}",
     "range": lambda rows: f"{100 * rows.difference.abs().min():.0f} to {100 * rows.difference.abs().max():.0f}",
     "narrower": lambda rows: str((rows.high < 0).sum()),
     "narrower-for-others": lambda rows: str((rows.difference + rows.corrected < 0).sum()),
     "wider": lambda rows: str((rows.low > 0).sum()),
+    "wider-for-others": lambda rows: str((rows.difference - rows.corrected > 0).sum()),
+    "narrower-as-marked": lambda rows: marked(rows, rows.high < 0),
+    "wider-as-marked": lambda rows: marked(rows, rows.low > 0),
 }
 
 
 def only(rows):
     assert len(rows) == 1, rows
     return rows.iloc[0]
+
+
+def marked(rows, shown):
+    """The sign that all these gaps have, which are all shown to be narrower or all wider."""
+    (sign,) = {others(row) for _, row in rows.iterrows()}
+    assert shown.all(), rows
+    return sign
 
 
 def half(row):
