@@ -59,7 +59,7 @@ paper: env ## Run the paper's whole experiment
 # Epochs before power and placebo before dose, whose parts they are: the audit and the provenance that stay are those
 # of the whole.
 STUDIES := reference+power+epochs reference+power links links-control seeds more-methods+when \
-    $(addprefix extended+more-methods+,more-data groups trade-off dose+placebo dose)
+    $(addprefix extended+more-methods+,more-data groups trade-off dose+placebo dose+placebo-matched dose)
 
 evidence: env ## Run most studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
 	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
