@@ -4,7 +4,7 @@ The rule `collect` computes all of them from predictions. Selection, tables, fig
 up which ones they use, what these are called and which direction is better. To add one, write an entry, as
 docs/extending.md does: it trains nothing again.
 
-Imports no more than NumPy, because the rules import it.
+Imports neither PyTorch nor pandas, because the rules import it.
 """
 
 import math

@@ -195,7 +195,7 @@ class GATConv(nn.Module):
 
     def edge_scores(self, edge_attr: Tensor, graph: CSRGraph) -> Tensor:
         """Scores (H, E) of the edges, in the graph's order, which go into the softmax with those of their ends."""
-        values = with_loops(edge_attr.view(len(edge_attr), -1), graph, self.fill_value)
+        values = with_loops(edge_attr.view(len(edge_attr), self.edge_dim), graph, self.fill_value)
         if is_plain(self.lin_edge):  # a^T (W e) as (a^T W) e
             weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
             scores = values @ torch.einsum("hc,hcd->dh", self.att_edge[0], weight)
@@ -235,12 +235,12 @@ class GATConv(nn.Module):
 
     def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
         loops = self.add_self_loops if graph.add_self_loops is None else graph.add_self_loops
-        needed, got = (
-            (nodes, fair, self.add_self_loops, shares),
-            (graph.num_nodes, graph.segmented, loops, graph.shares),
-        )
-        if needed != got:
-            raise ValueError(f"the layer needs a CSRGraph made by {_call(*needed)}, got one by {_call(*got)}")
+        # One by one: torch.compile with dynamic=True compares no tuples of symbols.
+        cut = graph.segmented if fair else not graph.segmented
+        if not cut or nodes != graph.num_nodes or loops != self.add_self_loops or shares != graph.shares:
+            needed = _call(nodes, fair, self.add_self_loops, shares)
+            got = _call(graph.num_nodes, graph.segmented, loops, graph.shares)
+            raise ValueError(f"the layer needs a CSRGraph made by {needed}, got one by {got}")
 
     def _check_edges(self, edge_attr, graph: CSRGraph) -> None:
         if edge_attr is None or self.edge_dim is None:

@@ -176,13 +176,16 @@ class CSRGraph:
         return CSRGraph(edges, 1, rowptr, rowptr, edge, torch.arange(edges, device=edge.device))
 
     def reorder_edges(self, values: Tensor) -> Tensor:
-        """Per-edge values (E, ...) in the order of `edge_index`, brought into the order of this graph.
+        """Bring per-edge values (E, ...) into this graph's order, from that of its `edge_index`: not always yours.
 
-        Where self-loops were added, `edge_index` has no other ones, and ends with one for each node.
+        Where self-loops were added, `edge_index` here has no other ones, and ends with one for each node.
 
         Raises:
-            ValueError: there is not one value for each edge.
+            ValueError: there is not one value for each edge, or they may as well be in the order of edges that were
+                given with self-loops.
         """
+        if self.given is not None and self.num_given == self.num_edges:
+            raise ValueError("these edges were given with self-loops: make the graph of edges without any")
         if len(values) != self.num_edges:
             raise ValueError(
                 f"expected a value for each of {self.num_edges} edges, self-loops included, got {len(values)}"
@@ -202,7 +205,7 @@ def _groups_of(sensitive: Any, num_nodes: int, shares: "Shares | None") -> np.nd
         return None
     groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
     if groups.shape != (num_nodes,):
-        raise ValueError(f"sensitive must have shape ({num_nodes},), got {groups.shape}")
+        raise ValueError(f"sensitive must have shape ({num_nodes},), one number for all attributes, got {groups.shape}")
     return groups
 
 
@@ -258,6 +261,8 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
             expected, got = (num_nodes, num_nodes), tuple(coordinates.shape)
             raise ValueError(f"a sparse adjacency must have shape {expected}, got {got}")
         return coordinates._indices().flip(0)  # rows are targets
+    if edge_index.layout != torch.strided:
+        raise ValueError(f"a sparse edge_index must be of layout COO, CSR or CSC, got {edge_index.layout}")
     edge_index = edge_index.as_subclass(Tensor)  # PyTorch Geometric's EdgeIndex
     if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype not in INTEGERS:
         got = f"{edge_index.dtype} of {tuple(edge_index.shape)}"
@@ -280,6 +285,8 @@ def csr_of(
     def build(_: Any = None) -> CSRGraph:
         return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops, shares)
 
+    if hasattr(edge_index, "as_tensor"):  # PyTorch Geometric's EdgeIndex: writes to what it wraps are counted there
+        edge_index = edge_index.as_tensor()
     groups = edge_index if sensitive is None else sensitive
     if not (isinstance(edge_index, Tensor) and isinstance(groups, Tensor)):  # writes to a list are not counted
         return build()

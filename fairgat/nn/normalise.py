@@ -234,7 +234,13 @@ class Features:
         if self.weight is None:
             scale = column_factor(self.values, eta, self.scale)
             return replace(self, scale=scale.to(self.values.dtype))
-        mean, cov = kept(_covariances, self.values, lambda x: covariance(x if x.dim() == 3 else x[:, None]))
+        x = self.values
+
+        def moments(x: Tensor) -> tuple[Tensor, Tensor]:
+            return covariance(x if x.dim() == 3 else x[:, None])
+
+        recorded = x.is_cuda and torch.cuda.is_current_stream_capturing()  # to be replayed on other features
+        mean, cov = moments(x) if recorded else kept(_covariances, x, moments)
         scale = matrix_factor(exact(self.weight), mean, cov, eta, self.scale)
         return replace(self, scale=scale.to(self.weight.dtype))
 

@@ -157,7 +157,7 @@ def _text(cell: Cell) -> str:
 
 
 FILTERS: dict[str, Callable] = {
-    "difference": _difference,  # a row of differences.csv: ± half its interval, bold where that excludes 0, and `others`
+    "difference": _difference,  # a row of differences.csv ± half its interval, bold where that excludes 0, and `others`
     "others": _others,  # a row of differences.csv: ° where only the interval for other people includes 0
     "score": _score,  # a row of differences.csv or winners.csv: mean ± standard deviation
     "percent": lambda fraction, decimals=2: f"{100 * fraction:.{decimals}f}",

@@ -11,6 +11,7 @@ from dense import LINK, NODE, judged, make, small_graph
 
 from fairgat import methods
 from fairgat.data.splits import HELD_OUT
+from fairgat.nn import CSRGraph, FairGATConv
 from fairgat.plan import method_modules
 from fairgat.tasks import device
 from fairgat.training.loop import fit
@@ -74,3 +75,19 @@ def test_the_demo(tmp_path):
     record = json.loads(next(tmp_path.glob("runs/**/run.json")).read_text())
     assert record["runtime"]["device"] == torch.cuda.get_device_name() and record["experiment"]["device"] == "cuda"
     assert (tmp_path / "tables/comparison.md").exists()
+
+
+def test_a_recorded_pass_is_replayed_on_other_features():
+    """Nothing that was kept of the first features, such as their covariance, is in the recording."""
+    torch.manual_seed(0)
+    edge_index, groups = torch.randint(100, (2, 400)).cuda(), torch.randint(2, (100,)).cuda()
+    graph = CSRGraph.from_edge_index(edge_index, 100, groups)
+    layer, x = FairGATConv(8, 16).cuda(), torch.randn(100, 8).cuda()
+    recorded = torch.cuda.CUDAGraph()
+    with torch.no_grad():
+        layer(x, graph)
+        with torch.cuda.graph(recorded):
+            out = layer(x, graph)
+        x.copy_(4 * torch.randn(100, 8).cuda())
+        recorded.replay()
+        torch.testing.assert_close(out, layer(x.clone(), graph))

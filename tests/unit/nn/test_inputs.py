@@ -43,6 +43,8 @@ def test_graphs_without_edges_and_without_nodes():
         assert GATConv(5, width)(torch.zeros(0, 5), none).shape == (0, width)
         nobody = torch.zeros(0, dtype=torch.long)
         assert FairGATConv(5, width)(torch.zeros(0, 5), none, nobody).shape == (0, width)
+    nothing = GATConv(5, 8, edge_dim=2)(features(), none, torch.zeros(0, 2))
+    assert nothing.shape == (N, 8)
     lonely = GATConv(5, 8, add_self_loops=False)
     torch.testing.assert_close(lonely(features(), none), lonely.bias.expand(N, -1))
 
@@ -94,6 +96,11 @@ def test_edges_that_were_returned_may_be_written_to(self_loops, edge_index):
     assert torch.equal(graph.edge_index, again)
 
 
+def looped():
+    """As many edges were given as there are, but in another order: 1 -> 0 stands where a self-loop is."""
+    return CSRGraph.from_edge_index(torch.tensor([[0, 1, 0, 1], [0, 0, 1, 1]]), 2)
+
+
 def annealed(**changes):
     layer = FairGATConv(5, 2)
     vars(layer).update(changes)
@@ -131,6 +138,8 @@ def annealed(**changes):
             for third in (torch.ones(9), torch.ones(N, 3), torch.tensor(1))
         ),
         (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
+        (lambda: looped().reorder_edges(torch.ones(4)), "given with self-loops"),
+        (lambda: GATConv(5, 2)(features(), torch.eye(N).to_sparse_bsr((1, 1))), "COO, CSR or CSC"),
         (lambda: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0]), "made with edge_dim=3"),
         (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.zeros(128, 3)), "made with edge_dim=None"),
         *(
