@@ -21,7 +21,10 @@ STUDY += [
     "recidivism,fairgat-steps-1,accuracy,0.8,0.01,-0.1,-0.12,-0.08,0.099",
     "recidivism,fairgat-uncapped,accuracy,0.8,0.01,-0.1,-0.12,-0.08,0.1",
     *(f"recidivism,{name},statistical_parity,0.8,,0.001,,," for name in ("fairgat-steps-1", "fairgat-uncapped")),
-    *(f"recidivism,{name},equal_opportunity,0.8,0,0,-0.005,0.005,1" for name in ("fairgat-steps-1", "fairgat-uncapped")),
+    *(
+        f"recidivism,{name},equal_opportunity,0.8,0,0,-0.005,0.005,1"
+        for name in ("fairgat-steps-1", "fairgat-uncapped")
+    ),
 ]
 PAGE = "before\n<!-- uncapped -->\nstale\n<!-- end -->\nafter <!-- uncapped -->\n"
 
