@@ -151,6 +151,11 @@ def method_module(wildcards):
     return fairgat.plan.method_path(CONFIG.module(wildcards.method))
 
 
+def settings_of(wildcards):
+    """The settings of a method in a cell. Files that they name are a part of what its runs depend on."""
+    return CONFIG.training_settings(wildcards.method, wildcards.dataset) | fairgat.cells.from_path(wildcards.cell)
+
+
 def source_module(dataset):
     """The module of a data set's source, for `code`."""
     found = fairgat.data.datasets.source_of(dataset, CONFIG.datasets[dataset])

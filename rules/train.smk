@@ -56,7 +56,10 @@ rule train:
         # The theory's modules only where it measures their terms.
         code=lambda w: code("train", method_module(w), without=() if CONFIG.theory_every(w.task) else ("theory",)),
         module=lambda w: CONFIG.module(w.method),
-        settings=lambda w: CONFIG.training_settings(w.method, w.dataset) | fairgat.cells.from_path(w.cell),
+        settings=settings_of,
+        files=lambda w: contents(
+            text for text in settings_of(w).values() if isinstance(text, str) and os.path.isfile(text)
+        ),
         training=training_of,
         threads=CONFIG.training.threads,
         seed=lambda w: CONFIG.training_seed(w.method),

@@ -27,7 +27,7 @@ def main(arguments: list[str] | None = None) -> int:
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
     for name, text in COMMANDS.items():
-        command = subparsers.add_parser(name, help=text)
+        command = subparsers.add_parser(name, help=text, allow_abbrev=False)
         if name == chosen:  # imported when it is called: `fairgat train` must not wait for what the audit needs
             try:
                 importlib.import_module(f"fairgat.cli.{name}").declare(command)

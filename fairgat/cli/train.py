@@ -91,6 +91,8 @@ def _cell(settings: Config, dataset: str, method: str, rest: list[str]) -> dict[
 
 def _given(method: str, names: list[str], rest: list[str]) -> dict[str, Any]:
     """Read the options for the hyperparameters of these names: each a single value, given once."""
+    if taken := sorted({"config", "dataset", "method", "out", "quiet", "split"} & set(names)):
+        raise ConfigError(f"{', '.join(taken)} of {method} is an option of `fairgat train`: give it another name")
     parser = argparse.ArgumentParser(prog=f"fairgat train --method {method}", allow_abbrev=False)
     for name in names:
         parser.add_argument(_flag(name), dest=name, action="append", default=[])

@@ -105,8 +105,10 @@ class Method(Entry):
             for name, values in grid.items():
                 if len(set(values)) < len(values):  # 1 and 1.0 are the same
                     raise ValueError(f"the values of {name} repeat themselves: {values}")
-                if any(isinstance(value, str) and set(value) & set("/~") for value in values):
-                    raise ValueError(f"the values of {name} become paths and must not hold / or ~: {values}")
+                if any(isinstance(value, str) and (not value or set(value) & set("/~{}")) for value in values):
+                    raise ValueError(
+                        f"the values of {name} become paths: no empty text, and none of / ~ {{ }}: {values}"
+                    )
         return self
 
 

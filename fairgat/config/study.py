@@ -46,7 +46,8 @@ class Study(Model):
     part: Literal["validation", "test"] = "validation"
     """Whose scores are compared; no choice is made by them."""
     metrics: Annotated[list[str], Field(min_length=1)] | None = None
-    """The metrics compared; accuracy, AUC and the task's fairness measures where absent."""
+    """The metrics compared; accuracy, AUC and the task's fairness measures where absent. Of rules for the epoch other
+    than `accuracy` only those are kept that tables show."""
     figure_metrics: Annotated[list[str], Field(min_length=1)] | None = None
     """Those of `metrics` that the figure shows; all of them where absent."""
     epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
@@ -59,6 +60,11 @@ class Study(Model):
     measured_by: dict[Name, Name] = {}
     """Data sets, and another one with the same people, by whose groups their methods are measured, too: scores.csv has
     them there as METHOD@DATASET."""
+
+    @property
+    def other_rules(self) -> bool:
+        """Whether it compares epochs that other rules chose."""
+        return any({*pair} != {"accuracy"} for pair in self.epochs)
 
     @model_validator(mode="after")
     def _fits(self) -> "Study":

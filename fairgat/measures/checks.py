@@ -8,7 +8,7 @@ from typing import get_args
 
 from fairgat.config import TASKS, Config, Task, study_rows
 from fairgat.errors import ConfigError, nearest
-from fairgat.measures.registry import MEASURES, Measure, Role, find
+from fairgat.measures.registry import MEASURES, Measure, Role, find, names
 
 
 def check(config: Config) -> None:
@@ -25,6 +25,10 @@ def check(config: Config) -> None:
     if config.study and config.study.metrics:
         tasks = dict.fromkeys(row.task for row in study_rows.rows(config))
         _check_names("study.metrics", config.study.metrics, *tasks)
+        kept = [name for task in tasks for name in names(task, "shown")]
+        if config.study.other_rules and (lost := set(config.study.metrics) - set(kept)):
+            only = ", ".join(kept)
+            raise ConfigError(f"study.metrics: with `epochs` there are only {only}, not {', '.join(sorted(lost))}")
 
 
 def _check_entries(task: Task, entries: tuple[Measure, ...]) -> None:

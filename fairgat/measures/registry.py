@@ -11,6 +11,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
+from numbers import Real
 from typing import Any, Literal
 
 import numpy as np
@@ -25,10 +26,10 @@ Role = Literal["utility", "chosen", "audited", "shown", "explored"]
 """What a measure is used for:
 
 - utility: what fairness is traded against. The first one of a task chooses cells.
-- chosen: a gap that the choice of cells and epochs keeps small. Whether it is missing must depend on the examples in a
-  part and their labels, not on the decisions, so that it is missing for all cells and epochs or for none.
+- chosen: a gap that the choice of cells keeps small, and that studies compare. Whether it is missing must depend on
+  the examples in a part and their labels, not on the decisions, so that it is missing for all cells or for none.
 - audited: compared with what the paper printed.
-- shown: in tables, figures and studies. A measure that is only shown is neither optimised nor audited.
+- shown: in tables and figures. A measure that is only shown is neither optimised nor audited.
 - explored: in the explorer.
 """
 
@@ -205,17 +206,25 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
     """Compute every measure of a task by its name; NaN where it is missing."""
     values: dict[str, float] = {}
     for measure in MEASURES[task]:
-        value = measure.of(decisions)
+        try:
+            value = measure.of(decisions)
+        except Exception as error:  # noqa: BLE001: whatever is wrong in a measure of one's own
+            raise ConfigError(f"the measure {measure.name} failed: {type(error).__name__}: {error}") from error
         if measure.by == "group":
             value = dict(enumerate(value))
         if measure.by:
-            values |= {f"{measure.name}_{which}": float(rate) for which, rate in value.items()}
+            values |= {f"{measure.name}_{which}": _number(measure, each) for which, each in value.items()}
         else:
-            values[measure.name] = _number(measure.name, value)
+            values[measure.name] = _number(measure, value)
     return values
 
 
-def _number(name: str, value: Any) -> float:
+def _number(measure: Measure, value: Any) -> float:
+    """A measure's value. An infinite one is missing, unless cells are chosen by it: they are not chosen then."""
     if np.ndim(value):
-        raise ConfigError(f"the measure {name} gave {np.shape(value)} numbers: with `by` there is one for each group")
-    return value
+        shape = np.shape(value)
+        raise ConfigError(f"the measure {measure.name} gave {shape} numbers: with `by` there is one for each group")
+    if not isinstance(value, Real):
+        raise ConfigError(f"the measure {measure.name} gave {value!r}, which is no number")
+    chosen = {"utility", "chosen"} & set(measure.roles)
+    return float(value) if chosen or not math.isinf(value) else math.nan

@@ -24,8 +24,8 @@ def module(name: str) -> ModuleType:
     path = method_path(name)
     try:
         imported = importlib.import_module(f"fairgat.{path.replace('/', '.')}")
-    except (ImportError, SyntaxError) as error:
-        raise ConfigError(f"fairgat/{path}.py cannot be imported: {error}") from None
+    except Exception as error:  # noqa: BLE001: whatever runs at the import of a method of one's own
+        raise ConfigError(f"fairgat/{path}.py cannot be imported: {type(error).__name__}: {error}") from None
     if not hasattr(imported, "Settings"):
         raise ConfigError(f"fairgat/{path}.py has no class Settings; see docs/extending.md")
     return imported

@@ -150,8 +150,22 @@ class Method:
         loss = self.loss(output)
         self.optimizer.zero_grad()
         loss.backward()
+        if self.epoch == 1:
+            self._check_trained()
         self.optimizer.step()
         return {"loss": loss.item()}
+
+    def _check_trained(self) -> None:
+        """Check that an optimizer of the method has every module of it that has a gradient."""
+        optimizers = [each for each in vars(self).values() if isinstance(each, torch.optim.Optimizer)]
+        trained = {id(each) for one in optimizers for group in one.param_groups for each in group["params"]}
+        for name, part in vars(self).items():
+            own = part.parameters() if isinstance(part, nn.Module) else ()
+            if any(each.grad is not None and id(each) not in trained for each in own):
+                raise ConfigError(
+                    f"{type(self).__module__}: nothing trains self.{name}: put it into self.model, or override "
+                    "`update` and give it an optimizer, as fairgat/methods/fairgnn.py does"
+                )
 
     def adam(self, parameters) -> Adam:
         training = self.task.training

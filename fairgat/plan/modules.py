@@ -1,4 +1,4 @@
-"""The package's modules as the rules see them: found by name, and by following imports. Parsed, never imported."""
+"""The repository's modules as the rules see them: found by name, and by following imports. Parsed, never imported."""
 
 import ast
 import hashlib
@@ -105,7 +105,7 @@ _LEFT_OUT = (
 
 
 def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
-    """List the package's files that a script runs through, relative to the repository.
+    """List the repository's files that a script runs through, such as a method and what it imports.
 
     Follows import statements, those within functions too, and files that a module names beside itself, such as
     `paper.yaml`; imports nothing.
@@ -151,14 +151,14 @@ def _parsed(path: Path) -> ast.Module:
 
 @cache
 def _followed(path: Path) -> tuple[Path, ...]:
-    """List the package's files that a file imports or names."""
+    """List the repository's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
     return tuple(file for node in ast.walk(_parsed(path)) for file in _needed(node, path))
 
 
 def _needed(node: ast.AST, path: Path) -> list[Path]:
-    """List the package's files that a node of a module's tree imports or names."""
+    """List the repository's files that a node of a module's tree imports or names."""
     match node:
         case ast.Import():
             return [file for alias in node.names for file in _run_by(alias.name)]
@@ -172,9 +172,9 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
 
 
 def _run_by(name: str) -> list[Path]:
-    """Find the files of the package that importing a dotted name runs, each folder's __init__.py included."""
-    first, *parts = name.split(".")
-    if first != "fairgat":
+    """Find the files of the repository that importing a dotted name runs, each folder's __init__.py included."""
+    parts = name.split(".")
+    if parts[0] != "fairgat" and not (ROOT / "Snakefile").exists():  # installed, beside all other packages
         return []
-    bases = [PACKAGE.joinpath(*parts[:end]) for end in range(len(parts) + 1)]
+    bases = [ROOT.joinpath(*parts[: end + 1]) for end in range(len(parts))]
     return [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]

@@ -25,7 +25,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     lines = [*_tables(plan, results, since), *_audit(results, since)]
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
-    lines += _runs_without_result(plan)
+    lines += _runs_without_result(plan, since if failed else 0)
     if failed:
         lines += ["Failed:", *(f"    see {log}" for log in failed), *_without(plan, failed)]
         lines.append("What is finished stays finished: the same command goes on from here.")
@@ -66,13 +66,17 @@ def _without(plan: Plan, failed: list[Path]) -> list[str]:
         if any(log.match(pattern) for log in failed for pattern in (*logs, f"logs/split/*/{name}/*.log")):
             names.append(name)
     skip = ",".join([*plan.config.skip, *names])
-    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names else []
+    left = set(plan.config.datasets_run) - {*names}
+    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names and left else []
 
 
-def _runs_without_result(plan: Plan) -> list[str]:
-    """The failed runs in the shards of scores that there are, one line for a cell's splits that failed alike."""
+def _runs_without_result(plan: Plan, since: float) -> list[str]:
+    """The failed runs in the shards of scores made since then, one line for a cell's splits that failed alike.
+
+    Where jobs failed, older shards may be of other code.
+    """
     alike = ["method", "cell", "dataset", "reason"]
-    paths = [path for task in TASKS for path in plan.shards(task) if Path(path).exists()]
+    paths = [path for task in TASKS for path in plan.shards(task) if _new(Path(path), since)]
     try:
         runs = frames.read(*paths, columns=(*alike, "split", "metric"))
     except DataError as error:

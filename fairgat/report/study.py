@@ -114,7 +114,10 @@ def constant(known: pd.DataFrame) -> pd.DataFrame:
 
 def metrics_of(settings: Settings, task: str) -> list[str]:
     """The metrics that the study compares; by default with AUC beside accuracy, as a cut-off may be tuned to it."""
-    return settings.config.study.metrics or [*measures.names(task, "utility"), *measures.names(task, "chosen")]
+    study = settings.config.study
+    kept = measures.names(task, *["shown"] * study.other_rules)
+    default = [*measures.names(task, "utility"), *measures.names(task, "chosen")]
+    return study.metrics or [name for name in default if name in kept]
 
 
 def tasks(frame: pd.DataFrame) -> list[str]:

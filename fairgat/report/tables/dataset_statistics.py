@@ -88,7 +88,11 @@ def _counts(
         ours, paper = entry["counts"], entry["paper"] or {}
         mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}") if entry["notes"] else ""
         drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
-        counts = (_ours(ours.get(each), paper.get(each), each in drawn) for each in quantities)
+        # Of more than two groups they would leave out people: the last panel has all.
+        apart = ("s0", "s1") if len(ours["r_chi"]) > 2 else ()
+        counts = (
+            _ours(None if each in apart else ours.get(each), paper.get(each), each in drawn) for each in quantities
+        )
         rows = [row(Cell("ours", mark=mark), *counts)]
         if paper:
             rows.append(row("paper", *(paper.get(quantity, "–") for quantity in quantities)))

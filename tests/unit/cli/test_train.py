@@ -41,6 +41,14 @@ def test_wrong_arguments_are_explained(project, capsys, arguments, message):
     assert not (project / "by-hand").exists()
 
 
+def test_an_option_is_not_short_for_another(project, capsys):
+    """--s would be --split; a hyperparameter of that name would set it."""
+    with pytest.raises(SystemExit):
+        train("--s", "1")
+    assert "--s 1" in capsys.readouterr().err
+    assert not (project / "by-hand").exists()
+
+
 def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, capsys):
     """By the scores that `collect` would find."""
     (project / "more.yaml").write_text("seed: 3\ntraining: {threads: 2, node_classification: {epochs: 3}}")

@@ -81,7 +81,8 @@ def test_it_is_the_papers_experiment():
         ({"methods": {"nifty": {"title": "GAT"}}}, "methods.nifty.title: 'GAT' is that of gat, too"),
         ({"datasets": {"cora": {"title": "Pubmed"}}}, "datasets.pubmed.title: 'Pubmed' is that of cora, too"),
         ({"methods": {"fairgat": {"grid": {"eta": [1, 1.0]}}}}, "methods.fairgat: the values of eta repeat themselves"),
-        ({"methods": {"fairgat": {"grid": {"eta": ["a/b"]}}}}, "must not hold / or ~"),
+        ({"methods": {"fairgat": {"grid": {"eta": ["a/b"]}}}}, "none of / ~ { }"),
+        ({"methods": {"fairgat": {"grid": {"eta": [""]}}}}, "no empty text"),
         (gat(module="gatt"), "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
         (gat(settings={"eta": 1}), "methods.gat.settings.eta: unknown key; nothing is allowed here"),
         (gat(module="fairgat", settings={"step": [1]}), "gat.settings.step: unknown key; did you mean 'steps'?"),
@@ -152,7 +153,11 @@ def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
 
 @pytest.mark.parametrize(
     ("text", "expected"),
-    [("x = 1\ny = (\n", r"'\(' was never closed \(own_broken\.py, line 2\)"), ("import nowhere", "No module")],
+    [
+        ("x = 1\ny = (\n", r"SyntaxError: '\(' was never closed \(own_broken\.py, line 2\)"),
+        ("import nowhere", "ModuleNotFoundError: No module"),
+        ("x = y", "NameError: name 'y'"),
+    ],
 )
 def test_a_method_that_python_cannot_read_is_named(tmp_path, monkeypatch, text, expected):
     (tmp_path / "own_broken.py").write_text(text)

@@ -69,3 +69,7 @@ def test_a_study_of_nothing_or_of_an_unknown_measure_is_refused():
     for name, advice in (("acuracy", "did you mean 'accuracy'"), ("dp_mixed", "")):  # that of the other task
         with pytest.raises(ConfigError, match=rf"study\.metrics: '{name}' is not a measure of {NODE}; .*{advice}"):
             checks.check(load({"metrics": [name]}))
+    rules = [("qian", "accuracy")]  # of which AUC is not kept
+    checks.check(load({"metrics": ["accuracy"], "epochs": rules}))
+    with pytest.raises(ConfigError, match=r"with `epochs` there are only accuracy, .* not auc"):
+        checks.check(load({"metrics": ["auc"], "epochs": rules}))

@@ -29,7 +29,21 @@ def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry,
         checks.check(settings)
 
 
-def test_a_measure_that_gives_more_than_a_number_is_named(monkeypatch):
-    monkeypatch.setitem(registry.MEASURES, NODE, (replace(MINE, of=lambda decisions: np.ones(2)),))
-    with pytest.raises(ConfigError, match=r"the measure mine gave .* numbers: with `by`"):
+@pytest.mark.parametrize(
+    ("of", "said"),
+    [
+        (lambda decisions: np.ones(2), r"gave \(2,\) numbers: with `by`"),
+        (lambda decisions: "high", "gave 'high', which is no number"),
+        (lambda decisions: int("x"), "failed: ValueError: invalid literal"),  # not: the predictions are another run's
+    ],
+)
+def test_a_measure_that_fails_is_named(monkeypatch, of, said):
+    monkeypatch.setitem(registry.MEASURES, NODE, (replace(MINE, of=of),))
+    with pytest.raises(ConfigError, match=f"the measure mine {said}"):
         registry.compute(NODE, None)
+
+
+def test_an_infinite_value_is_missing_unless_cells_are_chosen_by_it(monkeypatch):
+    ratio = replace(MINE, of=lambda decisions: np.inf)
+    monkeypatch.setitem(registry.MEASURES, NODE, (ratio, replace(ratio, name="gap", roles=("chosen",))))
+    assert str(registry.compute(NODE, None)) == "{'mine': nan, 'gap': inf}"

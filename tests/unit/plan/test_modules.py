@@ -53,6 +53,14 @@ def test_imports_are_followed_wherever_they_stand(package):
     assert closure(JOB, "b/five", without=("a",)) == ["fairgat/b/__init__.py", "fairgat/b/five.py"]
 
 
+def test_a_file_beside_the_package_is_followed_in_a_checkout_only(package, tmp_path):
+    package(workflow_scripts__job="import my_penalty, numpy", my_penalty="import my.helper", my__helper="x = 1")
+    assert closure(JOB) == []  # as where the package is installed
+    (tmp_path / "Snakefile").touch()
+    package()
+    assert closure(JOB) == ["my/helper.py", "my_penalty.py"]
+
+
 def test_a_name_that_begins_like_one_left_out_is_followed(package):
     names = ["files", "files_of", "plan/__init__", "planning"]
     imports = "".join(f"import fairgat.{name.removesuffix('/__init__')}\n" for name in names)

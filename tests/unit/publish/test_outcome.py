@@ -10,7 +10,7 @@ from fairgat.plan import Plan
 from fairgat.publish import outcome
 
 CONTENT = {
-    "datasets": {name: {"task": "node_classification"} for name in ("social", "pokec-z")},
+    "datasets": {name: {"task": "node_classification"} for name in ("social", "pokec-z", "other")},
     "methods": {"edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}},
     "tables": {"runtime": ["edits"], "comparison": ["edits"]},
     "skip": ["pokec-z"],
@@ -66,6 +66,8 @@ def test_which_runs_have_no_result(say):
     rows = [f"social,edits,threshold~0.1,{k},,,failure,,reason {k}" for k in range(23)]
     said = say(**{SHARD_FILE: "\n".join([SHARD.splitlines()[0], *rows, ""])})
     assert "reason 19" in said and "reason 20" not in said and "and 3 more" in said
+    older = {f"old:{SHARD_FILE}": SHARD}
+    assert "too dense" in say(**older) and "too dense" not in say(**older, **{"logs/train/x.log": ""})  # of older code
 
 
 def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
@@ -90,6 +92,7 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
 @pytest.mark.parametrize("job", ["preprocess/social", "statistics/social", "split/node_classification/social/split-0"])
 def test_a_data_set_that_cannot_be_made_can_be_skipped(say, job):
     assert "--config skip=pokec-z,social" in say(**{f"logs/{job}.log": ""})
+    assert "skip=" not in say(**{f"logs/{job}.log": "", "logs/preprocess/other.log": ""})  # none would be left
 
 
 def test_nothing_to_say(say):

@@ -71,6 +71,14 @@ def test_a_network_that_is_another_one_in_evaluation_is_refused_unless_declared(
         fit(method)
 
 
+def test_a_module_that_nothing_trains_is_named(graph):
+    method = make("gat", graph)
+    method.adversary, embed = torch.nn.Linear(1, 1), method.embed
+    method.embed = lambda: method.adversary(embed()[:, None])[:, 0]
+    with pytest.raises(ConfigError, match=r"nothing trains self\.adversary: put it into self.model"):
+        fit(method)
+
+
 @pytest.mark.parametrize(("protocol", "shape"), [(NODE, r"\(N,\)"), (LINK, r"\(N, hidden\)")])
 def test_an_output_of_another_shape_is_refused(graph, protocol, shape):
     method = make("gat", graph, protocol)
