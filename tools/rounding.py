@@ -1,13 +1,17 @@
 """Measure what rounding does to scores: the same method trained twice with the same splits and seeds.
 
 python -m tools.rounding RUNS.csv FOLDER             FairGAT less Steps 1&3, which are one method (docs/theory.md)
-python -m tools.rounding RUNS.csv OTHER.csv FOLDER   every method of a run, trained again on another processor
+python -m tools.rounding RUNS.csv OTHER.csv FOLDER   every method of a run, trained again on another processor, and
+                                                     the cells chosen by the winners.csv that are beside each
 
 Since release 0.3 FairGAT and Steps 1&3 are trained once. The run of 0.2.0 trained both: `git show \
 d093144:results/reference/summary/node_classification/runs.csv` is its summary.
 """
 
 import sys
+from pathlib import Path
+
+import pandas as pd
 
 from fairgat import frames, measures
 from fairgat.config import NodeTraining
@@ -25,6 +29,17 @@ def noise(runs, others):
     differences = (others.set_index(keys)["value"] - runs.set_index(keys)["value"]).dropna()
     of = differences.groupby([*OF, "metric"], sort=False)
     return of.agg(sd="std", largest=lambda values: values.abs().max(), n="size").reset_index()
+
+
+def chosen(folder, other):
+    """The `cell` and the `other` one that each rule chooses in two folders of summaries, where there are several."""
+    keys = ["rule", *OF]
+    ours, theirs = (
+        read(each / "winners.csv").drop_duplicates(keys).set_index(keys)["cell"] for each in (folder, other)
+    )
+    grids = read(folder / "cells.csv").groupby(OF)["cell"].nunique()
+    both = pd.concat([ours, theirs.rename("other")], axis=1, join="inner").dropna().reset_index()
+    return both[[grids[dataset, method] > 1 for dataset, method in zip(both["dataset"], both["method"], strict=True)]]
 
 
 def table(frame, metrics):
@@ -54,6 +69,7 @@ def main(path, *rest):
     runs = _shown(path, metrics)
     if other:
         pair = runs, _shown(other[0], metrics)
+        frames.write(f"{folder}/chosen.csv", chosen(Path(path).parent, Path(other[0]).parent))
     else:
         pair = (runs[runs["method"] == name].assign(method="fairgat") for name in ("fairgat-steps-13", "fairgat"))
     frame = noise(*pair)

@@ -36,6 +36,15 @@ FORMS = {  # of rows of differences.csv
 }
 
 
+@pytest.mark.skipif(not STUDIES.exists(), reason="results/reference is missing: git checkout results/reference")
+def test_prose_counts_the_grids_that_choose_another_cell():
+    cells = frames.read(STUDIES / "processors/chosen.csv")
+    other = cells.assign(other=cells["cell"] != cells["other"]).groupby("rule")["other"]
+    fair, accuracy, grids = other.sum()["fair"], other.sum()["accuracy"], other.size()["fair"]
+    said = f"*fair* chooses another cell in {fair} of {grids} grids, *accuracy* in {accuracy}"
+    assert said in " ".join((ROOT / "docs/evidence.md").read_text(encoding="utf-8").split())
+
+
 def only(rows):
     assert len(rows) == 1, rows
     return rows.iloc[0]

@@ -29,7 +29,12 @@ def test_the_deviation_of_paired_differences(tmp_path):
     line = (tmp_path / "table.md").read_text().splitlines()[-1]
     assert [cell.strip() for cell in line.split("|")[2:7]] == ["fairgat", "3", *["2.52 (3.0)"] * 3]
     again = pd.DataFrame(rows, columns=columns).assign(value=lambda runs: runs["value"] + (runs["split"] == 1) / 8)
-    frames.write(tmp_path / "again.csv", again)
-    rounding.main(tmp_path / "runs.csv", tmp_path / "again.csv", tmp_path)
+    frames.write(tmp_path / "again/runs.csv", again)
+    for folder, cell in ((tmp_path, "c"), (tmp_path / "again", "other")):
+        frames.write(folder / "cells.csv", pd.DataFrame(rows, columns=columns))
+        cells = [("fair", "d", method, cell, "accuracy") for method in ("fairgat", "gat")]  # gat has one
+        frames.write(folder / "winners.csv", pd.DataFrame(cells, columns=["rule", *columns[:3], "metric"]))
+    rounding.main(tmp_path / "runs.csv", tmp_path / "again/runs.csv", tmp_path)
+    assert (tmp_path / "chosen.csv").read_text().splitlines()[1:] == ["fair,d,fairgat,c,other"]
     found = frames.read(tmp_path / "differences.csv")
     assert set(found["method"]) == {"fairgat", "fairgat-steps-13", "gat"} and found["largest"].max() == 0.125
