@@ -225,6 +225,6 @@ def _number(measure: Measure, value: Any) -> float:
         shape = np.shape(value)
         raise ConfigError(f"the measure {measure.name} gave {shape} numbers: with `by` there is one for each group")
     if not isinstance(value, Real):
-        raise ConfigError(f"the measure {measure.name} gave {value!r}, which is no number")
+        raise ConfigError(f"the measure {measure.name} gave {value!r} in place of a number")
     chosen = {"utility", "chosen"} & set(measure.roles)
     return float(value) if chosen or not math.isinf(value) else math.nan

@@ -33,7 +33,7 @@ def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry,
     ("of", "said"),
     [
         (lambda decisions: np.ones(2), r"gave \(2,\) numbers: with `by`"),
-        (lambda decisions: "high", "gave 'high', which is no number"),
+        (lambda decisions: "high", "gave 'high' in place of a number"),
         (lambda decisions: int("x"), "failed: ValueError: invalid literal"),  # not: the predictions are another run's
     ],
 )
