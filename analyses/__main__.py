@@ -18,9 +18,15 @@ OF = {
 
 def main(folder: str) -> int:
     """Analyse each study that is there; what it lacks is said, and the others go on."""
-    studies, failed = sorted(path for path in Path(folder).glob("*/") if path.name in OF), False
+    studies, failed = (
+        sorted(path for path in Path(folder).glob("*/") if path.name in OF),
+        False,
+    )
     if not studies:
-        print(f"none of {', '.join(OF)} is in {folder}: give the folder `studies` of a run", file=sys.stderr)
+        print(
+            f"none of {', '.join(OF)} is in {folder}: give the folder `studies` of a run",
+            file=sys.stderr,
+        )
     for study in studies:
         try:
             print(*OF[study.name].main(study), sep="\n")

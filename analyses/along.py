@@ -26,22 +26,44 @@ SHOWN = measures.names(NodeTraining.task, "audited")
 def rows(differences: pd.DataFrame, graphs: pd.DataFrame) -> pd.DataFrame:
     """A row per quantity, graph, method and metric: the quantity as measured, and the difference to GAT there."""
     counted = graphs[graphs["group"].isna()].set_index(["quantity", "dataset"])["value"]
-    varied = differences[(differences["method"] != differences["of"]) & differences["metric"].isin(SHOWN)]
+    varied = differences[
+        (differences["method"] != differences["of"]) & differences["metric"].isin(SHOWN)
+    ]
     varied = varied[["dataset", "method", "metric", "difference", "low", "high"]]
     parts = []
     for beginning, quantity in VARIED.items():
-        mine = varied[varied["dataset"].str.startswith(f"{beginning}-") | (varied["dataset"] == MIDDLE)]
+        mine = varied[
+            varied["dataset"].str.startswith(f"{beginning}-")
+            | (varied["dataset"] == MIDDLE)
+        ]
         places = counted[quantity].rename("value")
-        parts.append(mine.assign(quantity=quantity).merge(places, left_on="dataset", right_index=True))
+        parts.append(
+            mine.assign(quantity=quantity).merge(
+                places, left_on="dataset", right_index=True
+            )
+        )
     order = ["quantity", "metric", "method", "value"]
     return pd.concat(parts).sort_values(order, key=_in_order, kind="stable")[
-        ["quantity", "dataset", "value", "method", "metric", "difference", "low", "high"]
+        [
+            "quantity",
+            "dataset",
+            "value",
+            "method",
+            "metric",
+            "difference",
+            "low",
+            "high",
+        ]
     ]
 
 
 def _in_order(column: pd.Series) -> pd.Series:
     """Texts in the order of their first appearance, and numbers by size."""
-    return column if column.dtype == float else column.map({name: k for k, name in enumerate(column.unique())})
+    return (
+        column
+        if column.dtype == float
+        else column.map({name: k for k, name in enumerate(column.unique())})
+    )
 
 
 def figure(rows: pd.DataFrame, titles: dict[str, str]):
@@ -67,4 +89,6 @@ def main(folder: Path) -> list[Path]:
     """Analyse the study in a folder; the paths written."""
     found = rows(common.read(folder, "differences"), common.read(folder, "graphs"))
     paths = common.tabled(folder, "along", found)
-    return paths + common.published(folder, "along", figure(found, common.titles(folder)))
+    return paths + common.published(
+        folder, "along", figure(found, common.titles(folder))
+    )

@@ -41,7 +41,9 @@ def datasets(folder: Path) -> dict[str, str]:
 
 def scores(folder: Path, part: str = "test") -> pd.DataFrame:
     """The scores by split of every cell, at the epochs that the study's own rule chooses."""
-    rows = read(folder, "scores", columns=(*RUN, "part", "epochs", "metric", "split", "value"))
+    rows = read(
+        folder, "scores", columns=(*RUN, "part", "epochs", "metric", "split", "value")
+    )
     return rows[(rows["part"] == part) & (rows["epochs"] == "accuracy")]
 
 
@@ -52,19 +54,34 @@ def less(scores: pd.DataFrame, base: pd.DataFrame, *more: str) -> pd.DataFrame:
         base: scores of one cell on each data set; its method is not looked at.
         more: columns beside the data set, the split and the metric in which both have to agree.
     """
-    return against(scores, base, ["dataset", "split", "metric", *more], [*RUN, "metric", *more])
+    return against(
+        scores, base, ["dataset", "split", "metric", *more], [*RUN, "metric", *more]
+    )
 
 
 def ordered(rows: pd.DataFrame, like: pd.DataFrame, *columns: str) -> pd.DataFrame:
     """Sort rows by columns whose values come in the order in which they appear in `like`."""
-    ranks = {name: {value: k for k, value in enumerate(like[name].unique())} for name in columns}
-    return rows.sort_values(list(columns), key=lambda values: values.map(ranks[values.name]), kind="stable")
+    ranks = {
+        name: {value: k for k, value in enumerate(like[name].unique())}
+        for name in columns
+    }
+    return rows.sort_values(
+        list(columns), key=lambda values: values.map(ranks[values.name]), kind="stable"
+    )
 
 
 def curve(ax: Axes, x: pd.Series, gaps: pd.DataFrame, look: style.Look) -> None:
     """Draw differences (difference, low, high in points) as a line, and their intervals as a band."""
     middle, low, high = gaps.to_numpy().T
-    ax.plot(x, middle, look.line, color=look.colour, marker=look.marker, markersize=3, linewidth=1)
+    ax.plot(
+        x,
+        middle,
+        look.line,
+        color=look.colour,
+        marker=look.marker,
+        markersize=3,
+        linewidth=1,
+    )
     ax.fill_between(x, low, high, color=look.colour, alpha=0.15, linewidth=0)
 
 
@@ -75,7 +92,9 @@ def published(folder: Path, name: str, figure: Figure) -> list[Path]:
     return [*paths.values()]
 
 
-def tabled(folder: Path, name: str, rows: pd.DataFrame, table: Table | None = None) -> list[Path]:
+def tabled(
+    folder: Path, name: str, rows: pd.DataFrame, table: Table | None = None
+) -> list[Path]:
     """Write rows as CSV, and a table that shows them; the paths."""
     paths = [folder / f"{name}.csv"]
     frames.write(paths[0], rows)

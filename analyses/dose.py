@@ -42,9 +42,15 @@ def curve(scores: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
         rows in OVER the terms of the account and the theory's optimum, 1 / reach (`all_mixing`, `all_optimum`, ...).
     """
     scores = scores[scores["metric"].isin(METRICS)]
-    rows = scores.groupby([*common.RUN, "metric"], sort=False)["value"].mean().unstack("metric")[[*METRICS]]
+    rows = (
+        scores.groupby([*common.RUN, "metric"], sort=False)["value"]
+        .mean()
+        .unstack("metric")[[*METRICS]]
+    )
     is_base = scores["method"] == BASE
-    gaps = common.less(scores[~is_base], scores[is_base]).set_index([*common.RUN, "metric"])
+    gaps = common.less(scores[~is_base], scores[is_base]).set_index(
+        [*common.RUN, "metric"]
+    )
     for name in ("difference", "low", "high"):
         rows = rows.join(gaps[name].unstack("metric").add_suffix(f"_{name}"))
     logits = of_two_groups(accounts)
@@ -53,7 +59,9 @@ def curve(scores: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
         terms["optimum"] = 1 / terms["reach"]
         rows = rows.join(terms.add_prefix(f"{over.replace(' ', '_')}_"))
     rows = rows.reset_index()
-    given = pd.Series([cells.from_path(cell).get(SHARE) for cell in rows["cell"]], dtype=float)
+    given = pd.Series(
+        [cells.from_path(cell).get(SHARE) for cell in rows["cell"]], dtype=float
+    )
     rows.insert(3, "share", given.fillna((1 - rows["all_factor"]) / rows["all_reach"]))
     return rows
 
@@ -76,12 +84,21 @@ def predicted(curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
     """
     logits, rows = of_two_groups(accounts), []
     for dataset, steps in (
-        curve[curve["method"] == FIRST].dropna(subset=["share", "all_gap"]).groupby("dataset", sort=False)
+        curve[curve["method"] == FIRST]
+        .dropna(subset=["share", "all_gap"])
+        .groupby("dataset", sort=False)
     ):
         equal = steps.loc[(steps["share"] - EQUAL).abs().idxmin(), "cell"]
-        models = logits[(logits["dataset"] == dataset) & ((logits["method"] == BASE) | is_cell(logits, equal))]
+        models = logits[
+            (logits["dataset"] == dataset)
+            & ((logits["method"] == BASE) | is_cell(logits, equal))
+        ]
         for over, measure in zip(OVER, METRICS[1:], strict=True):
-            pairs = [lines for _, lines in models[models["over"] == over].groupby("split") if len(lines) == 2]
+            pairs = [
+                lines
+                for _, lines in models[models["over"] == over].groupby("split")
+                if len(lines) == 2
+            ]
             shares = pd.Series([least_gap(lines)[0] for lines in pairs], dtype=float)
             name = over.replace(" ", "_")
             rows.append(
@@ -91,7 +108,9 @@ def predicted(curve: pd.DataFrame, accounts: pd.DataFrame) -> pd.DataFrame:
                     "n_splits": len(shares),
                     "predicted": shares.mean(),
                     "predicted_std": shares.std(),
-                    "least_gap": share_of_least(steps, (steps[f"{name}_gap"] / steps[f"{name}_spread"]).abs()),
+                    "least_gap": share_of_least(
+                        steps, (steps[f"{name}_gap"] / steps[f"{name}_spread"]).abs()
+                    ),
                     "measure": measure,
                     "least_measure": share_of_least(steps, steps[measure]),
                 }
@@ -106,21 +125,32 @@ def is_cell(accounts: pd.DataFrame, cell: str) -> pd.Series:
 
 def share_of_least(steps: pd.DataFrame, values: pd.Series) -> float:
     """The share of the cell with the least value; NaN where all are missing."""
-    return float(steps.loc[values.idxmin(), "share"]) if values.notna().any() else np.nan
+    return (
+        float(steps.loc[values.idxmin(), "share"]) if values.notna().any() else np.nan
+    )
 
 
 def differences(curve: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]):
     """For each data set and metric, every method's differences to GAT against the share."""
     names = list(curve["dataset"].unique())
-    looks = style.looks({name: titles[name] for name in curve["method"].unique() if name != BASE})
+    looks = style.looks(
+        {name: titles[name] for name in curve["method"].unique() if name != BASE}
+    )
     drawn, axes = style.grid(len(names), len(METRICS), height=1.7, sharex=True)
     for dataset, panels in zip(names, axes, strict=True):
         mine = curve[curve["dataset"] == dataset].dropna(subset=["share"])
         for metric, ax in zip(METRICS, panels, strict=True):
             style.zero(ax)
-            for method, lines in mine[mine["method"] != BASE].groupby("method", sort=False):
+            for method, lines in mine[mine["method"] != BASE].groupby(
+                "method", sort=False
+            ):
                 lines = lines.sort_values("share")
-                gaps = 100 * lines[[f"{metric}_{name}" for name in ("difference", "low", "high")]]
+                gaps = (
+                    100
+                    * lines[
+                        [f"{metric}_{name}" for name in ("difference", "low", "high")]
+                    ]
+                )
                 common.curve(ax, lines["share"], gaps, looks[method])
             _marks(ax, mine)
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")
@@ -146,18 +176,43 @@ def parts(curve: pd.DataFrame, predicted: pd.DataFrame, datasets: dict[str, str]
             sign = np.sign(mine.loc[mine["method"] == BASE, f"{name}_gap"].mean())
             style.zero(ax)
             for part, colour in {**COLOURS, "gap": "black"}.items():
-                values, width = sign * steps[f"{name}_{part}"] / steps[f"{name}_spread"], 1.8 if part == "gap" else 1.2
-                ax.plot(steps["share"], values, color=colour, marker=".", linewidth=width)
-            asked = predicted[(predicted["dataset"] == dataset) & (predicted["over"] == over)]["predicted"]
-            ax.plot(asked, np.zeros(len(asked)), "v", color="black", transform=ax.get_xaxis_transform(), clip_on=False)
+                values, width = (
+                    sign * steps[f"{name}_{part}"] / steps[f"{name}_spread"],
+                    1.8 if part == "gap" else 1.2,
+                )
+                ax.plot(
+                    steps["share"], values, color=colour, marker=".", linewidth=width
+                )
+            asked = predicted[
+                (predicted["dataset"] == dataset) & (predicted["over"] == over)
+            ]["predicted"]
+            ax.plot(
+                asked,
+                np.zeros(len(asked)),
+                "v",
+                color="black",
+                transform=ax.get_xaxis_transform(),
+                clip_on=False,
+            )
             _marks(ax, mine)
         panels[0].set_ylabel(style.plain(datasets[dataset]), fontweight="bold")
     _headed(axes, [*OVER.values()])
-    drawn.supxlabel("share of attention on neighbours in the other group (step 1); GAT's gap is positive", fontsize=8)
-    drawn.supylabel("difference of the groups' mean logits\n(second layer), in standard deviations", fontsize=8)
-    lines = [style.sign(text, color=COLOURS[part], linestyle="-") for part, text in WORDS.items()]
+    drawn.supxlabel(
+        "share of attention on neighbours in the other group (step 1); GAT's gap is positive",
+        fontsize=8,
+    )
+    drawn.supylabel(
+        "difference of the groups' mean logits\n(second layer), in standard deviations",
+        fontsize=8,
+    )
+    lines = [
+        style.sign(text, color=COLOURS[part], linestyle="-")
+        for part, text in WORDS.items()
+    ]
     gap = style.sign("the gap: their sum", color="black", linestyle="-", linewidth=1.8)
-    forecast = style.sign("forecast of the least gap from GAT and ½", color="black", marker="v")
+    forecast = style.sign(
+        "forecast of the least gap from GAT and ½", color="black", marker="v"
+    )
     handles = [*lines, gap, *_SHARES, forecast]
     drawn.legend(handles=handles, loc="outside upper center", ncols=2, frameon=False)
     return drawn
@@ -196,4 +251,6 @@ def main(folder: Path) -> list[Path]:
     found, forecast = common.read(folder, "curve"), common.read(folder, "predicted")
     titles, datasets = common.titles(folder), common.datasets(folder)
     paths += common.published(folder, "dose", differences(found, titles, datasets))
-    return paths + common.published(folder, "dose-parts", parts(found, forecast, datasets))
+    return paths + common.published(
+        folder, "dose-parts", parts(found, forecast, datasets)
+    )

@@ -28,9 +28,20 @@ def share_of_longest(embeddings: torch.Tensor) -> float:
 def measured(results: Path, run: Record, folder: Path) -> float:
     """`share_of_longest` of a run's embeddings, from its model.npz."""
     graph = Graph.load(results / f"data/graphs/{run.dataset}.npz")
-    split = splits.load(results / f"data/splits/{run.task}/{run.dataset}/split-{run.split}.npz")
+    split = splits.load(
+        results / f"data/splits/{run.task}/{run.dataset}/split-{run.split}.npz"
+    )
     settings, model = methods.settings(run.module, run.settings), folder / "model.npz"
-    method = rebuild(run.module, settings, graph, split, run.trained_by, run.seed, model, load_npz(model))
+    method = rebuild(
+        run.module,
+        settings,
+        graph,
+        split,
+        run.trained_by,
+        run.seed,
+        model,
+        load_npz(model),
+    )
     with torch.no_grad():
         return share_of_longest(method.postprocess(method.embed()))
 
@@ -42,8 +53,18 @@ def main(results: Path) -> Path:
     for path in sorted(results.glob(f"runs/link_prediction/**/{NAME}")):
         run = Record.read(path)
         if run.failure is None:
-            rows.append((run.dataset, run.method, run.cell, run.split, measured(results, run, path.parent)))
-    table = pd.DataFrame(rows, columns=["dataset", "method", "cell", "split", "share_of_longest"])
+            rows.append(
+                (
+                    run.dataset,
+                    run.method,
+                    run.cell,
+                    run.split,
+                    measured(results, run, path.parent),
+                )
+            )
+    table = pd.DataFrame(
+        rows, columns=["dataset", "method", "cell", "split", "share_of_longest"]
+    )
     frames.write(to := results / "studies/links-control/lengths.csv", table)
     return to
 

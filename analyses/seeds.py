@@ -21,7 +21,11 @@ _SHADES = {"split": "#0072B2", "seed": "#E69F00"}
 
 def by_seed(scores: pd.DataFrame) -> pd.DataFrame:
     """The scores of BASE and OTHER with the `seed` of each, and their differences on the same split and seed."""
-    names = scores["method"].str.extract(r"^(?P<name>.+?)(?:-seed-(?P<seed>\d+))?$").fillna({"seed": "0"})
+    names = (
+        scores["method"]
+        .str.extract(r"^(?P<name>.+?)(?:-seed-(?P<seed>\d+))?$")
+        .fillna({"seed": "0"})
+    )
     known = scores.assign(of=names["name"], seed=names["seed"].astype(int))
     keys = ["dataset", "metric", "split", "seed"]
     wide = known.set_index([*keys, "of"])["value"].unstack("of")[[BASE, OTHER]]
@@ -48,10 +52,25 @@ def shares(rows: pd.DataFrame) -> pd.DataFrame:
         freedom = splits - 1, splits * (seeds - 1)
         ratio = between / within if within else np.inf
         quantiles = 1, *f_distribution.ppf((0.025, 0.975), *freedom)
-        share, low, high = (_seeds_share(ratio / quantile, seeds) for quantile in quantiles)
+        share, low, high = (
+            _seeds_share(ratio / quantile, seeds) for quantile in quantiles
+        )
         of_split = max(between - within, 0) / seeds
-        found.append((*keys, splits, seeds, of_split**0.5, within**0.5, share, low, high))
-    columns = ["dataset", "metric", "of", "splits", "seeds", "of_split", "of_seed", "share", "low", "high"]
+        found.append(
+            (*keys, splits, seeds, of_split**0.5, within**0.5, share, low, high)
+        )
+    columns = [
+        "dataset",
+        "metric",
+        "of",
+        "splits",
+        "seeds",
+        "of_split",
+        "of_seed",
+        "share",
+        "low",
+        "high",
+    ]
     return pd.DataFrame(found, columns=columns)
 
 
@@ -64,7 +83,9 @@ def figure(rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str])
     """A bar for each metric and method: the seed's part of the variance, its interval, and the rest, the split's."""
     names, kinds = list(rows["dataset"].unique()), list(rows["of"].unique())
     most = rows.groupby("dataset")["metric"].nunique().max()
-    drawn, axes = style.grid(len(names), len(kinds), height=0.6 + 0.25 * most, sharex=True)
+    drawn, axes = style.grid(
+        len(names), len(kinds), height=0.6 + 0.25 * most, sharex=True
+    )
     for dataset, panels in zip(names, axes, strict=True):
         for kind, ax in zip(kinds, panels, strict=True):
             mine = rows[(rows["dataset"] == dataset) & (rows["of"] == kind)]
@@ -73,18 +94,32 @@ def figure(rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str])
             ax.barh(places, mine["share"], color=_SHADES["seed"], height=0.7)
             ax.hlines(places, mine["low"], mine["high"], color="black", linewidth=1)
             ax.set_title(f"{datasets[dataset]}: {titles[kind]}", loc="left")
-            style.rows(ax, [style.label(metric) for metric in mine["metric"]] if ax is panels[0] else [""] * len(mine))
+            style.rows(
+                ax,
+                [style.label(metric) for metric in mine["metric"]]
+                if ax is panels[0]
+                else [""] * len(mine),
+            )
             ax.set_xlim(0, 1)
-    drawn.supxlabel("part of the variance; line: 95 % interval of the seed's part", fontsize=8)
+    drawn.supxlabel(
+        "part of the variance; line: 95 % interval of the seed's part", fontsize=8
+    )
     words = {"seed": "the seed", "split": "the split"}
     drawn.legend(
-        handles=[style.sign(text, color=_SHADES[name], marker="s") for name, text in words.items()],
-        loc="outside upper center", ncols=2, frameon=False,
-    )  # fmt: skip
+        handles=[
+            style.sign(text, color=_SHADES[name], marker="s")
+            for name, text in words.items()
+        ],
+        loc="outside upper center",
+        ncols=2,
+        frameon=False,
+    )
     return drawn
 
 
-def table(rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str]) -> Table:
+def table(
+    rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str]
+) -> Table:
     """A block for each data set, a row for each metric and method."""
     blocks = []
     for dataset, mine in rows.groupby("dataset", sort=False):
@@ -102,7 +137,12 @@ def table(rows: pd.DataFrame, datasets: dict[str, str], titles: dict[str, str]) 
             "is of runs with the same split and seed."
         ),
         panels=[
-            Panel("multirow", ["Data set", "Of", "Measure", "split", "seed", "seed's part"], blocks, align="lllrrr")
+            Panel(
+                "multirow",
+                ["Data set", "Of", "Measure", "split", "seed", "seed's part"],
+                blocks,
+                align="lllrrr",
+            )
         ],
         notes=[],
     )
@@ -116,12 +156,21 @@ def _row(title: str, line, place: int) -> Row:
 
 def main(folder: Path) -> list[Path]:
     """Analyse the study in a folder; the paths written."""
-    compared = common.read(folder, "differences", columns=("metric",))["metric"].unique()
+    compared = common.read(folder, "differences", columns=("metric",))[
+        "metric"
+    ].unique()
     scores = common.scores(folder)
     found = shares(by_seed(scores[scores["metric"].isin(compared)]))
     kinds = pd.DataFrame({"of": [BASE, OTHER, DIFFERENCE]})
-    found = common.ordered(common.ordered(common.ordered(found, scores, "metric"), kinds, "of"), scores, "dataset")
-    datasets, titles = common.datasets(folder), common.titles(folder) | {DIFFERENCE: "their difference"}
+    found = common.ordered(
+        common.ordered(common.ordered(found, scores, "metric"), kinds, "of"),
+        scores,
+        "dataset",
+    )
+    datasets, titles = (
+        common.datasets(folder),
+        common.titles(folder) | {DIFFERENCE: "their difference"},
+    )
     return [
         *common.tabled(folder, "seeds", found, table(found, datasets, titles)),
         *common.published(folder, "seeds", figure(found, datasets, titles)),

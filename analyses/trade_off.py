@@ -36,8 +36,12 @@ def every_cell(scores: pd.DataFrame) -> pd.DataFrame:
         (`_low`, `_high`; fractions), and `front`, whether no other cell of the method loses less and narrows as much.
     """
     is_base = scores["method"] == BASE
-    less = common.less(scores[~is_base], scores[is_base]).set_index([*common.RUN, "metric"])
-    turned = pd.DataFrame({"": -less["difference"], "_low": -less["high"], "_high": -less["low"]})
+    less = common.less(scores[~is_base], scores[is_base]).set_index(
+        [*common.RUN, "metric"]
+    )
+    turned = pd.DataFrame(
+        {"": -less["difference"], "_low": -less["high"], "_high": -less["low"]}
+    )
     wide = turned.unstack("metric")
     parts = []
     for gap in GAPS:
@@ -46,8 +50,12 @@ def every_cell(scores: pd.DataFrame) -> pd.DataFrame:
         }
         parts.append(pd.DataFrame(found).reset_index().assign(measure=gap))
     rows = pd.concat(parts, ignore_index=True)
-    front = pd.concat([on_front(mine) for _, mine in rows.groupby(["dataset", "measure", "method"])])
-    return rows.assign(front=front)[["dataset", "measure", "method", "cell", *found, "front"]]
+    front = pd.concat(
+        [on_front(mine) for _, mine in rows.groupby(["dataset", "measure", "method"])]
+    )
+    return rows.assign(front=front)[
+        ["dataset", "measure", "method", "cell", *found, "front"]
+    ]
 
 
 def on_front(rows: pd.DataFrame) -> pd.Series:
@@ -58,9 +66,16 @@ def on_front(rows: pd.DataFrame) -> pd.Series:
 
 def choices(validation: pd.DataFrame) -> pd.DataFrame:
     """The cell that validation chooses for each data set, gap, budget and method; no row where none is within it."""
-    means = validation.groupby([*common.RUN, "metric"])["value"].mean().unstack("metric").reset_index()
+    means = (
+        validation.groupby([*common.RUN, "metric"])["value"]
+        .mean()
+        .unstack("metric")
+        .reset_index()
+    )
     base = means[means["method"] == BASE].set_index("dataset")[ACCURACY]
-    asked = means[means["method"] != BASE].melt([*common.RUN, ACCURACY], GAPS, "measure", "validation_gap")
+    asked = means[means["method"] != BASE].melt(
+        [*common.RUN, ACCURACY], GAPS, "measure", "validation_gap"
+    )
     asked = asked.merge(pd.DataFrame({"budget": BUDGETS}), how="cross")
     within = asked[asked[ACCURACY] >= asked["dataset"].map(base) - asked["budget"]]
     least = within.sort_values("validation_gap", kind="stable").drop_duplicates(CHOICE)
@@ -84,15 +99,25 @@ def budgets(validation: pd.DataFrame, test: pd.DataFrame) -> pd.DataFrame:
     fairgat = gaps["method"] == REFERENCE
     same_split = ["dataset", "split", "metric"]
     compared = {
-        "accuracy": against(scored[scored["metric"] == ACCURACY], base, same_split, CHOICE),
+        "accuracy": against(
+            scored[scored["metric"] == ACCURACY], base, same_split, CHOICE
+        ),
         "auc": against(scored[scored["metric"] == "auc"], base, same_split, CHOICE),
         "difference": against(gaps, base, same_split, CHOICE),
-        "less_fairgat": against(gaps[~fairgat], gaps[fairgat], [*same_split, "measure", "budget"], CHOICE),
+        "less_fairgat": against(
+            gaps[~fairgat], gaps[fairgat], [*same_split, "measure", "budget"], CHOICE
+        ),
     }
     for name, less in compared.items():
         less["corrected"] = half_width(less, RATIO)
-        columns = {"difference": name} | {end: f"{name}_{end}" for end in ("low", "high", "corrected")}
-        chosen = chosen.merge(less.rename(columns=columns)[[*CHOICE, *columns.values()]], how="left", on=CHOICE)
+        columns = {"difference": name} | {
+            end: f"{name}_{end}" for end in ("low", "high", "corrected")
+        }
+        chosen = chosen.merge(
+            less.rename(columns=columns)[[*CHOICE, *columns.values()]],
+            how="left",
+            on=CHOICE,
+        )
     return chosen
 
 
@@ -110,7 +135,9 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
                 _cells(ax, lines, looks[method])
             ax.set_xlabel("accuracy lost")
             ax.set_ylabel(f"{style.label(gap)}: narrowed")
-        panels[0].set_title(style.plain(datasets[dataset]), loc="left", fontweight="bold")
+        panels[0].set_title(
+            style.plain(datasets[dataset]), loc="left", fontweight="bold"
+        )
     said = "in points on test, less GAT on the same splits; a line joins the cells of a method's front"
     drawn.supxlabel(said, fontsize=8)
     style.legend(drawn, looks.values())
@@ -118,20 +145,69 @@ def figure(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str])
 
 
 def _cells(ax, lines: pd.DataFrame, look: style.Look) -> None:
-    values = 100 * lines[["lost", "lost_low", "lost_high", "narrowed", "narrowed_low", "narrowed_high"]]
-    for name, other, draw in (("lost", "narrowed", ax.hlines), ("narrowed", "lost", ax.vlines)):
-        draw(values[other], values[f"{name}_low"], values[f"{name}_high"], color=look.colour, alpha=0.35, linewidth=0.8)
-    ax.plot(values["lost"], values["narrowed"], look.marker, color=look.colour, markersize=4, alpha=0.6)
+    values = (
+        100
+        * lines[
+            [
+                "lost",
+                "lost_low",
+                "lost_high",
+                "narrowed",
+                "narrowed_low",
+                "narrowed_high",
+            ]
+        ]
+    )
+    for name, other, draw in (
+        ("lost", "narrowed", ax.hlines),
+        ("narrowed", "lost", ax.vlines),
+    ):
+        draw(
+            values[other],
+            values[f"{name}_low"],
+            values[f"{name}_high"],
+            color=look.colour,
+            alpha=0.35,
+            linewidth=0.8,
+        )
+    ax.plot(
+        values["lost"],
+        values["narrowed"],
+        look.marker,
+        color=look.colour,
+        markersize=4,
+        alpha=0.6,
+    )
     front = values[lines["front"]].sort_values("lost")
-    ax.plot(front["lost"], front["narrowed"], look.line, color=look.colour, marker=look.marker, markersize=5)
+    ax.plot(
+        front["lost"],
+        front["narrowed"],
+        look.line,
+        color=look.colour,
+        marker=look.marker,
+        markersize=5,
+    )
 
 
-def table(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]) -> Table:
+def table(
+    rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]
+) -> Table:
     """A panel for each gap and budget, with a row for each method."""
     panels = []
     for (gap, budget), mine in rows.groupby(["measure", "budget"], sort=False):
-        blocks = [Block(datasets[name], _rows(lines, titles)) for name, lines in mine.groupby("dataset", sort=False)]
-        header = ["Data set", "Method", "Cell", "Accuracy", "AUC", labels.metric(gap), "less FairGAT's"]
+        blocks = [
+            Block(datasets[name], _rows(lines, titles))
+            for name, lines in mine.groupby("dataset", sort=False)
+        ]
+        header = [
+            "Data set",
+            "Method",
+            "Cell",
+            "Accuracy",
+            "AUC",
+            labels.metric(gap),
+            "less FairGAT's",
+        ]
         title = f"{measures.find(gap).label}, up to {100 * budget:g} points of validation accuracy"
         panels.append(Panel("multirow", header, blocks, title, align="lllrrrr"))
     return Table(
@@ -151,13 +227,20 @@ def table(rows: pd.DataFrame, titles: dict[str, str], datasets: dict[str, str]) 
 def _rows(lines: pd.DataFrame, titles: dict[str, str]) -> list:
     compared = ("accuracy", "auc", "difference", "less_fairgat")
     return [
-        row(titles[line["method"]], _cell_text(line["cell"]), *(_signed(line, name) for name in compared))
+        row(
+            titles[line["method"]],
+            _cell_text(line["cell"]),
+            *(_signed(line, name) for name in compared),
+        )
         for _, line in lines.iterrows()
     ]
 
 
 def _cell_text(path: str) -> str:
-    return ", ".join(f"{labels.parameter(name)} {value}" for name, value in cells.from_path(path).items())
+    return ", ".join(
+        f"{labels.parameter(name)} {value}"
+        for name, value in cells.from_path(path).items()
+    )
 
 
 def _signed(line: pd.Series, name: str) -> Cell:
@@ -166,7 +249,11 @@ def _signed(line: pd.Series, name: str) -> Cell:
 
 def main(folder: Path) -> list[Path]:
     """Analyse the study in a folder; the paths written."""
-    test, titles, datasets = common.scores(folder), common.titles(folder), common.datasets(folder)
+    test, titles, datasets = (
+        common.scores(folder),
+        common.titles(folder),
+        common.datasets(folder),
+    )
     found, spent = every_cell(test), budgets(common.scores(folder, "validation"), test)
     found = common.ordered(found, test, "dataset", "method")
     spent = common.ordered(spent, test, "dataset", "method")

@@ -37,7 +37,9 @@ DGL_FOLDER = Path(__file__).parent.parent / ".bench-peers"
 class Network(nn.Module):
     """Logits (N,) of two attention layers and a linear one; `layer` makes one from its input and output width."""
 
-    def __init__(self, layer: Callable[[int, int], nn.Module], features: int, hidden: int) -> None:
+    def __init__(
+        self, layer: Callable[[int, int], nn.Module], features: int, hidden: int
+    ) -> None:
         super().__init__()
         self.conv1 = layer(features, hidden)
         self.conv2 = layer(hidden, hidden)
@@ -61,7 +63,9 @@ def load(graph: str) -> dict[str, np.ndarray]:
     source = rng.integers(nodes, size=edges // 2)
     target = (source + rng.geometric(1 / 1000, size=edges // 2)) % nodes
     source, target = source[source != target], target[source != target]
-    codes = np.unique(np.concatenate([source * nodes + target, target * nodes + source]))
+    codes = np.unique(
+        np.concatenate([source * nodes + target, target * nodes + source])
+    )
     return {
         "features": rng.standard_normal((nodes, features), dtype=np.float32),
         "labels": rng.integers(2, size=nodes),
@@ -70,7 +74,9 @@ def load(graph: str) -> dict[str, np.ndarray]:
     }
 
 
-def layer_of(name: str, edge_index: Tensor, sensitive: Tensor) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
+def layer_of(
+    name: str, edge_index: Tensor, sensitive: Tensor
+) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
     """A network's layer, its arguments after x, and its library with the version.
 
     Raises:
@@ -82,21 +88,32 @@ def layer_of(name: str, edge_index: Tensor, sensitive: Tensor) -> tuple[Callable
         import fairgat
         from fairgat import nn as ours
 
-        version, options = f"fairgat {fairgat.__version__}, Numba {numba.__version__}", OURS[name]
+        version, options = (
+            f"fairgat {fairgat.__version__}, Numba {numba.__version__}",
+            OURS[name],
+        )
         if options is None:
             return ours.GATConv, (edge_index,), version
         if retention := options.get("retention"):
-            options = {"alpha_chi": ours.balanced_shares(sensitive, edge_index, retention)}
+            options = {
+                "alpha_chi": ours.balanced_shares(sensitive, edge_index, retention)
+            }
         return partial(ours.FairGATConv, **options), (edge_index, sensitive), version
     if name.startswith("PyG"):
         import torch_geometric
         from torch_geometric.nn import GATConv
 
-        return GATConv, (edge_index,), f"PyTorch Geometric {torch_geometric.__version__}"
+        return (
+            GATConv,
+            (edge_index,),
+            f"PyTorch Geometric {torch_geometric.__version__}",
+        )
     return dgl_layer(edge_index, len(sensitive))
 
 
-def dgl_layer(edge_index: Tensor, nodes: int) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
+def dgl_layer(
+    edge_index: Tensor, nodes: int
+) -> tuple[Callable[[int, int], nn.Module], tuple, str]:
     """DGL's, without its samplers, which no layer needs, but which need other versions of PyTorch and torchdata."""
 
     class Samplers(ModuleType):
@@ -105,7 +122,9 @@ def dgl_layer(edge_index: Tensor, nodes: int) -> tuple[Callable[[int, int], nn.M
                 raise AttributeError(name)
             return type(name, (), {})
 
-    os.environ["DGLBACKEND"] = "pytorch"  # it would ask for it, and write into the user's home
+    os.environ["DGLBACKEND"] = (
+        "pytorch"  # it would ask for it, and write into the user's home
+    )
     sys.modules["dgl.graphbolt"] = Samplers("dgl.graphbolt")
     sys.path.append(str(DGL_FOLDER))
     import dgl
@@ -115,16 +134,29 @@ def dgl_layer(edge_index: Tensor, nodes: int) -> tuple[Callable[[int, int], nn.M
         def forward(self, x: Tensor, graph: Any) -> Tensor:
             return super().forward(graph, x).flatten(1)  # (N, heads, out) otherwise
 
-    graph = dgl.add_self_loop(dgl.graph((edge_index[0], edge_index[1]), num_nodes=nodes))
+    graph = dgl.add_self_loop(
+        dgl.graph((edge_index[0], edge_index[1]), num_nodes=nodes)
+    )
     return partial(Layer, num_heads=1), (graph,), f"DGL {dgl.__version__}"
 
 
-def measure(network: str, graph: str, hidden: int, threads: list[int], seconds: float, fewest: int) -> dict:
+def measure(
+    network: str,
+    graph: str,
+    hidden: int,
+    threads: list[int],
+    seconds: float,
+    fewest: int,
+) -> dict:
     """Seconds of a training epoch for each number of threads, and the process's peak memory in GiB."""
     torch.set_num_threads(threads[0])
-    arrays = {key: torch.from_numpy(value) for key, value in load(graph).items() if value.ndim}
+    arrays = {
+        key: torch.from_numpy(value) for key, value in load(graph).items() if value.ndim
+    }
     x, labels = arrays["features"], arrays["labels"].float()
-    layer, arguments, version = layer_of(network, arrays["edge_index"], arrays["sensitive"])
+    layer, arguments, version = layer_of(
+        network, arrays["edge_index"], arrays["sensitive"]
+    )
     taken = {}
     for count in threads:
         torch.set_num_threads(count)
@@ -134,18 +166,34 @@ def measure(network: str, graph: str, hidden: int, threads: list[int], seconds: 
         model = Network(layer, x.size(1), hidden)
         torch.compiler.reset()
         forward = torch.compile(model) if network.endswith("compiled") else model
-        epoch = partial(train, forward, torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=0.0005))
+        epoch = partial(
+            train,
+            forward,
+            torch.optim.Adam(model.parameters(), lr=0.005, weight_decay=0.0005),
+        )
         loss_on = torch.randperm(len(x))[: int(0.4 * len(x))]
-        taken[count] = median(partial(epoch, (x, *arguments), loss_on, labels[loss_on]), seconds, fewest)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**30 if sys.platform == "darwin" else 2**20)
+        taken[count] = median(
+            partial(epoch, (x, *arguments), loss_on, labels[loss_on]), seconds, fewest
+        )
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (
+        2**30 if sys.platform == "darwin" else 2**20
+    )
     edges = arrays["edge_index"].size(1)
     sizes = {"nodes": len(x), "edges": edges, "features": x.size(1), "hidden": hidden}
     return {"seconds": taken, "peak_gib": peak, "version": version, "graph": sizes}
 
 
-def train(forward: Callable, optimizer: torch.optim.Optimizer, inputs: tuple, nodes: Tensor, labels: Tensor) -> None:
+def train(
+    forward: Callable,
+    optimizer: torch.optim.Optimizer,
+    inputs: tuple,
+    nodes: Tensor,
+    labels: Tensor,
+) -> None:
     """Take one epoch: forward, backward, and the optimiser's step."""
-    loss = nn.functional.binary_cross_entropy_with_logits(forward(*inputs)[nodes], labels)
+    loss = nn.functional.binary_cross_entropy_with_logits(
+        forward(*inputs)[nodes], labels
+    )
     optimizer.zero_grad()
     loss.backward()
     optimizer.step()
@@ -164,10 +212,21 @@ def median(run: Callable[[], None], seconds: float, fewest: int) -> float:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("network", choices=[*OURS, *PEERS])
-    parser.add_argument("graph", help="a .npz file, or NODES,EDGES,FEATURES of one that is generated")
-    parser.add_argument("--hidden", type=int, default=128, help="width of both layers (default: 128)")
+    parser.add_argument(
+        "graph", help="a .npz file, or NODES,EDGES,FEATURES of one that is generated"
+    )
+    parser.add_argument(
+        "--hidden", type=int, default=128, help="width of both layers (default: 128)"
+    )
     parser.add_argument("--threads", type=int, nargs="+", default=[1])
-    parser.add_argument("--seconds", type=float, default=1.0, help="of epochs that count (default: 1)")
-    parser.add_argument("--fewest", type=int, default=3, help="epochs that count, and before them (default: 3)")
+    parser.add_argument(
+        "--seconds", type=float, default=1.0, help="of epochs that count (default: 1)"
+    )
+    parser.add_argument(
+        "--fewest",
+        type=int,
+        default=3,
+        help="epochs that count, and before them (default: 3)",
+    )
     given = parser.parse_args()
     print(json.dumps(measure(**vars(given))))

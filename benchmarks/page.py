@@ -18,7 +18,10 @@ Rows = dict[str, dict[str, Any]]
 
 def measured(folder: Path) -> str:
     """The part between the marks, as Markdown."""
-    graphs = {name: files.read_json(folder / f"{name}.json") for name in ("recidivism", "small")}
+    graphs = {
+        name: files.read_json(folder / f"{name}.json")
+        for name in ("recidivism", "small")
+    }
     growth = files.read_json(folder / "growth.json")
     machine = graphs["recidivism"]["machine"]
     rows = [result["rows"] for result in graphs.values()]
@@ -32,12 +35,19 @@ def measured(folder: Path) -> str:
         "## The fastest setting of each library",
         "",
         *header("times as long as our GAT"),
-        *(line(library, [fastest(each, n, names) for each, n in columns(rows)]) for library, names in peers(rows[0])),
+        *(
+            line(library, [fastest(each, n, names) for each, n in columns(rows)])
+            for library, names in peers(rows[0])
+        ),
         "",
         "## Settings",
         "",
         *header("milliseconds per epoch (ratio to the row GAT, memory kept)"),
-        *(line(row, [cell(each, row, n) for each, n in columns(rows)]) for row in rows[0] if not row.startswith(PEERS)),
+        *(
+            line(row, [cell(each, row, n) for each, n in columns(rows)])
+            for row in rows[0]
+            if not row.startswith(PEERS)
+        ),
         "",
         "## A million nodes",
         "",
@@ -54,7 +64,11 @@ def measured(folder: Path) -> str:
 
 
 def header(first: str) -> list[str]:
-    names = [f"{graph}, {threads}" for graph in ("Recidivism", "6,000 nodes") for threads in ("1 thread", "2 threads")]
+    names = [
+        f"{graph}, {threads}"
+        for graph in ("Recidivism", "6,000 nodes")
+        for threads in ("1 thread", "2 threads")
+    ]
     return [line(first, names), line(":--", ["--:"] * len(names))]
 
 
@@ -70,20 +84,31 @@ def peers(rows: Rows) -> list[tuple[str, list[str]]]:
     """Each peer's library with its version, and its rows."""
     of: dict[str, list[str]] = {}
     for name in (name for name in rows if name.startswith(PEERS)):
-        of.setdefault(rows[name].get("version", name.removesuffix(KEPT)), []).append(name)
+        of.setdefault(rows[name].get("version", name.removesuffix(KEPT)), []).append(
+            name
+        )
     return list(of.items())
 
 
 def ratio(rows: Rows, row: str, threads: str, base: str = REFERENCE) -> float:
     """How many times as long as `base` a row takes: the median over the turns that both were measured in."""
-    pairs = zip(rows[row]["seconds"][threads], rows[base]["seconds"][threads], strict=False)
+    pairs = zip(
+        rows[row]["seconds"][threads], rows[base]["seconds"][threads], strict=False
+    )
     return statistics.median(theirs / own for theirs, own in pairs)
 
 
 def fastest(rows: Rows, threads: str, names: list[str]) -> str:
     """The least ratio of a peer's settings to the fastest of our GAT's."""
-    own = min(("GAT", REFERENCE), key=lambda row: statistics.median(rows[row]["seconds"][threads]))
-    timed = {name: ratio(rows, name, threads, own) for name in names if "seconds" in rows[name]}
+    own = min(
+        ("GAT", REFERENCE),
+        key=lambda row: statistics.median(rows[row]["seconds"][threads]),
+    )
+    timed = {
+        name: ratio(rows, name, threads, own)
+        for name in names
+        if "seconds" in rows[name]
+    }
     if not timed:
         return "not run"
     best = min(timed, key=timed.get)
@@ -97,7 +122,10 @@ def cell(rows: Rows, row: str, threads: str) -> str:
 
 
 def large(result: dict[str, Any]) -> str:
-    return result.get("failure") or f"{result['seconds']['2']:.1f} s, {result['peak_gib']:.1f} GiB"
+    return (
+        result.get("failure")
+        or f"{result['seconds']['2']:.1f} s, {result['peak_gib']:.1f} GiB"
+    )
 
 
 def in_words(row: dict[str, Any]) -> str:
@@ -113,13 +141,23 @@ def on_a_gpu(folder: Path) -> str:
     """The part on a GPU, as Markdown: the fastest setting on each graph."""
     run = files.read_json(folder / "gpu.json")
     graphs = {GRAPHS[name]: result for name, result in run["graphs"].items()}
-    versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
-    lines = [f"{run['card']}; {versions}.", *(f"{name}: {size_of(result)}." for name, result in graphs.items()), ""]
+    versions = ", ".join(
+        f"{name} {version}" for name, version in run["versions"].items()
+    )
+    lines = [
+        f"{run['card']}; {versions}.",
+        *(f"{name}: {size_of(result)}." for name, result in graphs.items()),
+        "",
+    ]
     lines += table("fastest setting", list(graphs), fastest_settings(graphs))
     return "\n".join(lines)
 
 
-GRAPHS = {"recidivism": "Recidivism's size", "million": "a million nodes", "hub": "with a hub"}
+GRAPHS = {
+    "recidivism": "Recidivism's size",
+    "million": "a million nodes",
+    "hub": "with a hub",
+}
 
 
 def size_of(result: dict[str, Any]) -> str:
@@ -138,12 +176,22 @@ def fastest_settings(graphs: dict[str, dict]) -> dict[str, list[str]]:
     rows: dict[str, list[str]] = {}
     for dtype in ("float32", "bfloat16"):
         for result in graphs.values():
-            timed = [each for each in result["measured"] if each["type"] == dtype and "ms" in each]
-            own = min((each for each in timed if each["row"] == "GAT"), key=milliseconds)
-            fair = min((each for each in timed if each["row"] == "FairGAT"), key=milliseconds)
+            timed = [
+                each
+                for each in result["measured"]
+                if each["type"] == dtype and "ms" in each
+            ]
+            own = min(
+                (each for each in timed if each["row"] == "GAT"), key=milliseconds
+            )
+            fair = min(
+                (each for each in timed if each["row"] == "FairGAT"), key=milliseconds
+            )
             rows.setdefault(f"GAT, {dtype}", []).append(best(own))
             rows.setdefault(f"FairGAT, {dtype}", []).append(best(fair))
-            rows.setdefault(f"PyTorch Geometric, {dtype}", []).append(peer_beside(own, timed))
+            rows.setdefault(f"PyTorch Geometric, {dtype}", []).append(
+                peer_beside(own, timed)
+            )
     return rows
 
 

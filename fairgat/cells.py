@@ -15,7 +15,10 @@ Value = float | int | bool | str
 
 def expand(grid: Mapping[str, list[Value]]) -> list[dict[str, Value]]:
     """List every combination of the grid's values, in the grid's order; one empty cell for an empty grid."""
-    return [dict(zip(grid, values, strict=True)) for values in itertools.product(*grid.values())]
+    return [
+        dict(zip(grid, values, strict=True))
+        for values in itertools.product(*grid.values())
+    ]
 
 
 def to_path(cell: Mapping[str, Value]) -> str:
@@ -35,8 +38,13 @@ def from_path(path: str) -> dict[str, Value]:
     if path == DEFAULT:
         return {}
     if not re.fullmatch(PATTERN, path):
-        raise ConfigError(f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or default")
-    return {name: parse(value) for name, value in (part.split("~") for part in path.split("/"))}
+        raise ConfigError(
+            f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or default"
+        )
+    return {
+        name: parse(value)
+        for name, value in (part.split("~") for part in path.split("/"))
+    }
 
 
 def parse(text: str) -> Value:
@@ -51,4 +59,6 @@ def parse(text: str) -> Value:
 
 def agrees(cell: Mapping[str, Value], published: Mapping[str, Value]) -> bool:
     """Say whether a cell has the published values of its hyperparameters; others may be published, too."""
-    return all(name in published and published[name] == value for name, value in cell.items())
+    return all(
+        name in published and published[name] == value for name, value in cell.items()
+    )

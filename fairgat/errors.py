@@ -30,4 +30,6 @@ def nearest(name: str, known: Iterable[str]) -> str:
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if close:
         return f"did you mean {close[0]!r}?"
-    return f"expected one of: {', '.join(known)}" if known else "nothing is allowed here"
+    return (
+        f"expected one of: {', '.join(known)}" if known else "nothing is allowed here"
+    )

@@ -12,8 +12,19 @@ from typing import IO, Any
 
 from fairgat.errors import DataError
 
-_REFUSED = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS, errno.EACCES, errno.EPERM}
-_REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}  # a folder where a file should be, or the reverse
+_REFUSED = {
+    errno.ENOSPC,
+    errno.EDQUOT,
+    errno.EFBIG,
+    errno.EROFS,
+    errno.EACCES,
+    errno.EPERM,
+}
+_REFUSED |= {
+    errno.EISDIR,
+    errno.ENOTDIR,
+    errno.EEXIST,
+}  # a folder where a file should be, or the reverse
 
 
 @contextlib.contextmanager
@@ -28,7 +39,9 @@ def writing(path: str | Path) -> Iterator[None]:
     except OSError as error:
         if error.errno not in _REFUSED:
             raise
-        raise DataError(f"{path} cannot be written: {error.strerror}. What was there before is kept.") from None
+        raise DataError(
+            f"{path} cannot be written: {error.strerror}. What was there before is kept."
+        ) from None
 
 
 @contextlib.contextmanager
@@ -39,7 +52,9 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         DataError: the disk refused; `path` is as it was.
     """
     path = Path(path)
-    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"  # tempfile's only their owner may read
+    temporary = (
+        path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
+    )  # tempfile's only their owner may read
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -63,7 +78,9 @@ def write_json(path: str | Path, content: Any) -> None:
     Raises:
         ValueError: the content holds NaN or an infinity, which JSON lacks.
     """
-    write_text(path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n")
+    write_text(
+        path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    )
 
 
 def read_json(path: str | Path) -> Any:
@@ -91,7 +108,9 @@ def read_text(path: str | Path) -> str:
     except OSError as error:  # a folder, a file taken for a folder, no permission
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
-        raise damaged(path, f"is not UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise damaged(
+            path, f"is not UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
 
 
 def damaged(path: str | Path, what: str) -> DataError:
@@ -112,5 +131,7 @@ def git_blob_of(path: str | Path) -> str:
     """Compute Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
     header = b"blob %d\0" % os.path.getsize(path)
     with open(path, "rb") as file:
-        digest = hashlib.file_digest(file, lambda: hashlib.sha1(header, usedforsecurity=False))
+        digest = hashlib.file_digest(
+            file, lambda: hashlib.sha1(header, usedforsecurity=False)
+        )
     return digest.hexdigest()

@@ -13,7 +13,18 @@ import pandas as pd
 from fairgat.files import damaged, read_text, write_text
 
 # Columns that are text whatever they hold: a data set may be called NA, and a cell 0.5.
-TEXT = ("dataset", "run_on", "method", "of", "cell", "part", "protocol", "metric", "reason", "rule")
+TEXT = (
+    "dataset",
+    "run_on",
+    "method",
+    "of",
+    "cell",
+    "part",
+    "protocol",
+    "metric",
+    "reason",
+    "rule",
+)
 
 
 def write(path: str | Path, frame: pd.DataFrame) -> None:
@@ -21,7 +32,9 @@ def write(path: str | Path, frame: pd.DataFrame) -> None:
     write_text(path, frame.to_csv(index=False, lineterminator="\n"))
 
 
-def read(*paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str] = ()) -> pd.DataFrame:
+def read(
+    *paths: str | Path, columns: Sequence[str] = (), numbers: Sequence[str] = ()
+) -> pd.DataFrame:
     """Read the rows of CSV files, one file after the other.
 
     Args:
@@ -39,10 +52,16 @@ def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.Data
     """Put frames one after the other; of none, make one with these columns."""
     # A header without rows would make every column one of objects.
     frames = [frame for frame in frames if len(frame)] or frames
-    return pd.concat(frames, ignore_index=True) if frames else pd.DataFrame(columns=list(columns))
+    return (
+        pd.concat(frames, ignore_index=True)
+        if frames
+        else pd.DataFrame(columns=list(columns))
+    )
 
 
-def _read(path: str | Path, columns: Sequence[str], numbers: Sequence[str]) -> pd.DataFrame:
+def _read(
+    path: str | Path, columns: Sequence[str], numbers: Sequence[str]
+) -> pd.DataFrame:
     text = read_text(path)
     header = _header(path, text)
     if lacking := [name for name in columns if name not in header]:
@@ -72,5 +91,7 @@ def _header(path: str | Path, text: str) -> list[str]:
         raise damaged(path, f"is not CSV ({error})") from None
     for number, row in enumerate(rows, start=2):
         if len(row) != len(header):
-            raise damaged(path, f"has {len(row)} values instead of {len(header)} in row {number}")
+            raise damaged(
+                path, f"has {len(row)} values instead of {len(header)} in row {number}"
+            )
     return header

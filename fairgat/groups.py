@@ -23,7 +23,9 @@ def values(sensitive: Any, what: str = "sensitive") -> np.ndarray:
         ValueError: a group is missing (masked, NaN, None, NA or empty), or they are of another type.
     """
     groups = _typed(sensitive)
-    lacking = np.ma.getmaskarray(sensitive) if np.ma.is_masked(sensitive) else missing(groups)
+    lacking = (
+        np.ma.getmaskarray(sensitive) if np.ma.is_masked(sensitive) else missing(groups)
+    )
     if lacking.any():
         raise ValueError(
             f"{what} is missing for {lacking.sum()} nodes, the first of which is {lacking.argmax()} (masked, NaN, "
@@ -55,7 +57,9 @@ def unmasked(values: Any, what: str) -> np.ndarray:
         ValueError: some are masked.
     """
     if np.ma.is_masked(values):
-        raise ValueError(f"some {what} are masked: leave out these nodes, or fill them in")
+        raise ValueError(
+            f"some {what} are masked: leave out these nodes, or fill them in"
+        )
     return np.asarray(values)
 
 
@@ -70,17 +74,31 @@ def contraction(mixing: np.ndarray) -> float:
 
 def _typed(sensitive: Any) -> np.ndarray:
     """Give an array, also of a tensor."""
-    if hasattr(sensitive, "detach") and not isinstance(sensitive, np.ndarray):  # torch.compile traces arrays as tensors
+    if hasattr(sensitive, "detach") and not isinstance(
+        sensitive, np.ndarray
+    ):  # torch.compile traces arrays as tensors
         sensitive = sensitive.detach().cpu()
-        sensitive = (sensitive.float() if sensitive.is_floating_point() else sensitive).numpy()
-    groups = np.asarray(sensitive, dtype=None if hasattr(sensitive, "dtype") else object)  # a list as it is
-    return _of_one_type(groups) if groups.dtype.kind in "OT" else groups  # T: pandas' strings
+        sensitive = (
+            sensitive.float() if sensitive.is_floating_point() else sensitive
+        ).numpy()
+    groups = np.asarray(
+        sensitive, dtype=None if hasattr(sensitive, "dtype") else object
+    )  # a list as it is
+    return (
+        _of_one_type(groups) if groups.dtype.kind in "OT" else groups
+    )  # T: pandas' strings
 
 
 def _of_one_type(groups: np.ndarray) -> np.ndarray:
     """Give Python's objects as texts, bool or integers, where all of them are."""
     types = {type(each) for each in groups.flat}
-    for kinds, dtype in ((str, str), ((bool, np.bool_), bool), ((int, np.integer), np.int64)):
-        if all(issubclass(each, kinds) for each in types) and (dtype is bool or bool not in types):
+    for kinds, dtype in (
+        (str, str),
+        ((bool, np.bool_), bool),
+        ((int, np.integer), np.int64),
+    ):
+        if all(issubclass(each, kinds) for each in types) and (
+            dtype is bool or bool not in types
+        ):
             return groups.astype(dtype)
     return groups

@@ -17,7 +17,11 @@ def logged(snakemake: Any) -> Iterator[None]:
     """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
     path = snakemake.log[0]
     try:
-        with _opened(path) as log, contextlib.redirect_stdout(log), contextlib.redirect_stderr(log):
+        with (
+            _opened(path) as log,
+            contextlib.redirect_stdout(log),
+            contextlib.redirect_stderr(log),
+        ):
             yield
     except KeyboardInterrupt:
         _end("Interrupted.", path, 130)
@@ -27,7 +31,10 @@ def logged(snakemake: Any) -> Iterator[None]:
         if error.errno not in _FULL:
             raise
         where = error.filename or path
-        _end(f"{where} cannot be written: {error.strerror}. Make room, then give the same command.", path)
+        _end(
+            f"{where} cannot be written: {error.strerror}. Make room, then give the same command.",
+            path,
+        )
 
 
 @contextlib.contextmanager

@@ -18,7 +18,9 @@ def data_mirror() -> Path:
     given = os.environ.get("FAIRGAT_DATA_MIRROR")
     folder = Path(given) if given else REPOSITORY.parent / "shared" / "datasets"
     if not folder.is_dir():
-        pytest.skip(f"the real data files are not at hand: no folder {folder} (set FAIRGAT_DATA_MIRROR)")
+        pytest.skip(
+            f"the real data files are not at hand: no folder {folder} (set FAIRGAT_DATA_MIRROR)"
+        )
     return folder
 
 

@@ -27,14 +27,21 @@ def generate() -> str:
         thing = getattr(nn, name)
         sections += [f"## {name}", *_entry(name, thing)]
         for method in METHODS.get(name, []):
-            sections += [f"### {name}.{method}", *_entry(method, getattr(thing, method))]
+            sections += [
+                f"### {name}.{method}",
+                *_entry(method, getattr(thing, method)),
+            ]
     return "\n\n".join(sections) + "\n"
 
 
 def _entry(name: str, thing: Callable) -> list[str]:
     """The signature without types, which the docstring gives with shapes, and the docstring."""
     signature = inspect.signature(thing)
-    plain = [each.replace(annotation=each.empty) for each in signature.parameters.values() if each.name != "self"]
+    plain = [
+        each.replace(annotation=each.empty)
+        for each in signature.parameters.values()
+        if each.name != "self"
+    ]
     text = str(signature.replace(parameters=plain, return_annotation=signature.empty))
     return [f"```\n{name}{text}\n```", _markdown(inspect.getdoc(thing) or "")]
 
@@ -42,7 +49,10 @@ def _entry(name: str, thing: Callable) -> list[str]:
 def _markdown(doc: str) -> str:
     """The first paragraph of a docstring and the SHOWN ones of Google's sections, as Markdown."""
     first, *others = doc.split("\n\n")
-    doc = "\n\n".join([first, *(each for each in others if each.startswith(SHOWN))]) + "\n"
+    doc = (
+        "\n\n".join([first, *(each for each in others if each.startswith(SHOWN))])
+        + "\n"
+    )
     doc = re.sub(r"^([A-Z][a-z]+:)$", r"**\1**\n", doc, flags=re.M)
     doc = re.sub(r"^ {4}(\w[^:\n]*): ?", r"- `\1`: ", doc, flags=re.M)
     return re.sub(r"^ {4,}", "  ", doc, flags=re.M).strip()

@@ -6,7 +6,11 @@ from pathlib import Path
 from fairgat import files
 
 _NOT_PINNED = ("fairgat", "pip", "setuptools", "uv", "wheel")
-_CUDA = ("nvidia-", "cuda-", "triton")  # what PyTorch's build for Linux brings along, and the others lack
+_CUDA = (
+    "nvidia-",
+    "cuda-",
+    "triton",
+)  # what PyTorch's build for Linux brings along, and the others lack
 _CONDA = """\
 # The versions of requirements.lock, for `snakemake --sdm conda`; a test keeps the two in step.
 channels:
@@ -22,10 +26,15 @@ dependencies:
 def installed() -> list[str]:
     """`name==version` of every package in this environment, without CUDA and local version labels (`+cpu`)."""
     pins = {
-        distribution.name: distribution.version.partition("+")[0] for distribution in importlib.metadata.distributions()
+        distribution.name: distribution.version.partition("+")[0]
+        for distribution in importlib.metadata.distributions()
     }
-    names = [name for name in sorted(pins, key=str.lower) if name.lower() not in _NOT_PINNED]
-    return [f"{name}=={pins[name]}" for name in names if not name.lower().startswith(_CUDA)]
+    names = [
+        name for name in sorted(pins, key=str.lower) if name.lower() not in _NOT_PINNED
+    ]
+    return [
+        f"{name}=={pins[name]}" for name in names if not name.lower().startswith(_CUDA)
+    ]
 
 
 def conda_environment(pins: list[str]) -> str:

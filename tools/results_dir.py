@@ -19,8 +19,15 @@ def find(arguments: Sequence[str]) -> str:
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])
     given, _ = parser.parse_known_args(arguments)
-    asked = [read_file(path).get("results_dir") for path in ("config.yaml", *given.configfile)]
-    asked += [value for name, _, value in (entry.partition("=") for entry in given.config) if name == "results_dir"]
+    asked = [
+        read_file(path).get("results_dir")
+        for path in ("config.yaml", *given.configfile)
+    ]
+    asked += [
+        value
+        for name, _, value in (entry.partition("=") for entry in given.config)
+        if name == "results_dir"
+    ]
     return normal_path([path for path in asked if path is not None][-1])
 
 

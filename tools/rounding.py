@@ -26,29 +26,49 @@ OF = ["dataset", "method"]
 def noise(runs, others):
     """`sd` of the differences of runs, `largest` of them and their number `n`, of each OF and metric; fractions."""
     keys = [*OF, "metric", "cell", "split"]
-    differences = (others.set_index(keys)["value"] - runs.set_index(keys)["value"]).dropna()
+    differences = (
+        others.set_index(keys)["value"] - runs.set_index(keys)["value"]
+    ).dropna()
     of = differences.groupby([*OF, "metric"], sort=False)
-    return of.agg(sd="std", largest=lambda values: values.abs().max(), n="size").reset_index()
+    return of.agg(
+        sd="std", largest=lambda values: values.abs().max(), n="size"
+    ).reset_index()
 
 
 def chosen(folder, other):
     """The `cell` and the `other` one that each rule chooses in two folders of summaries, where there are several."""
     keys = ["rule", *OF]
     ours, theirs = (
-        read(each / "winners.csv").drop_duplicates(keys).set_index(keys)["cell"] for each in (folder, other)
+        read(each / "winners.csv").drop_duplicates(keys).set_index(keys)["cell"]
+        for each in (folder, other)
     )
     grids = read(folder / "cells.csv").groupby(OF)["cell"].nunique()
-    both = pd.concat([ours, theirs.rename("other")], axis=1, join="inner").dropna().reset_index()
-    return both[[grids[dataset, method] > 1 for dataset, method in zip(both["dataset"], both["method"], strict=True)]]
+    both = (
+        pd.concat([ours, theirs.rename("other")], axis=1, join="inner")
+        .dropna()
+        .reset_index()
+    )
+    return both[
+        [
+            grids[dataset, method] > 1
+            for dataset, method in zip(both["dataset"], both["method"], strict=True)
+        ]
+    ]
 
 
 def table(frame, metrics):
     """The deviations as a table, in points."""
-    cells = {(*line[:3],): f"{100 * line.sd:.2f} ({100 * line.largest:.1f})" for line in frame.itertuples(index=False)}
+    cells = {
+        (*line[:3],): f"{100 * line.sd:.2f} ({100 * line.largest:.1f})"
+        for line in frame.itertuples(index=False)
+    }
     blocks = []
     for dataset, mine in frame.groupby("dataset", sort=False):
         counts = mine.groupby("method", sort=False)["n"].first()
-        rows = [row(name, n, *(cells[dataset, name, metric] for metric in metrics)) for name, n in counts.items()]
+        rows = [
+            row(name, n, *(cells[dataset, name, metric] for metric in metrics))
+            for name, n in counts.items()
+        ]
         blocks.append(Block(dataset, rows))
     header = ["Data set", "Method", "Pairs", *map(labels.metric, metrics)]
     return Table(
@@ -69,9 +89,14 @@ def main(path, *rest):
     runs = _shown(path, metrics)
     if other:
         pair = runs, _shown(other[0], metrics)
-        frames.write(f"{folder}/chosen.csv", chosen(Path(path).parent, Path(other[0]).parent))
+        frames.write(
+            f"{folder}/chosen.csv", chosen(Path(path).parent, Path(other[0]).parent)
+        )
     else:
-        pair = (runs[runs["method"] == name].assign(method="fairgat") for name in ("fairgat-steps-13", "fairgat"))
+        pair = (
+            runs[runs["method"] == name].assign(method="fairgat")
+            for name in ("fairgat-steps-13", "fairgat")
+        )
     frame = noise(*pair)
     frames.write(f"{folder}/differences.csv", frame)
     for form in ("md", "json"):
@@ -80,7 +105,11 @@ def main(path, *rest):
 
 def _shown(path, metrics):
     runs = read(path)
-    return runs[(runs["part"] == "test") & (runs["protocol"] == "") & runs["metric"].isin(metrics)]
+    return runs[
+        (runs["part"] == "test")
+        & (runs["protocol"] == "")
+        & runs["metric"].isin(metrics)
+    ]
 
 
 if __name__ == "__main__":

@@ -13,15 +13,32 @@ def generate() -> dict[str, Any]:
     schema = Config.model_json_schema()
     entry = schema["$defs"]["Method"]
     entry["properties"]["module"]["enum"] = [None, *method_modules()]
-    settings = {name: methods.module(name).Settings.model_json_schema() for name in method_modules()}
+    settings = {
+        name: methods.module(name).Settings.model_json_schema()
+        for name in method_modules()
+    }
     for model in settings.values():
         schema["$defs"] |= model.get("$defs", {})
-    then = {name: {"properties": {"settings": {"properties": s.get("properties", {})}}} for name, s in settings.items()}
+    then = {
+        name: {"properties": {"settings": {"properties": s.get("properties", {})}}}
+        for name, s in settings.items()
+    }
     entry["allOf"] = [
-        {"if": {"properties": {"module": {"const": name}}, "required": ["module"]}, "then": then[name]} for name in then
+        {
+            "if": {"properties": {"module": {"const": name}}, "required": ["module"]},
+            "then": then[name],
+        }
+        for name in then
     ]
-    schema["properties"]["methods"]["properties"] = {  # a method of a module's name is that module's
-        name: {"$ref": "#/$defs/Method", "if": {"not": {"required": ["module"]}}, "then": then[name]} for name in then
+    schema["properties"]["methods"][
+        "properties"
+    ] = {  # a method of a module's name is that module's
+        name: {
+            "$ref": "#/$defs/Method",
+            "if": {"not": {"required": ["module"]}},
+            "then": then[name],
+        }
+        for name in then
     }
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",

@@ -9,6 +9,9 @@ with logged(snakemake):
     from fairgat.config.shown import AuditSettings
     from fairgat.files import write_text
 
-    texts = audit.make(AuditSettings.model_validate(snakemake.params.settings), dict(snakemake.input.items()))
+    texts = audit.make(
+        AuditSettings.model_validate(snakemake.params.settings),
+        dict(snakemake.input.items()),
+    )
     for path in snakemake.output:
         write_text(path, texts[Path(path).name])

@@ -12,12 +12,22 @@ with logged(snakemake):
 
     given, params = snakemake.input, snakemake.params
     graph = Graph.load(given.graph)
-    parts = [(graph, splits.load(path), digests(given.graph, path)) for path in given.splits]
-    judged = [runs.judged(path, *parts[split]) for path, (_, split) in zip(given.runs, params.runs, strict=True)]
+    parts = [
+        (graph, splits.load(path), digests(given.graph, path)) for path in given.splits
+    ]
+    judged = [
+        runs.judged(path, *parts[split])
+        for path, (_, split) in zip(given.runs, params.runs, strict=True)
+    ]
     frame = runs.table(judged)
     frames.write(snakemake.output.runs, frame)
     chosen = selection.select(
-        frame, snakemake.wildcards.task, params.protocol, params.rule, params.tolerance, params.published
+        frame,
+        snakemake.wildcards.task,
+        params.protocol,
+        params.rule,
+        params.tolerance,
+        params.published,
     )
     trained_at = runs.trained_at(each.run for each in judged)
     write_json(snakemake.output.selection, chosen | {"trained_at": trained_at})

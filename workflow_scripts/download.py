@@ -13,4 +13,6 @@ with logged(snakemake):
     mirror = snakemake.config.get("data_mirror")
     folder = Path(snakemake.params.folder)
     download.acquire(name, files, folder, Path(mirror) if mirror else None)
-    download.hand_on(folder, Path(snakemake.output.raw), Path(snakemake.output.manifest))
+    download.hand_on(
+        folder, Path(snakemake.output.raw), Path(snakemake.output.manifest)
+    )

@@ -9,4 +9,7 @@ with logged(snakemake):
 
     given = snakemake.input
     files = {kind: list(given[kind]) for kind in explorer.READS}
-    write_text(snakemake.output[0], explorer.page(Shown.model_validate(snakemake.params.settings), files))
+    write_text(
+        snakemake.output[0],
+        explorer.page(Shown.model_validate(snakemake.params.settings), files),
+    )

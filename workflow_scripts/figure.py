@@ -9,5 +9,7 @@ with logged(snakemake):
     from fairgat.report import style
 
     module = import_module(f"fairgat.report.figures.{snakemake.params.module}")
-    figure = module.draw(Shown.model_validate(snakemake.params.settings), dict(snakemake.input.items()))
+    figure = module.draw(
+        Shown.model_validate(snakemake.params.settings), dict(snakemake.input.items())
+    )
     style.save(figure, {form: snakemake.output[form] for form in style.FORMATS})

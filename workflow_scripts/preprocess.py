@@ -9,4 +9,6 @@ from fairgat.job_log import logged
 with logged(snakemake):
     settings = Dataset.model_validate(snakemake.params.settings)
     raw = Path(snakemake.input.raw)
-    datasets.prepare(snakemake.wildcards.dataset, settings, raw, snakemake.params.seed).save(snakemake.output.graph)
+    datasets.prepare(
+        snakemake.wildcards.dataset, settings, raw, snakemake.params.seed
+    ).save(snakemake.output.graph)

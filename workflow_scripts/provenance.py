@@ -19,7 +19,10 @@ with logged(snakemake):
         params.config,
         results / "benchmarks",
         given.selections,
-        [Path(path).relative_to(results).as_posix() for path in [*given.results, *given.summaries]],
+        [
+            Path(path).relative_to(results).as_posix()
+            for path in [*given.results, *given.summaries]
+        ],
     )
     write_json(output.json, content)
     write_text(output.html, render(provenance.page(content), "html"))

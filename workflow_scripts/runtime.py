@@ -23,6 +23,8 @@ with logged(snakemake):
         settings=settings,
         seed=snakemake.params.seed,
         device=snakemake.params.device,
-        debiased=dict(zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)),
+        debiased=dict(
+            zip(snakemake.params.debiased, snakemake.input.debiased, strict=True)
+        ),
     )
     files.write_json(snakemake.output.runtime, result)

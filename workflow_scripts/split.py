@@ -9,5 +9,7 @@ with logged(snakemake):
     graph = Graph.load(snakemake.input.graph)
     shares = Splits.model_validate(snakemake.params.shares)
     wildcards, params = snakemake.wildcards, snakemake.params
-    parts = splits.make(graph, wildcards.task, shares, params.seed, params.like, int(wildcards.split))
+    parts = splits.make(
+        graph, wildcards.task, shares, params.seed, params.like, int(wildcards.split)
+    )
     splits.save(snakemake.output.split, parts)

@@ -22,8 +22,14 @@ with logged(snakemake):
     frames.write(output.differences, frame[list(study.COLUMNS)])
     scores = [study.scores(settings, shards, frame)]
     for asked in snakemake.params.regrouped:
-        winners = {each["method"]: each["winner"] for each in selections if each["dataset"] == asked["dataset"]}
-        scores.append(study.every_measure(settings, regrouped(shards, winners, **asked)))
+        winners = {
+            each["method"]: each["winner"]
+            for each in selections
+            if each["dataset"] == asked["dataset"]
+        }
+        scores.append(
+            study.every_measure(settings, regrouped(shards, winners, **asked))
+        )
     frames.write(output.scores, pd.concat(scores))
     frames.write(output.graphs, study.graphs(map(read_json, snakemake.input.stats)))
     if output.accounts:
@@ -34,4 +40,11 @@ with logged(snakemake):
         write_text(path, render(table, path.suffix[1:]))
     for task in study.tasks(frame):
         drawn = forest.figure(settings, frame, task)
-        style.save(drawn, {path.suffix[1:]: path for path in map(Path, output.figures) if path.stem == task})
+        style.save(
+            drawn,
+            {
+                path.suffix[1:]: path
+                for path in map(Path, output.figures)
+                if path.stem == task
+            },
+        )

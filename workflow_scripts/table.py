@@ -12,6 +12,8 @@ with logged(snakemake):
 
     module = import_module(f"fairgat.report.tables.{snakemake.params.module}")
     settings = Shown.model_validate(snakemake.params.settings)
-    table = noted(module.build(settings, dict(snakemake.input.items())), settings.config.note)
+    table = noted(
+        module.build(settings, dict(snakemake.input.items())), settings.config.note
+    )
     for form in FORMATS:
         write_text(snakemake.output[form], render(table, form))

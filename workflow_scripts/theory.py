@@ -10,7 +10,11 @@ with logged(snakemake):
     from fairgat.theory.runs import measure_runs
 
     torch.set_num_threads(snakemake.threads)
-    wildcards, given, params = snakemake.wildcards, snakemake.input, dict(snakemake.params.items())
+    wildcards, given, params = (
+        snakemake.wildcards,
+        snakemake.input,
+        dict(snakemake.params.items()),
+    )
     del params["code"]
     use(params.pop("device"))
     frame = measure_runs(

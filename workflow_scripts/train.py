@@ -17,7 +17,13 @@ with logged(snakemake):
         observe = measure_every(params.theory_every)
 
     record = training.run(
-        Run(wildcards.task, wildcards.dataset, wildcards.method, wildcards.cell, int(wildcards.split)),
+        Run(
+            wildcards.task,
+            wildcards.dataset,
+            wildcards.method,
+            wildcards.cell,
+            int(wildcards.split),
+        ),
         module=params.module,
         settings=params.settings,
         training=params.training,

@@ -31,56 +31,96 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     rows, runs = with_same(read(*files["winners"]), settings.same), read(*files["runs"])
     winners = _distinct(rows, settings)
     paired = against_reference(runs, winners, settings.rule, settings.protocols)
-    ratios = {dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets}
+    ratios = {
+        dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets
+    }
     paired = paired.assign(corrected=half_width(paired, paired["dataset"].map(ratios)))
     if not settings.config.compares_with_paper:
         return _texts({"paired": paired}, {"paired": pages.paired(paired, settings)})
 
-    numbers = agreement.compare(rows, settings.margins, settings.protocols, settings.ddof)
+    numbers = agreement.compare(
+        rows, settings.margins, settings.protocols, settings.ddof
+    )
     protocols = agreement.compare_protocols(rows, settings.margins, settings.ddof)
 
-    studies = {str(path): _distinct(results.read_study(path), settings) for path in files.get("more_splits", ())}
+    studies = {
+        str(path): _distinct(results.read_study(path), settings)
+        for path in files.get("more_splits", ())
+    }
     seconds = results.seconds(medians(by_dataset(files["runtime"])))
-    headings = {f"Ours ({rule})": rule for rule in (settings.rule, *RULES)}  # in this order, each once
+    headings = {
+        f"Ours ({rule})": rule for rule in (settings.rule, *RULES)
+    }  # in this order, each once
     ours = {
-        heading: {**results.ours(winners, rule, settings.protocols), **seconds} for heading, rule in headings.items()
+        heading: {**results.ours(winners, rule, settings.protocols), **seconds}
+        for heading, rule in headings.items()
     }
     checks = _checks(ours, studies)
-    statuses = claims.statuses(checks)[[*headings]].rename(columns=headings).rename_axis(columns="rule")
+    statuses = (
+        claims.statuses(checks)[[*headings]]
+        .rename(columns=headings)
+        .rename_axis(columns="rule")
+    )
     counts = count(numbers, statuses)
 
-    together = support.correlations(support.deviations(winners, paired, [*studies.values()], settings))
+    together = support.correlations(
+        support.deviations(winners, paired, [*studies.values()], settings)
+    )
     splits = [_splits(frame) for frame in (winners, *studies.values())]
-    chances = support.chances(support.scenarios([*winners["dataset"].unique()], splits), together)
+    chances = support.chances(
+        support.scenarios([*winners["dataset"].unique()], splits), together
+    )
     differences = support.differences()
     tables = {
-        "paper_vs_reproduced": numbers, "protocols": protocols, "paired": paired, "paper_differences": differences,
-        "checks": checks, "claims": statuses.stack().rename("status").reset_index(), "counts": counts,
+        "paper_vs_reproduced": numbers,
+        "protocols": protocols,
+        "paired": paired,
+        "paper_differences": differences,
+        "checks": checks,
+        "claims": statuses.stack().rename("status").reset_index(),
+        "counts": counts,
         "chances": chances.reset_index(),
-    }  # fmt: skip
+    }
     written = {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(checks, differences, chances, together),
         "paired": pages.paired(paired, settings),
     }
-    return _texts(tables, written) | {"headline.txt": headline(runs, counts, numbers, chances, settings)}
+    return _texts(tables, written) | {
+        "headline.txt": headline(runs, counts, numbers, chances, settings)
+    }
 
 
-def _texts(tables: Mapping[str, pd.DataFrame], written: Mapping[str, Table]) -> dict[str, str]:
+def _texts(
+    tables: Mapping[str, pd.DataFrame], written: Mapping[str, Table]
+) -> dict[str, str]:
     texts = {
-        f"{name}.csv": frame.to_csv(index=False, float_format="%.6g", lineterminator="\n")
+        f"{name}.csv": frame.to_csv(
+            index=False, float_format="%.6g", lineterminator="\n"
+        )
         for name, frame in tables.items()
     }
     return texts | {
-        f"{name}.{form}": render(page, form) for name, page in written.items() for form in ("md", "html", "json")
+        f"{name}.{form}": render(page, form)
+        for name, page in written.items()
+        for form in ("md", "html", "json")
     }
 
 
-def _checks(ours: Mapping[str, results.Results], studies: Mapping[str, pd.DataFrame]) -> pd.DataFrame:
+def _checks(
+    ours: Mapping[str, results.Results], studies: Mapping[str, pd.DataFrame]
+) -> pd.DataFrame:
     """The checks of every claim on the paper's own numbers, on ours under each rule, and on studies, by their file."""
-    checks = [claims.checks("Paper's own numbers"), *(claims.checks(*entry) for entry in ours.items())]
+    checks = [
+        claims.checks("Paper's own numbers"),
+        *(claims.checks(*entry) for entry in ours.items()),
+    ]
     for path, frame in studies.items():
-        checks.append(claims.checks(f"Ours ({_splits(frame)} splits)", results.of_study(frame), path))
+        checks.append(
+            claims.checks(
+                f"Ours ({_splits(frame)} splits)", results.of_study(frame), path
+            )
+        )
     return pd.concat(checks)
 
 
@@ -107,13 +147,23 @@ def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
     rows = []
     for rule in statuses:
         verdicts = numbers.loc[numbers["rule"] == rule, "verdict"]
-        rows += [("numbers", rule, verdict, (verdicts == verdict).sum()) for verdict in labels.VERDICTS]
-        rows += [("claims", rule, status, (statuses[rule] == status).sum()) for status in claims.STATUSES]
+        rows += [
+            ("numbers", rule, verdict, (verdicts == verdict).sum())
+            for verdict in labels.VERDICTS
+        ]
+        rows += [
+            ("claims", rule, status, (statuses[rule] == status).sum())
+            for status in claims.STATUSES
+        ]
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
 def headline(
-    runs: pd.DataFrame, counts: pd.DataFrame, numbers: pd.DataFrame, chances: pd.DataFrame, settings: AuditSettings
+    runs: pd.DataFrame,
+    counts: pd.DataFrame,
+    numbers: pd.DataFrame,
+    chances: pd.DataFrame,
+    settings: AuditSettings,
 ) -> str:
     """Say in three paragraphs what was run, how many numbers agree, and how many claims hold.
 
@@ -123,11 +173,16 @@ def headline(
     numbers = numbers[numbers["rule"] == settings.rule]
     if (numbers["verdict"] == labels.NOT_RUN).all():
         return f"{_what_ran(runs, settings)}\n\nNone of the paper's {len(numbers)} results is among them.\n"
-    counts = counts[(counts["rule"] == settings.rule) & (counts["count"] > 0)].set_index("about")
+    counts = counts[
+        (counts["rule"] == settings.rule) & (counts["count"] > 0)
+    ].set_index("about")
 
     def counted(about: str, what: str) -> str:
         rows = counts.loc[[about]]
-        words = ", ".join(f"{count} {outcome}" for count, outcome in zip(rows["count"], rows["outcome"], strict=True))
+        words = ", ".join(
+            f"{count} {outcome}"
+            for count, outcome in zip(rows["count"], rows["outcome"], strict=True)
+        )
         words = words.replace(labels.AGREES, "agree")
         return f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {settings.rule}: {words}."
 
@@ -140,9 +195,15 @@ def headline(
 
 
 def _what_ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
-    ran, titles = runs.drop_duplicates(["dataset", "method", "cell", "split"]), settings.dataset_titles
+    ran, titles = (
+        runs.drop_duplicates(["dataset", "method", "cell", "split"]),
+        settings.dataset_titles,
+    )
     names = ", ".join(titles.get(name, name) for name in ran["dataset"].unique())
-    failed, counts = (ran["metric"] == FAILURE).sum(), ran.groupby("dataset")["split"].nunique()
+    failed, counts = (
+        (ran["metric"] == FAILURE).sum(),
+        ran.groupby("dataset")["split"].nunique(),
+    )
     splits = f"{ran['split'].nunique()} splits of each data set"
     if counts.nunique() > 1:
         splits = f"{counts.min()} to {counts.max()} splits of a data set"

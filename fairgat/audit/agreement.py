@@ -34,9 +34,25 @@ ALPHA = 0.05
 DRAWS = 2000
 """Repetitions of a simulation: they leave ± 0.02 to a probability."""
 COLUMNS = (
-    "rule", "table", "dataset", "method", "metric", "paper_mean", "paper_std", "mean", "std", "n_splits", "difference",
-    "ci_low", "ci_high", "margin", "chance", "p", "p_holm", "verdict",
-)  # fmt: skip
+    "rule",
+    "table",
+    "dataset",
+    "method",
+    "metric",
+    "paper_mean",
+    "paper_std",
+    "mean",
+    "std",
+    "n_splits",
+    "difference",
+    "ci_low",
+    "ci_high",
+    "margin",
+    "chance",
+    "p",
+    "p_holm",
+    "verdict",
+)
 _KEYS = ["dataset", "method", "metric"]
 
 
@@ -51,14 +67,22 @@ def published() -> pd.DataFrame:
     """
     printed = {name: f"paper_{name}" for name in ("mean", "std", "sample", "splits")}
     frame = results()[["table", *_KEYS, *printed]].rename(columns=printed)
-    frame = frame[["audited" in measures.find(metric).roles for metric in frame["metric"]]]
+    frame = frame[
+        ["audited" in measures.find(metric).roles for metric in frame["metric"]]
+    ]
     means = frame.groupby(["table", "dataset", "metric"])["paper_mean"]
-    frame = frame.assign(half_range=(means.transform("max") - means.transform("min")) / 2)
+    frame = frame.assign(
+        half_range=(means.transform("max") - means.transform("min")) / 2
+    )
     once = frame.groupby([*_KEYS, *printed.values()], sort=False)
-    return once.agg(table=("table", "+".join), half_range=("half_range", "min")).reset_index()
+    return once.agg(
+        table=("table", "+".join), half_range=("half_range", "min")
+    ).reset_index()
 
 
-def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], ddof: int = 1) -> pd.DataFrame:
+def compare(
+    winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], ddof: int = 1
+) -> pd.DataFrame:
     """Judge every published result under each selection rule.
 
     Args:
@@ -71,24 +95,36 @@ def compare(winners: pd.DataFrame, margins: Margins, protocols: Sequence[str], d
         The columns COLUMNS. Means, deviations, differences (ours minus the paper's) and margins are in percentage
         points; `chance` is that of agreement if the paper is exactly right; `p_holm` is adjusted within one rule.
     """
-    ours = under(winners, *protocols)[["rule", *_KEYS, "mean", "std", "n_splits"]].dropna(subset="mean")
+    ours = under(winners, *protocols)[
+        ["rule", *_KEYS, "mean", "std", "n_splits"]
+    ].dropna(subset="mean")
     ours = ours.assign(mean=100 * ours["mean"], std=100 * ours["std"])
     frame = pd.DataFrame({"rule": RULES}).merge(published(), how="cross")
     frame = frame.merge(ours, how="left", on=["rule", *_KEYS])
     caps = [
-        100 * (margins.accuracy if "utility" in measures.find(metric).roles else margins.fairness)
+        100
+        * (
+            margins.accuracy
+            if "utility" in measures.find(metric).roles
+            else margins.fairness
+        )
         for metric in frame["metric"]
     ]
     frame["margin"] = frame["half_range"].clip(upper=pd.Series(caps))
     frame[["p", "half", "chance"]] = [_tested(row, ddof) for row in frame.itertuples()]
     frame["difference"] = frame["mean"] - frame["paper_mean"]
-    frame["ci_low"], frame["ci_high"] = frame["difference"] - frame["half"], frame["difference"] + frame["half"]
+    frame["ci_low"], frame["ci_high"] = (
+        frame["difference"] - frame["half"],
+        frame["difference"] + frame["half"],
+    )
     frame["p_holm"] = frame.groupby("rule")["p"].transform(holm)
     frame["verdict"] = [verdict(row, row.p_holm) for row in frame.itertuples()]
     return frame[list(COLUMNS)]
 
 
-def compare_protocols(winners: pd.DataFrame, margins: Margins, ddof: int = 1) -> pd.DataFrame:
+def compare_protocols(
+    winners: pd.DataFrame, margins: Margins, ddof: int = 1
+) -> pd.DataFrame:
     """`compare` on link prediction under each protocol, with `protocol` before the columns COLUMNS.
 
     A protocol's p-values are adjusted together with those of node classification, as they are in the audit of a run
@@ -108,10 +144,14 @@ def _tested(row: Any, ddof: int) -> tuple[float, float, float]:
         return math.nan, math.nan, math.nan
     ours = row.mean, sample_deviation(row.std, row.n_splits, ddof), row.n_splits
     tested = welch(*ours, row.paper_mean, row.paper_sample, row.paper_splits)
-    return *tested, chance_to_agree(row.paper_sample, row.paper_splits, row.n_splits, row.margin)
+    return *tested, chance_to_agree(
+        row.paper_sample, row.paper_splits, row.n_splits, row.margin
+    )
 
 
-def welch(mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int) -> tuple[float, float]:
+def welch(
+    mean1: float, std1: float, n1: int, mean2: float, std2: float, n2: int
+) -> tuple[float, float]:
     """Two-sided p of Welch's t-test from two summaries, and half the width of the difference's 95 % interval.
 
     Without any spread the test is not defined: then equal means (at the two printed decimals) give p = 1, others 0.
@@ -139,7 +179,9 @@ def chance_to_agree(std: float, papers: int, ours: float, margin: float) -> floa
 def half_interval(first: Any, n1: int, second: Any, n2: int) -> Any:
     """Half of Welch's 95 % interval of a difference of means with these variances, from so many values each."""
     with np.errstate(invalid="ignore"):  # 0 / 0 where nothing varies
-        freedom = (first + second) ** 2 / (first**2 / (n1 - 1) + second**2 / (n2 - 1))  # Welch-Satterthwaite
+        freedom = (first + second) ** 2 / (
+            first**2 / (n1 - 1) + second**2 / (n2 - 1)
+        )  # Welch-Satterthwaite
     return np.nan_to_num(stats.t.ppf(0.975, freedom) * np.sqrt(first + second))
 
 
@@ -169,4 +211,8 @@ def verdict(line: Any, p: float) -> str:
         return AGREES
     if p >= ALPHA:
         return UNDECIDED
-    return BETTER if (line.difference > 0) == (measures.find(line.metric).better == "higher") else WORSE
+    return (
+        BETTER
+        if (line.difference > 0) == (measures.find(line.metric).better == "higher")
+        else WORSE
+    )

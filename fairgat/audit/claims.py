@@ -18,7 +18,12 @@ from fairgat import measures
 from fairgat.audit.results import SECONDS, Key, Number, Result, Results, papers
 from fairgat.paper import TASK_OF_RESULTS
 
-STATUSES = SUPPORTED, PARTLY, NOT_SUPPORTED, NOT_RUN = "supported", "supported where run", "not supported", "not run"
+STATUSES = SUPPORTED, PARTLY, NOT_SUPPORTED, NOT_RUN = (
+    "supported",
+    "supported where run",
+    "not supported",
+    "not run",
+)
 SOCIAL, CITATION = ("pokec-z", "pokec-n", "recidivism"), ("cora", "citeseer", "pubmed")
 BASELINES = ("fairgnn", "edits", "nifty")
 ABLATIONS = ("fairgat-steps-12", "fairgat-steps-13", "fairgat-steps-23")
@@ -48,7 +53,10 @@ class Claim:
 
     def in_words(self) -> list[str]:
         """The claim in one sentence, and when it counts as supported: its function's docstring."""
-        return [" ".join(part.split()) for part in inspect.getdoc(self.function).split("\n\n")]
+        return [
+            " ".join(part.split())
+            for part in inspect.getdoc(self.function).split("\n\n")
+        ]
 
 
 def status(outcomes: Sequence[bool | None]) -> str:
@@ -76,7 +84,12 @@ def improves_fairness(results: Results) -> Iterator[Check]:
 
     for dataset, metric in product(SOCIAL, (PARITY, OPPORTUNITY)):
         if (dataset, metric) != ("recidivism", PARITY):
-            yield _against(results, f"{metric} on {dataset}", Key(dataset, "gat", metric), lower_by_30_percent)
+            yield _against(
+                results,
+                f"{metric} on {dataset}",
+                Key(dataset, "gat", metric),
+                lower_by_30_percent,
+            )
 
 
 def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
@@ -103,7 +116,12 @@ def similar_accuracy(results: Results) -> Iterator[Check]:
     Its mean is at most one percentage point below GAT's.
     """
     for dataset in SOCIAL:
-        yield _against(results, f"{ACCURACY} on {dataset}", Key(dataset, "gat", ACCURACY), _as_accurate)
+        yield _against(
+            results,
+            f"{ACCURACY} on {dataset}",
+            Key(dataset, "gat", ACCURACY),
+            _as_accurate,
+        )
 
 
 def every_step_counts(results: Results) -> Iterator[Check]:
@@ -119,8 +137,14 @@ def every_step_counts(results: Results) -> Iterator[Check]:
         worse, said = [], []
         for metric, own, theirs in zip(metrics, ours, ablations, strict=True):
             gain = np.round(own, 2) - np.round(theirs, 2)
-            worse.append(gain > 0 if measures.find(metric).better == "higher" else gain < 0)
-            said += [_said(metric + " {:.2f} against {:.2f}", theirs, own)] if np.all(worse[-1]) else []
+            worse.append(
+                gain > 0 if measures.find(metric).better == "higher" else gain < 0
+            )
+            said += (
+                [_said(metric + " {:.2f} against {:.2f}", theirs, own)]
+                if np.all(worse[-1])
+                else []
+            )
         return np.any(worse, axis=0), "; ".join(said) or "worse in nothing"
 
     for dataset, ablation in product(SOCIAL, ABLATIONS):
@@ -144,7 +168,13 @@ def epochs_cost(results: Results) -> Iterator[Check]:
 
     for dataset, method in product(SOCIAL, ("fairgat", *BASELINES)):
         judge = as_dear if method == "fairgat" else dearer
-        yield _against(results, f"{method} on {dataset}", Key(dataset, "gat", SECONDS), judge, method)
+        yield _against(
+            results,
+            f"{method} on {dataset}",
+            Key(dataset, "gat", SECONDS),
+            judge,
+            method,
+        )
 
 
 def beats_fairdrop(results: Results) -> Iterator[Check]:
@@ -163,7 +193,12 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
     for dataset in CITATION:
         rivals = [Key(dataset, "fairdrop", metric) for metric in gaps]
         yield _check(results, f"fairness measures on {dataset}", rivals, lower_in_most)
-        yield _against(results, f"{ACCURACY} on {dataset}", Key(dataset, "fairdrop", ACCURACY), _as_accurate)
+        yield _against(
+            results,
+            f"{ACCURACY} on {dataset}",
+            Key(dataset, "fairdrop", ACCURACY),
+            _as_accurate,
+        )
 
 
 def most_efficient(results: Results) -> Iterator[Check]:
@@ -176,7 +211,9 @@ def most_efficient(results: Results) -> Iterator[Check]:
         return ours < theirs, _said("{:.3g} s against {:.3g} s", ours, theirs)
 
     for dataset, rival in product(SOCIAL, BASELINES):
-        yield _against(results, f"{rival} on {dataset}", Key(dataset, rival, SECONDS), faster)
+        yield _against(
+            results, f"{rival} on {dataset}", Key(dataset, rival, SECONDS), faster
+        )
 
 
 CLAIMS = {
@@ -192,7 +229,11 @@ CLAIMS = {
 
 
 def _check(
-    results: Results, subject: str, rivals: list[Key], judge: Callable[[Any, Any], Judged], method: str = "fairgat"
+    results: Results,
+    subject: str,
+    rivals: list[Key],
+    judge: Callable[[Any, Any], Judged],
+    method: str = "fairgat",
 ) -> Check:
     """Judge the method's means against its rivals'; open where one is missing."""
     own = [key._replace(method=method) for key in rivals]
@@ -203,15 +244,27 @@ def _check(
 
 
 def _against(
-    results: Results, subject: str, rival: Key, judge: Callable[[Any, Any], Judged], method: str = "fairgat"
+    results: Results,
+    subject: str,
+    rival: Key,
+    judge: Callable[[Any, Any], Judged],
+    method: str = "fairgat",
 ) -> Check:
     """`_check` against a single rival."""
-    return _check(results, subject, [rival], lambda ours, theirs: judge(ours[0], theirs[0]), method)
+    return _check(
+        results,
+        subject,
+        [rival],
+        lambda ours, theirs: judge(ours[0], theirs[0]),
+        method,
+    )
 
 
 def _as_accurate(ours: Number, theirs: Number) -> Judged:
     gain = ours - theirs
-    return np.round(gain, 2) >= -1, _said("{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain)
+    return np.round(gain, 2) >= -1, _said(
+        "{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain
+    )
 
 
 def _said(form: str, *values: Any) -> str:
@@ -219,24 +272,42 @@ def _said(form: str, *values: Any) -> str:
     return "" if any(map(np.ndim, values)) else form.format(*values)
 
 
-def _lowest(results: Results, part: str, dataset: str, metric: str, rivals: tuple[str, ...]) -> Check:
+def _lowest(
+    results: Results, part: str, dataset: str, metric: str, rivals: tuple[str, ...]
+) -> Check:
     """Check that FairGAT's mean or std (`part`) is below its rivals', as printed.
 
     One rival that is as low decides, even where another's is missing.
     """
-    subject, keys = f"{part} of {metric} on {dataset}", [Key(dataset, name, metric) for name in ("fairgat", *rivals)]
-    own, *theirs = (np.round(getattr(results.get(key, Result(math.nan)), part), 2) for key in keys)
+    subject, keys = (
+        f"{part} of {metric} on {dataset}",
+        [Key(dataset, name, metric) for name in ("fairgat", *rivals)],
+    )
+    own, *theirs = (
+        np.round(getattr(results.get(key, Result(math.nan)), part), 2) for key in keys
+    )
     best = np.fmin.reduce(theirs)  # of those that are not missing
     if np.isnan(own).any() or np.isnan(best).any():
         return Check(subject, keys)
     lowest = own < best
     if np.all(lowest) and np.isnan(theirs).any():  # one that is missing may be lower
         lowest = None
-    names = [name for name, value in zip(rivals, theirs, strict=True) if np.array_equal(value, best)]
-    return Check(subject, keys, lowest, _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(names)))
+    names = [
+        name
+        for name, value in zip(rivals, theirs, strict=True)
+        if np.array_equal(value, best)
+    ]
+    return Check(
+        subject,
+        keys,
+        lowest,
+        _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(names)),
+    )
 
 
-def checks(heading: str, results: Results | None = None, study: str = "") -> pd.DataFrame:
+def checks(
+    heading: str, results: Results | None = None, study: str = ""
+) -> pd.DataFrame:
     """List the checks of every claim on the results that go by a heading: ours, or, where None, the paper's own.
 
     Returns:
@@ -245,11 +316,21 @@ def checks(heading: str, results: Results | None = None, study: str = "") -> pd.
     """
     rows = []
     for number, claim in CLAIMS.items():
-        for check in claim.function(papers(claim.table) if results is None else results):
-            row = {"claim": number, "results": heading, "check": check.subject, "numbers": check.numbers}
+        for check in claim.function(
+            papers(claim.table) if results is None else results
+        ):
+            row = {
+                "claim": number,
+                "results": heading,
+                "check": check.subject,
+                "numbers": check.numbers,
+            }
             row |= {"holds": check.holds, "cells": "", "file": ""}
             if results is not None and check.holds is not None:
-                row |= {"cells": _cells(check, results), "file": study or _file(claim, check)}
+                row |= {
+                    "cells": _cells(check, results),
+                    "file": study or _file(claim, check),
+                }
             rows.append(row)
     return pd.DataFrame(rows)
 

@@ -18,7 +18,11 @@ from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row
 from fairgat.scores.paired import for_other_people, leave_out_0
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
-_TITLES = {"comparison": "Comparison", "ablation": "Ablation", "link_prediction": "Link prediction"}
+_TITLES = {
+    "comparison": "Comparison",
+    "ablation": "Ablation",
+    "link_prediction": "Link prediction",
+}
 _TEXTS = {"ablation": "FairGAT's rows that agree with the comparison are not repeated."}
 _PROTOCOL = (
     "fairdrop: what the notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the "
@@ -26,25 +30,41 @@ _PROTOCOL = (
 )
 
 
-def verdicts(frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettings) -> Table:
+def verdicts(
+    frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettings
+) -> Table:
     """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
 
     `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
     """
-    shown, under = (lines[lines["rule"] == settings.rule] for lines in (frame, protocols))
+    shown, under = (
+        lines[lines["rule"] == settings.rule] for lines in (frame, protocols)
+    )
     tables = shown["table"].str.split("+").str[0]
     panels = [
-        _numbers(_TITLES[name], shown[tables == name], settings, _TEXTS.get(name, "")) for name in TASK_OF_RESULTS
+        _numbers(_TITLES[name], shown[tables == name], settings, _TEXTS.get(name, ""))
+        for name in TASK_OF_RESULTS
     ]
     for protocol in dict.fromkeys(under["protocol"]):
         if protocol not in settings.protocols:
             lines = under[under["protocol"] == protocol]
-            panels.append(_numbers(f"Link prediction, protocol {protocol}", lines, settings, _PROTOCOL))
-    accuracy, fairness = (f"{100 * margin:g}" for margin in (settings.margins.accuracy, settings.margins.fairness))
+            panels.append(
+                _numbers(
+                    f"Link prediction, protocol {protocol}", lines, settings, _PROTOCOL
+                )
+            )
+    accuracy, fairness = (
+        f"{100 * margin:g}"
+        for margin in (settings.margins.accuracy, settings.margins.fairness)
+    )
     return Table(
         name="paper_vs_reproduced",
         caption="Published results and ours",
-        panels=[_counts(frame, agreement.expected_in_words(shown)), *panels, _decisions(settings.decisions)],
+        panels=[
+            _counts(frame, agreement.expected_in_words(shown)),
+            *panels,
+            _decisions(settings.decisions),
+        ],
         notes=[],
         explanation=(
             "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
@@ -68,33 +88,75 @@ def _counts(frame: pd.DataFrame, text: str) -> Panel:
     """Each verdict's count under each rule, and those that rest on the correction."""
     rows = []
     for rule, group in frame.groupby("rule", sort=False):
-        alone = ((group["verdict"] == labels.UNDECIDED) & (group["p"] < agreement.ALPHA)).sum()
-        rows.append(row(rule, *((group["verdict"] == each).sum() for each in labels.VERDICTS), alone))
+        alone = (
+            (group["verdict"] == labels.UNDECIDED) & (group["p"] < agreement.ALPHA)
+        ).sum()
+        rows.append(
+            row(
+                rule,
+                *((group["verdict"] == each).sum() for each in labels.VERDICTS),
+                alone,
+            )
+        )
     header = ["", *labels.VERDICTS, "undecided (alone better or worse)"]
-    return Panel("stacked", header, [Block("Cells chosen by", rows)], "Verdicts", (text,))
+    return Panel(
+        "stacked", header, [Block("Cells chosen by", rows)], "Verdicts", (text,)
+    )
 
 
-def _numbers(title: str, frame: pd.DataFrame, settings: AuditSettings, text: str = "") -> Panel:
+def _numbers(
+    title: str, frame: pd.DataFrame, settings: AuditSettings, text: str = ""
+) -> Panel:
     """A panel of results with a block per data set."""
-    header = ["", "Metric", "Paper", "Ours", "Difference", "95 % interval", "p", "p (Holm)", "Verdict"]
+    header = [
+        "",
+        "Metric",
+        "Paper",
+        "Ours",
+        "Difference",
+        "95 % interval",
+        "p",
+        "p (Holm)",
+        "Verdict",
+    ]
     known, titles, blocks = settings.config.datasets, settings.method_titles, []
     for dataset, group in frame.groupby("dataset", sort=False):
         if dataset not in known or known[dataset].reason:
-            reason = known[dataset].reason if dataset in known else "not in this configuration"
-            blocks.append(Block(settings.dataset_titles.get(dataset, dataset), reason=reason))
+            reason = (
+                known[dataset].reason
+                if dataset in known
+                else "not in this configuration"
+            )
+            blocks.append(
+                Block(settings.dataset_titles.get(dataset, dataset), reason=reason)
+            )
             continue
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            rows += titled(titles.get(method, method), [_line(line) for line in lines.itertuples()], number)
+            rows += titled(
+                titles.get(method, method),
+                [_line(line) for line in lines.itertuples()],
+                number,
+            )
         blocks.append(Block(known[dataset].title, rows))
-    return Panel("stacked", header, blocks, title=title, text=(text,) if text else (), align="llrrrrrrl")
+    return Panel(
+        "stacked",
+        header,
+        blocks,
+        title=title,
+        text=(text,) if text else (),
+        align="llrrrrrrl",
+    )
 
 
 def _line(line: Any) -> list[Cell | Text]:
     return [
         str(labels.metric(line.metric)).removesuffix(" (%)"),
         Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
-        Cell(percent.formatted("{:.2f}", line.mean), std="" if pd.isna(line.std) else f"{line.std:.2f}"),
+        Cell(
+            percent.formatted("{:.2f}", line.mean),
+            std="" if pd.isna(line.std) else f"{line.std:.2f}",
+        ),
         percent.formatted("{:+.2f}", line.difference),
         percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
         percent.formatted("{:.3g}", line.p),
@@ -115,10 +177,19 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
         f"{' = '.join(filter(None, (entry.setting or 'built in', entry.value)))}: {' '.join(entry.decision.split())}"
         for entry in decisions
     ]
-    return Panel("stacked", title="What the paper leaves open, and how it is settled here", text=tuple(texts))
+    return Panel(
+        "stacked",
+        title="What the paper leaves open, and how it is settled here",
+        text=tuple(texts),
+    )
 
 
-def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, together: Mapping[str, float]) -> Table:
+def claims(
+    checks: pd.DataFrame,
+    own: pd.DataFrame,
+    chances: pd.DataFrame,
+    together: Mapping[str, float],
+) -> Table:
     """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
 
     `checks` are those of `fairgat.audit.claims`, `own` and `chances` the differences and chances of
@@ -127,10 +198,20 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, toget
     statuses = claiming.statuses(checks)
     overview = []
     for number, claim in claiming.CLAIMS.items():
-        said = [Cell(each, bold=each == claiming.NOT_SUPPORTED) for each in statuses.loc[number]]
+        said = [
+            Cell(each, bold=each == claiming.NOT_SUPPORTED)
+            for each in statuses.loc[number]
+        ]
         overview.append(row(number, claim.in_words()[0], *said))
-    luck = [row(number, *(percent.formatted("{:.2f}", p) for p in line)) for number, line in chances.iterrows()]
-    drawn = ", ".join(f"{labels.metric(metric)} {value:.2f}" for metric, value in together.items() if metric in _DRAWN)
+    luck = [
+        row(number, *(percent.formatted("{:.2f}", p) for p in line))
+        for number, line in chances.iterrows()
+    ]
+    drawn = ", ".join(
+        f"{labels.metric(metric)} {value:.2f}"
+        for metric, value in together.items()
+        if metric in _DRAWN
+    )
     of_claims = [
         _claim(number, group, statuses.loc[number], own[own["claim"] == number])
         for number, group in checks.groupby("claim")
@@ -139,7 +220,12 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, toget
         name="claims",
         caption="The paper's claims",
         panels=[
-            Panel("stacked", ["", "Claim", *statuses], [Block("#", overview)], align="l" * (2 + len(statuses.columns))),
+            Panel(
+                "stacked",
+                ["", "Claim", *statuses],
+                [Block("#", overview)],
+                align="l" * (2 + len(statuses.columns)),
+            ),
             Panel(
                 "stacked",
                 ["", *chances.columns],
@@ -148,7 +234,9 @@ def claims(checks: pd.DataFrame, own: pd.DataFrame, chances: pd.DataFrame, toget
                 text=(f"{_CHANCE}: {drawn or 'none is known'}.",),
                 align="l" + "r" * len(chances.columns),
             ),
-            Panel("stacked", title="Oddities of the paper", text=tuple(load()["oddities"])),
+            Panel(
+                "stacked", title="Oddities of the paper", text=tuple(load()["oddities"])
+            ),
             *of_claims,
         ],
         notes=[],
@@ -173,30 +261,57 @@ _CHANCE = (
 _DRAWN = {name for task in TASKS for name in measures.names(task, "audited")}
 
 
-def _claim(number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame) -> Panel:
+def _claim(
+    number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame
+) -> Panel:
     """The checks of a claim, with a column for each set of results, and the cells and files that they compare."""
-    (claim, rule), subjects = claiming.CLAIMS[number].in_words(), [*dict.fromkeys(checks["check"])]
-    marks = [_MARKS[None if holds is None else bool(holds)] for holds in checks["holds"]]
+    (claim, rule), subjects = (
+        claiming.CLAIMS[number].in_words(),
+        [*dict.fromkeys(checks["check"])],
+    )
+    marks = [
+        _MARKS[None if holds is None else bool(holds)] for holds in checks["holds"]
+    ]
     checks = checks.assign(
-        numbers=[f"{text} {mark}".strip() for text, mark in zip(checks["numbers"], marks, strict=True)]
+        numbers=[
+            f"{text} {mark}".strip()
+            for text, mark in zip(checks["numbers"], marks, strict=True)
+        ]
     )
     numbers, cells = (
-        checks.pivot(index="check", columns="results", values=column).loc[subjects, statuses.index]
+        checks.pivot(index="check", columns="results", values=column).loc[
+            subjects, statuses.index
+        ]
         for column in ("numbers", "cells")
     )
-    blocks = [Block("Check", [row(subject, *line) for subject, line in numbers.iterrows()])]
+    blocks = [
+        Block("Check", [row(subject, *line) for subject, line in numbers.iterrows()])
+    ]
     cells = cells[(cells != "").any(axis=1)]
     if len(cells):
-        blocks.append(Block("Cells", [row(subject, *line) for subject, line in cells.iterrows()]))
+        blocks.append(
+            Block("Cells", [row(subject, *line) for subject, line in cells.iterrows()])
+        )
     said = "; ".join(f"{heading}: {status}" for heading, status in statuses.items())
     text = (rule, f"{said}.", *_files(checks), *_papers_tests(own))
     title, align = f"Claim {number}: {claim}", "l" * (1 + len(statuses))
-    return Panel("stacked", ["", *statuses.index], blocks, title=title, text=text, align=align)
+    return Panel(
+        "stacked", ["", *statuses.index], blocks, title=title, text=text, align=align
+    )
 
 
 def _files(checks: pd.DataFrame) -> list[str]:
     files = checks[checks["file"] != ""].groupby("file", sort=False)["results"].unique()
-    return ["; ".join(f"{', '.join(headings)}: {file}" for file, headings in files.items()) + "."] if len(files) else []
+    return (
+        [
+            "; ".join(
+                f"{', '.join(headings)}: {file}" for file, headings in files.items()
+            )
+            + "."
+        ]
+        if len(files)
+        else []
+    )
 
 
 def _papers_tests(own: pd.DataFrame) -> list[str]:
@@ -214,20 +329,41 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
 
     One has all cells, with intervals for other splits, one the selected cells, with intervals for other people.
     """
-    panels, shown = [], [name for task in TASKS for name in measures.names(task, "shown")]
+    panels, shown = (
+        [],
+        [name for task in TASKS for name in measures.names(task, "shown")],
+    )
     frame = frame[frame["metric"].isin(shown)]
-    kinds = {percent.SPLITS: frame, percent.PEOPLE: for_other_people(frame[frame["selected"]])}
+    kinds = {
+        percent.SPLITS: frame,
+        percent.PEOPLE: for_other_people(frame[frame["selected"]]),
+    }
     for (task, training), (kind, lines) in product(TASKS.items(), kinds.items()):
         metrics = measures.names(task, "shown")
         blocks = []
         for dataset in settings.datasets:
             group = lines[lines["dataset"] == dataset.name]
             if dataset.task == task and not group.empty:
-                blocks.append(Block(dataset.title, _differences(group, metrics, settings.method_titles)))
+                blocks.append(
+                    Block(
+                        dataset.title,
+                        _differences(group, metrics, settings.method_titles),
+                    )
+                )
         if blocks:
-            header, align = ["", "Cell", *map(labels.metric, metrics)], "ll" + "r" * len(metrics)
-            panels.append(Panel("stacked", header, blocks, f"{training.title}: {kind}", align=align))
-    counts = " and ".join(f"{leave_out_0(lines[lines['selected']])} for {kind}" for kind, lines in kinds.items())
+            header, align = (
+                ["", "Cell", *map(labels.metric, metrics)],
+                "ll" + "r" * len(metrics),
+            )
+            panels.append(
+                Panel(
+                    "stacked", header, blocks, f"{training.title}: {kind}", align=align
+                )
+            )
+    counts = " and ".join(
+        f"{leave_out_0(lines[lines['selected']])} for {kind}"
+        for kind, lines in kinds.items()
+    )
     return Table(
         name="paired",
         caption="Every cell against GAT on the same splits",
@@ -244,13 +380,20 @@ def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
     )
 
 
-def _differences(group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]) -> list[Row]:
+def _differences(
+    group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]
+) -> list[Row]:
     rows = []
     for number, (method, its_cells) in enumerate(group.groupby("method", sort=False)):
         lines = []
         for cell, scores in its_cells.groupby("cell", sort=False):
             gaps = {
-                score.metric: percent.signed(score.difference, score.low, score.high, measures.find(score.metric).unit)
+                score.metric: percent.signed(
+                    score.difference,
+                    score.low,
+                    score.high,
+                    measures.find(score.metric).unit,
+                )
                 for score in scores.itertuples()
             }
             name = Cell(in_words(cell), bold=bool(scores["selected"].iloc[0]))

@@ -52,13 +52,28 @@ def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
 
 def read_study(path: str | Path) -> pd.DataFrame:
     """The rows of a study's differences.csv."""
-    columns = (*Key._fields, "run_on", "of", "epochs", "of_epochs", "cell", "mean", "std", "n_splits", "spread")
+    columns = (
+        *Key._fields,
+        "run_on",
+        "of",
+        "epochs",
+        "of_epochs",
+        "cell",
+        "mean",
+        "std",
+        "n_splits",
+        "spread",
+    )
     return frames.read(path, columns=columns)
 
 
 def of_study(frame: pd.DataFrame) -> Results:
     """The results of a study: of what is trained on the data set itself, reported at the epoch that all here are."""
-    kept = (frame["run_on"] == frame["dataset"]) & (frame["epochs"] == "accuracy") & frame["mean"].notna()
+    kept = (
+        (frame["run_on"] == frame["dataset"])
+        & (frame["epochs"] == "accuracy")
+        & frame["mean"].notna()
+    )
     return _scores(frame[kept])
 
 
@@ -74,4 +89,8 @@ def _scores(frame: pd.DataFrame) -> Results:
 
 def seconds(times: Mapping[str, Mapping[str, float]]) -> Results:
     """The seconds per epoch of each data set and method."""
-    return {Key(d, m, SECONDS): Result(value) for d, methods in times.items() for m, value in methods.items()}
+    return {
+        Key(d, m, SECONDS): Result(value)
+        for d, methods in times.items()
+        for m, value in methods.items()
+    }

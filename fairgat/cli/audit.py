@@ -15,7 +15,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
         "Print what the audit of a finished run found. With --again, judge the run by this version first, from its "
         "scores in summary/, without training anything, and make every page anew that these suffice for."
     )
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument(
+        "--results-dir", type=Path, default=Path("results"), help="default: results"
+    )
     parser.add_argument(
         "--again",
         nargs="+",
@@ -38,12 +40,20 @@ def run(arguments: argparse.Namespace) -> None:
                 f"{arguments.results_dir} holds no audit ({path} does not exist). A whole run of the paper's data sets "
                 "makes it: snakemake --cores 2; for results elsewhere: --results-dir DIR"
             )
-    counts = frames.read(numbers, columns=("about", "rule", "outcome", "count"), numbers=("count",))
+    counts = frames.read(
+        numbers, columns=("about", "rule", "outcome", "count"), numbers=("count",)
+    )
     print(read_text(headline))
     for about, title in TITLES.items():
-        table = counts[counts["about"] == about].pivot_table("count", "outcome", "rule", aggfunc="sum", sort=False)
-        print(f"{title}, by the rule that chooses cells\n{table.rename_axis(index=None, columns=None)}\n")
-    print(f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}")
+        table = counts[counts["about"] == about].pivot_table(
+            "count", "outcome", "rule", aggfunc="sum", sort=False
+        )
+        print(
+            f"{title}, by the rule that chooses cells\n{table.rename_axis(index=None, columns=None)}\n"
+        )
+    print(
+        f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}"
+    )
 
 
 def _again(results: Path, configuration: list[str]) -> None:

@@ -24,19 +24,48 @@ _FACTS = {
 
 def declare(parser: argparse.ArgumentParser) -> None:
     actions = parser.add_subparsers(dest="action", required=True)
-    where = actions.add_parser("where", help="list every raw file: its address, its checksum, whether it is here")
-    add = actions.add_parser("add", help="check files that you fetched yourself and put them in their place")
+    where = actions.add_parser(
+        "where",
+        help="list every raw file: its address, its checksum, whether it is here",
+    )
+    add = actions.add_parser(
+        "add", help="check files that you fetched yourself and put them in their place"
+    )
     add.add_argument("folder", type=Path, help="where the files lie, under any names")
     add.add_argument(
-        "--mirror", type=Path, help="put them into this data mirror (config: data_mirror) in place of the results"
+        "--mirror",
+        type=Path,
+        help="put them into this data mirror (config: data_mirror) in place of the results",
     )
-    stats = actions.add_parser("stats", help="count a graph: homophily by group and label, R_chi, alpha_chi and more")
-    stats.add_argument("--out", type=Path, default=Path("by-hand"), metavar="FOLDER", help="default: by-hand")
-    stats.add_argument("--data-mirror", metavar="FOLDER", help="in place of the configuration's")
+    stats = actions.add_parser(
+        "stats",
+        help="count a graph: homophily by group and label, R_chi, alpha_chi and more",
+    )
+    stats.add_argument(
+        "--out",
+        type=Path,
+        default=Path("by-hand"),
+        metavar="FOLDER",
+        help="default: by-hand",
+    )
+    stats.add_argument(
+        "--data-mirror", metavar="FOLDER", help="in place of the configuration's"
+    )
     parser.set_defaults(run=run)
     for action in (where, add, stats):
-        action.add_argument("--config", nargs="+", action="extend", metavar="FILE", help="configuration files")
-        action.add_argument("--dataset", action="append", metavar="NAME", help="only this data set; may be repeated")
+        action.add_argument(
+            "--config",
+            nargs="+",
+            action="extend",
+            metavar="FILE",
+            help="configuration files",
+        )
+        action.add_argument(
+            "--dataset",
+            action="append",
+            metavar="NAME",
+            help="only this data set; may be repeated",
+        )
 
 
 def run(arguments: argparse.Namespace) -> None:
@@ -58,10 +87,17 @@ def where(config: Config, names: list[str] | None = None) -> Iterator[str]:
         yield f"{name}: {folder}" if files else f"{name}: generated, needs no files"
         for file in files:
             yield f"  {file.name}  [{file.state(folder)}]"
-            yield from (f"    {line}" for line in (file.pin, file.local or file.url) if line)
+            yield from (
+                f"    {line}" for line in (file.pin, file.local or file.url) if line
+            )
 
 
-def add(config: Config, source: Path, mirror: Path | None = None, names: list[str] | None = None) -> list[str]:
+def add(
+    config: Config,
+    source: Path,
+    mirror: Path | None = None,
+    names: list[str] | None = None,
+) -> list[str]:
     """Find the data sets' files in a folder, verify them and copy them to where the workflow looks.
 
     Args:
@@ -95,11 +131,15 @@ def add(config: Config, source: Path, mirror: Path | None = None, names: list[st
     if others or (unread and sought):
         raise DataError("\n".join(lines + unread + others))
     if not lines:
-        raise DataError(f"{source} holds none of the files; `fairgat data where` lists them")
+        raise DataError(
+            f"{source} holds none of the files; `fairgat data where` lists them"
+        )
     return lines
 
 
-def _sought(config: Config, mirror: Path | None, names: list[str] | None) -> dict[Path, File]:
+def _sought(
+    config: Config, mirror: Path | None, names: list[str] | None
+) -> dict[Path, File]:
     """Give the pinned files of the data sets, by the place that each is copied to."""
     return {
         mirror / file.name if mirror else _raw(config, name) / file.basename: file
@@ -120,14 +160,18 @@ def _identified(paths: Iterable[Path]) -> tuple[dict[Path, set[str]], list[str]]
     return pins, unread
 
 
-def stats(config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None) -> Iterator[str]:
+def stats(
+    config: Config, out: Path, mirror: str | None = None, names: list[str] | None = None
+) -> Iterator[str]:
     """Describe each data set in lines: what to check first, then the counts of its whole graph, which is made in `out`.
 
     Raises:
         ConfigError: a data set's source or options are not valid.
         DataError: a data set is not in the configuration, or its graph cannot be made.
     """
-    for name in (each for each in _wanted(config, names) if names or not config.not_run(each)):
+    for name in (
+        each for each in _wanted(config, names) if names or not config.not_run(each)
+    ):
         graph = Graph.load(make_graph(config, name, out, mirror))
         counted = counts(graph, config.searched("alpha_chi_max"))
         yield f"{name}:"
@@ -137,7 +181,9 @@ def stats(config: Config, out: Path, mirror: str | None = None, names: list[str]
                 yield f"  {key:<20}{_shown(value)}"
 
 
-def make_graph(config: Config, name: str, folder: str | Path, data_mirror: str | None = None) -> Path:
+def make_graph(
+    config: Config, name: str, folder: str | Path, data_mirror: str | None = None
+) -> Path:
     """Fetch the raw files of a data set and make its graph, in `folder`/data as the workflow lays it out.
 
     `data_mirror` overrides the configuration's.
@@ -145,7 +191,9 @@ def make_graph(config: Config, name: str, folder: str | Path, data_mirror: str |
     settings, folder = config.datasets[name], Path(folder) / "data"
     raw, path = folder / "raw" / name, folder / "graphs" / f"{name}.npz"
     mirror = data_mirror or config.data_mirror
-    download.acquire(name, datasets.files_of(name, settings), raw, Path(mirror) if mirror else None)
+    download.acquire(
+        name, datasets.files_of(name, settings), raw, Path(mirror) if mirror else None
+    )
     datasets.prepare(name, settings, raw, config.seed).save(path)
     return path
 
@@ -159,8 +207,14 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
             yield f"{title}: {graph.facts[key]}"
     has_labels = not (graph.labels == graph.sensitive).all()
     for name, group in counted["by_group"].items():
-        share = f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
-        label = f"label 1 for {group['label_1']} of {group['labelled']} ({share}), " if has_labels else ""
+        share = (
+            f"{group['label_1'] / group['labelled']:.4f}" if group["labelled"] else "–"
+        )
+        label = (
+            f"label 1 for {group['label_1']} of {group['labelled']} ({share}), "
+            if has_labels
+            else ""
+        )
         yield (
             f"group {name}: {group['nodes']} nodes, {label}R_chi {group['r_chi']:.4f}, "
             f"homophily {_shown(group['homophily'])}"
@@ -172,15 +226,25 @@ def to_check(graph: Graph, counted: Mapping[str, Any]) -> Iterator[str]:
 def _shown(value: object) -> str:
     if isinstance(value, dict):
         return ", ".join(f"{key}: {_shown(each)}" for key, each in value.items()) or "–"
-    return "–" if value is None else f"{value:.4f}" if isinstance(value, float) else str(value)
+    return (
+        "–"
+        if value is None
+        else f"{value:.4f}"
+        if isinstance(value, float)
+        else str(value)
+    )
 
 
 def _wanted(config: Config, names: list[str] | None) -> dict[str, list[File]]:
     for name in names or ():
         if name not in config.datasets:
-            raise DataError(f"{name!r} is not a data set; {nearest(name, config.datasets)}")
+            raise DataError(
+                f"{name!r} is not a data set; {nearest(name, config.datasets)}"
+            )
     return {
-        name: datasets.files_of(name, entry) for name, entry in config.datasets.items() if not names or name in names
+        name: datasets.files_of(name, entry)
+        for name, entry in config.datasets.items()
+        if not names or name in names
     }
 
 

@@ -24,9 +24,12 @@ from fairgat.training.record import NAME, Record, unpack
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Say in a few lines where the gap between the groups comes from, and what fair attention can do about it."
+        "Say in a few lines where the gap between the groups comes from, "
+        "and what fair attention can do about it."
     )
-    parser.add_argument("directory", type=Path, help=f"the run's folder, the one with {NAME}")
+    parser.add_argument(
+        "directory", type=Path, help=f"the run's folder, the one with {NAME}"
+    )
     parser.set_defaults(run=run)
 
 
@@ -34,30 +37,55 @@ def run(arguments: argparse.Namespace) -> None:
     directory = arguments.directory
     record = finished(directory)
     if "theory" not in TASKS[record.task].measured:
-        raise NotDefined(f"{directory}: this is a run of {record.task}, which has no account")
+        raise NotDefined(
+            f"{directory}: this is a run of {record.task}, which has no account"
+        )
     data, graph, split = data_of(directory, record)
     logits = unpack(load_npz(directory / "predictions.npz"), record.reported)["logits"]
-    tested = (values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive))
+    tested = (
+        values[split["test"]] for values in (logits > 0, graph.labels, graph.sensitive)
+    )
     group, lines = predictions(*tested, graph.group_names)
     try:
         method = _trained(directory, record, data, graph, split)
-        accounts = {each.over: each for each in account(method) if (each.layer, each.group) == ("logit", group)}
+        accounts = {
+            each.over: each
+            for each in account(method)
+            if (each.layer, each.group) == ("logit", group)
+        }
     except NotDefined as error:
         lines.append(f"There is no account of its logits: {error}.")
     else:
-        if abs(accounts["all"].gap - contrast(graph.sensitive, group) @ logits.astype(float)) > 0.01:
+        if (
+            abs(
+                accounts["all"].gap
+                - contrast(graph.sensitive, group) @ logits.astype(float)
+            )
+            > 0.01
+        ):
             if type(method).postprocess is Method.postprocess:
-                raise DataError(f"{directory}: its model.npz, run.json and predictions.npz are not of one run")
-            lines.append("What follows is of the network's logits, before its method changes them for decisions.")
+                raise DataError(
+                    f"{directory}: its model.npz, run.json and predictions.npz are not of one run"
+                )
+            lines.append(
+                "What follows is of the network's logits, before its method changes them for decisions."
+            )
         lines += attention(accounts, graph.num_groups)
-    print(f"{record.method} on {record.dataset}, cell {record.cell}, split {record.split}")
+    print(
+        f"{record.method} on {record.dataset}, cell {record.cell}, split {record.split}"
+    )
     print("\n".join(f"{place}. {line}" for place, line in enumerate(lines, start=1)))
 
 
 def _trained(directory: Path, record: Record, data: Path, graph, split) -> Method:
     """Make the run's method, trained."""
-    model, settings = directory / "model.npz", methods.settings(record.module, dict(record.settings))
-    edited = data / "debiased" / record.dataset / record.method / f"split-{record.split}.npz"
+    model, settings = (
+        directory / "model.npz",
+        methods.settings(record.module, dict(record.settings)),
+    )
+    edited = (
+        data / "debiased" / record.dataset / record.method / f"split-{record.split}.npz"
+    )
     made = (record.module, settings, graph, split, record.trained_by, record.seed)
     return rebuild(*made, model, load_npz(model), edited if edited.exists() else None)
 
@@ -69,26 +97,41 @@ def predictions(
 
     The arrays are (n,) of the test nodes, `names` what each group is called.
     """
-    gaps = {group: float(contrast(sensitive, group) @ predicted) for group in compared(sensitive)}
+    gaps = {
+        group: float(contrast(sensitive, group) @ predicted)
+        for group in compared(sensitive)
+    }
     group = max(gaps, key=lambda each: abs(gaps[each]))
     two = len(names) == 2
     rest = f"those with {names[1 - group]}" if two else "all others"
 
     def rates(values: np.ndarray) -> str:
-        mine, others = (100 * values[(labels >= 0) & side].mean() for side in (sensitive == group, sensitive != group))
+        mine, others = (
+            100 * values[(labels >= 0) & side].mean()
+            for side in (sensitive == group, sensitive != group)
+        )
         return f"{mine:.1f} % of those with {names[group]} and {others:.1f} % of {rest}"
 
     said = f"Test predictions are positive for {rates(predicted)}: a gap of {_points(gaps[group])} points"
     said += " (ΔSP)" if two else ""
     true = float(contrast(sensitive, group, labels == 1) @ predicted)
     if np.isfinite(true):
-        said += f", and among those with label 1 {_points(true)}{' (ΔEO)' if two else ''}"
+        said += (
+            f", and among those with label 1 {_points(true)}{' (ΔEO)' if two else ''}"
+        )
     if not two:
-        largest = gap(positive_rates(counted(predicted, labels == 1, sensitive, len(names))))
+        largest = gap(
+            positive_rates(counted(predicted, labels == 1, sensitive, len(names)))
+        )
         said += f". The largest gap between two groups is {_points(largest)} (ΔSP)"
-    of_labels, of_errors = parity_parts(counted(predicted, labels == 1, sensitive == group, 2))
+    of_labels, of_errors = parity_parts(
+        counted(predicted, labels == 1, sensitive == group, 2)
+    )
     if np.isnan(of_labels):
-        return group, [f"{said}.", "What labels and errors contribute is not defined: a group has one label only."]
+        return group, [
+            f"{said}.",
+            "What labels and errors contribute is not defined: a group has one label only.",
+        ]
     contributed = (
         f"Of this gap, {_points(of_labels)} points come from the labels, as {rates(labels)} have label 1, and "
         f"{_points(of_errors)} from errors that differ between the groups."
@@ -99,7 +142,9 @@ def predictions(
 def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     """Say what the logits' accounts, by the rows they are over, show: their parts, and what a share can change."""
     whole, positive = accounts["all"], accounts["label 1"]
-    among = f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
+    among = (
+        f"; of those with label 1 {_sum(positive)}" if np.isfinite(positive.gap) else ""
+    )
     said = f"The groups' mean logits differ by {_sum(whole)}{among} (of the second layer; docs/theory.md)."
     if np.isfinite(whole.means):
         said += (
@@ -111,7 +156,11 @@ def attention(accounts: dict[str, Account], groups: int) -> Iterator[str]:
     yield f"Fair attention sets mixing only. {_optimum(whole, groups)}"
     if np.isfinite(whole.reach):
         share, least = least_gap(pd.DataFrame([asdict(whole)]))
-        beyond = ", beyond the optimum, to which FairGAT caps it (`cap: false`)" if share * whole.reach > 1 else ""
+        beyond = (
+            ", beyond the optimum, to which FairGAT caps it (`cap: false`)"
+            if share * whole.reach > 1
+            else ""
+        )
         yield (
             f"The gap would be smallest, {_signed(least)}, at a share of {share:.2f}{beyond}: again if nothing else "
             "changed, though training with another share changes the rest, too."
@@ -125,14 +174,20 @@ def _optimum(whole: Account, groups: int) -> str:
         return f"With balanced shares a retention of 0, where everyone has neighbours in every group, {stays}"
     if np.isnan(whole.reach):
         return "Where a node's attention does not sum to 1, no share says what mixing becomes."
-    given = f" (here they get {(1 - whole.factor) / whole.reach:.2f})" if whole.reach else ""
+    given = (
+        f" (here they get {(1 - whole.factor) / whole.reach:.2f})"
+        if whole.reach
+        else ""
+    )
     if whole.reach < 1:
         return f"No share makes it 0, as too few people have neighbours in the other group{given}."
     return f"A share of {1 / whole.reach:.2f} on neighbours in the other group{given} {stays}"
 
 
 def _sum(each: Account) -> str:
-    parts = ", ".join(f"{name.replace('_', ' ')} {_signed(getattr(each, name))}" for name in PARTS)
+    parts = ", ".join(
+        f"{name.replace('_', ' ')} {_signed(getattr(each, name))}" for name in PARTS
+    )
     return f"{_signed(each.gap)} = {parts}"
 
 

@@ -22,13 +22,19 @@ COMMANDS = {
 def main(arguments: list[str] | None = None) -> int:
     """Run one command; returns the exit status. Errors for people are printed without a traceback."""
     arguments = sys.argv[1:] if arguments is None else arguments
-    parser = argparse.ArgumentParser(prog="fairgat", description=__doc__.partition("\n")[0])
+    parser = argparse.ArgumentParser(
+        prog="fairgat", description=__doc__.partition("\n")[0]
+    )
     parser.add_argument("--version", action="version", version=f"fairgat {__version__}")
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    chosen = next((argument for argument in arguments if not argument.startswith("-")), None)
+    chosen = next(
+        (argument for argument in arguments if not argument.startswith("-")), None
+    )
     for name, text in COMMANDS.items():
         command = subparsers.add_parser(name, help=text, allow_abbrev=False)
-        if name == chosen:  # imported when it is called: `fairgat train` must not wait for what the audit needs
+        if (
+            name == chosen
+        ):  # imported when it is called: `fairgat train` must not wait for what the audit needs
             try:
                 importlib.import_module(f"fairgat.cli.{name}").declare(command)
             except ModuleNotFoundError as error:

@@ -5,10 +5,20 @@ from pathlib import Path
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--results-dir", type=Path, default=Path("results"), help="default: results")
+    parser.add_argument(
+        "--results-dir", type=Path, default=Path("results"), help="default: results"
+    )
     only = parser.add_mutually_exclusive_group()
-    only.add_argument("--copy-only", action="store_true", help="leave README.md and docs/ of this folder as they are")
-    only.add_argument("--pages-only", action="store_true", help="render the pages from what is published already")
+    only.add_argument(
+        "--copy-only",
+        action="store_true",
+        help="leave README.md and docs/ of this folder as they are",
+    )
+    only.add_argument(
+        "--pages-only",
+        action="store_true",
+        help="render the pages from what is published already",
+    )
     parser.set_defaults(run=run)
 
 
@@ -19,9 +29,13 @@ def run(arguments: argparse.Namespace) -> None:
 
     published = arguments.results_dir / "reference"
     if arguments.pages_only:
-        write_text(published / "README.md", pages.rendered("reference", published, ".") + "\n")
+        write_text(
+            published / "README.md", pages.rendered("reference", published, ".") + "\n"
+        )
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
     if not arguments.copy_only:
-        pages.update([*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published)
+        pages.update(
+            [*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published
+        )

@@ -22,4 +22,12 @@ from fairgat.config.protocol import (
     Training,
     normal_path,
 )
-from fairgat.config.reading import check_command, explain, load, load_files, merge, read_file, read_value
+from fairgat.config.reading import (
+    check_command,
+    explain,
+    load,
+    load_files,
+    merge,
+    read_file,
+    read_value,
+)

@@ -3,7 +3,13 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field, PrivateAttr, field_validator, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    PrivateAttr,
+    field_validator,
+    model_validator,
+)
 
 from fairgat import cells
 from fairgat.config import names
@@ -65,7 +71,9 @@ class Dataset(Entry):
     @model_validator(mode="after")
     def _reason(self) -> "Dataset":
         if not self.enabled and not self.reason:
-            raise ValueError("a data set with enabled: false needs a reason, which every table will show")
+            raise ValueError(
+                "a data set with enabled: false needs a reason, which every table will show"
+            )
         return self
 
 
@@ -104,8 +112,13 @@ class Method(Entry):
         for grid in (self.grid, *self.grids.values()):
             for name, values in grid.items():
                 if len(set(values)) < len(values):  # 1 and 1.0 are the same
-                    raise ValueError(f"the values of {name} repeat themselves: {values}")
-                if any(isinstance(value, str) and (not value or set(value) & set("/~{}")) for value in values):
+                    raise ValueError(
+                        f"the values of {name} repeat themselves: {values}"
+                    )
+                if any(
+                    isinstance(value, str) and (not value or set(value) & set("/~{}"))
+                    for value in values
+                ):
                     raise ValueError(
                         f"the values of {name} become paths: no empty text, and none of / ~ {{ }}: {values}"
                     )
@@ -119,7 +132,9 @@ class Config(Model):
     """What its report is called."""
     note: str | None = None
     """Stands below every table, such as that the numbers mean nothing."""
-    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = "results"
+    results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = (
+        "results"
+    )
     """Where everything is written."""
     data_mirror: PathText | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
@@ -161,8 +176,16 @@ class Config(Model):
         """Title by its key an entry that has no title."""
         if not isinstance(entries, Mapping):
             return entries  # refused by its type
-        given = {name: entry for name, entry in entries.items() if isinstance(entry, Mapping)}
-        return {**entries, **{name: {**entry, "title": entry.get("title") or name} for name, entry in given.items()}}
+        given = {
+            name: entry for name, entry in entries.items() if isinstance(entry, Mapping)
+        }
+        return {
+            **entries,
+            **{
+                name: {**entry, "title": entry.get("title") or name}
+                for name, entry in given.items()
+            },
+        }
 
     @model_validator(mode="after")
     def _named(self) -> "Config":
@@ -176,18 +199,29 @@ class Config(Model):
         """Give the entry of a table, with what it leaves out; without rows where there is no such table."""
         entry = self.tables.get(name, TableEntry())
         known = {"kind": "scores", **SCORES[name]} if name in SCORES else {"kind": name}
-        return entry.model_copy(update={key: value for key, value in known.items() if getattr(entry, key) is None})
+        return entry.model_copy(
+            update={
+                key: value
+                for key, value in known.items()
+                if getattr(entry, key) is None
+            }
+        )
 
     @property
     def compares_with_paper(self) -> bool:
         """Say whether the run is about the paper: otherwise its pages show nothing that was published."""
-        return any(name in PUBLISHED or self.datasets[name].stands_for for name in self.datasets_run)
+        return any(
+            name in PUBLISHED or self.datasets[name].stands_for
+            for name in self.datasets_run
+        )
 
     @property
     def heading(self) -> str:
         """Give the title of its pages."""
         titles = [self.datasets[name].title for name in self.datasets_run]
-        return self.title or ("FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles))
+        return self.title or (
+            "FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles)
+        )
 
     def module(self, method: str) -> str:
         return self.methods[method].module or method
@@ -204,7 +238,9 @@ class Config(Model):
 
     def cells(self, method: str, dataset: str) -> list[str]:
         """List every cell of `method` on `dataset`, as paths."""
-        return [cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))]
+        return [
+            cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))
+        ]
 
     def split_count(self, dataset: str) -> int:
         """Give the number of random splits of `dataset`."""
@@ -212,16 +248,31 @@ class Config(Model):
 
     def searched(self, hyperparameter: str) -> list[float]:
         """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""
-        grids = [grid for method in self.methods.values() for grid in (method.grid, *method.grids.values())]
+        grids = [
+            grid
+            for method in self.methods.values()
+            for grid in (method.grid, *method.grids.values())
+        ]
         values = {value for grid in grids for value in grid.get(hyperparameter, [])}
-        return sorted({float(value) for value in values if isinstance(value, int | float)})  # others: its method says
+        return sorted(
+            {float(value) for value in values if isinstance(value, int | float)}
+        )  # others: its method says
 
     def training_settings(self, method: str, dataset: str) -> dict[str, Any]:
         """Give the settings of `method` on `dataset`; of `debias: epochs_of:` only the number for this data set."""
         settings = dict(self.methods[method].settings)
-        if isinstance(debias := settings.get("debias"), Mapping) and "epochs_of" in debias:
-            own = {"epochs": debias["epochs_of"][dataset]} if dataset in debias["epochs_of"] else {}
-            settings["debias"] = {key: value for key, value in debias.items() if key != "epochs_of"} | own
+        if (
+            isinstance(debias := settings.get("debias"), Mapping)
+            and "epochs_of" in debias
+        ):
+            own = (
+                {"epochs": debias["epochs_of"][dataset]}
+                if dataset in debias["epochs_of"]
+                else {}
+            )
+            settings["debias"] = {
+                key: value for key, value in debias.items() if key != "epochs_of"
+            } | own
         return settings
 
     def cells_to_time(self, method: str, dataset: str) -> dict[str, Any]:
@@ -230,9 +281,14 @@ class Config(Model):
         entry, settings = self.methods[method], self.training_settings(method, dataset)
         grid = cells.expand(self.grid(method, dataset))
         published = entry.published.get(dataset)
-        grid.sort(key=lambda cell: published is None or not cells.agrees(cell, published))
+        grid.sort(
+            key=lambda cell: published is None or not cells.agrees(cell, published)
+        )
         chosen = grid if entry.may_call_off else grid[:1]
-        return {"module": self.module(method), "cells": {cells.to_path(cell): settings | cell for cell in chosen}}
+        return {
+            "module": self.module(method),
+            "cells": {cells.to_path(cell): settings | cell for cell in chosen},
+        }
 
     def theory_every(self, task: Task) -> int:
         """Give the epochs between two measurements of the theory's terms; 0 where it does not apply."""
@@ -261,13 +317,21 @@ class Config(Model):
     @property
     def only(self) -> list[str]:
         """`only_methods`, with the method that is run in place of one that is the same."""
-        same = {name: entry.same_as for name, entry in self.methods.items() if entry.same_as}
+        same = {
+            name: entry.same_as for name, entry in self.methods.items() if entry.same_as
+        }
         return list(dict.fromkeys(same.get(name, name) for name in self.only_methods))
 
     def methods_of(self, task: Task) -> list[str]:
         """List the methods of `task` that are run, in config order."""
-        run = self.only or [name for name, entry in self.methods.items() if not entry.same_as]
-        return [name for name, entry in self.methods.items() if task in entry.tasks and name in run]
+        run = self.only or [
+            name for name, entry in self.methods.items() if not entry.same_as
+        ]
+        return [
+            name
+            for name, entry in self.methods.items()
+            if task in entry.tasks and name in run
+        ]
 
     def methods_on(self, dataset: str) -> list[str]:
         """List the methods that are run on `dataset`, in config order."""

@@ -14,15 +14,29 @@ if TYPE_CHECKING:
 
 Section = Literal["datasets", "methods"]
 _KINDS: dict[Section, str] = {"datasets": "data set", "methods": "method"}
-_NO_OVERLAY = (OSError, UnicodeError, yaml.YAMLError, AttributeError, LookupError, TypeError)  # an unfinished file
+_NO_OVERLAY = (
+    OSError,
+    UnicodeError,
+    yaml.YAMLError,
+    AttributeError,
+    LookupError,
+    TypeError,
+)  # an unfinished file
 
 
 def problems(config: "Config") -> list[str]:
     """List them, each with its key."""
-    return [*_unknown(config), *_chains(config), *_alike(config, "datasets"), *_alike(config, "methods")]
+    return [
+        *_unknown(config),
+        *_chains(config),
+        *_alike(config, "datasets"),
+        *_alike(config, "methods"),
+    ]
 
 
-def _references(config: "Config") -> Iterator[tuple[str, Section, Iterable[str | None]]]:
+def _references(
+    config: "Config",
+) -> Iterator[tuple[str, Section, Iterable[str | None]]]:
     """List the keys that name data sets or methods, which of both, and the names there; None are none."""
     yield "only_datasets", "datasets", config.only_datasets
     yield "skip", "datasets", config.skip
@@ -58,15 +72,24 @@ def _declared_elsewhere(name: str, section: Section) -> str:
     found = []
     for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
         with suppress(*_NO_OVERLAY):
-            if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[section][name].keys():
+            if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[
+                section
+            ][name].keys():
                 found.append(f"configs/{path.name}")
-    return f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it" if found else ""
+    return (
+        f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it"
+        if found
+        else ""
+    )
 
 
 def _chains(config: "Config") -> Iterator[str]:
     """Name entries that stand for one that stands for another."""
     for section, key in (("methods", "same_as"), ("datasets", "splits_of")):
-        other_of = {name: getattr(entry, key) for name, entry in getattr(config, section).items()}
+        other_of = {
+            name: getattr(entry, key)
+            for name, entry in getattr(config, section).items()
+        }
         for name, other in other_of.items():
             if other_of.get(other):
                 yield f"{section}.{name}.{key}: {other} stands for {other_of[other]} itself; name that"
@@ -75,10 +98,15 @@ def _chains(config: "Config") -> Iterator[str]:
 def _alike(config: "Config", section: Section) -> Iterator[str]:
     """Name data sets, and methods of one task, that have the same title: tables tell rows by it."""
     entries, first = getattr(config, section), dict[str, str]()
-    for name in config.datasets_run if section == "datasets" else config.only or entries:
+    for name in (
+        config.datasets_run if section == "datasets" else config.only or entries
+    ):
         if name not in entries:
             continue  # said already
         title = entries[name].title
         other = first.setdefault(title, name)
-        if other != name and (section == "datasets" or set(entries[name].tasks) & set(entries[other].tasks)):
+        if other != name and (
+            section == "datasets"
+            or set(entries[name].tasks) & set(entries[other].tasks)
+        ):
             yield f"{section}.{name}.title: {title!r} is that of {other}, too; give it another one"

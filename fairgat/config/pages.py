@@ -28,14 +28,19 @@ class TableEntry(Model):
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core: Any, handler: Any) -> dict[str, Any]:
-        return {"anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]}
+        return {
+            "anyOf": [{"type": "array", "items": {"type": "string"}}, handler(core)]
+        }
 
 
 # The paper's tables of scores, where config.yaml gives no more than their rows.
 SCORES = {
     "comparison": {"task": "node_classification", "title": "Comparative results."},
     "ablation": {"task": "node_classification", "title": "Ablation study."},
-    "link_prediction": {"task": "link_prediction", "title": "Comparative results for link prediction."},
+    "link_prediction": {
+        "task": "link_prediction",
+        "title": "Comparative results for link prediction.",
+    },
 }
 # The data sets that the paper has results on.
 PUBLISHED = ("pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed")

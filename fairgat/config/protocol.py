@@ -41,7 +41,13 @@ Name = Annotated[str, Field(pattern=NAME)]
 # A list, or the comma-separated form that `--config skip=pokec-z,pokec-n` gives.
 Names = Annotated[
     list[Name],
-    BeforeValidator(lambda v: [part.strip() for part in v.split(",") if part.strip()] if isinstance(v, str) else v),
+    BeforeValidator(
+        lambda v: (
+            [part.strip() for part in v.split(",") if part.strip()]
+            if isinstance(v, str)
+            else v
+        )
+    ),
 ]
 
 
@@ -52,12 +58,18 @@ def normal_path(path: Any) -> Any:
         ValueError: YAML has read it as a number or a date, or its characters mean something else to Snakemake.
     """
     if not isinstance(path, str):
-        raise ValueError(f"expected a path, but YAML reads this as {path!r}; write ./ before the name")
+        raise ValueError(
+            f"expected a path, but YAML reads this as {path!r}; write ./ before the name"
+        )
     if set(path) & set("{}"):
-        raise ValueError(f"a path must not hold {{ or }}, which are Snakemake's: {path}")
+        raise ValueError(
+            f"a path must not hold {{ or }}, which are Snakemake's: {path}"
+        )
     expanded = os.path.expandvars(os.path.expanduser(path))
     if "$" in expanded:
-        raise ValueError(f"a path may hold $ only before the name of a variable that is set: {path}")
+        raise ValueError(
+            f"a path may hold $ only before the name of a variable that is set: {path}"
+        )
     return os.path.normpath(expanded) if path else path
 
 
@@ -68,12 +80,18 @@ class Model(BaseModel):
     """Unknown keys, numbers that are not finite and defaults out of bounds are errors; instances are frozen."""
 
     model_config = ConfigDict(
-        extra="forbid", frozen=True, use_attribute_docstrings=True, allow_inf_nan=False, validate_default=True
+        extra="forbid",
+        frozen=True,
+        use_attribute_docstrings=True,
+        allow_inf_nan=False,
+        validate_default=True,
     )
 
     @field_validator("*", mode="wrap")
     @classmethod
-    def _as_meant(cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo) -> Any:
+    def _as_meant(
+        cls, value: Any, read: ValidatorFunctionWrapHandler, info: ValidationInfo
+    ) -> Any:
         """Read `grid: null` as no grid, as `{}` laid over a mapping changes nothing; take no flag as a number."""
         default = cls.model_fields[str(info.field_name)].default
         if value is None and isinstance(default, dict | list | tuple):
@@ -81,11 +99,16 @@ class Model(BaseModel):
         try:
             result = read(value)
         except ValidationError as error:
-            if not (isinstance(value, bool) and error.errors()[0]["type"].startswith(("greater_than", "less_than"))):
+            if not (
+                isinstance(value, bool)
+                and error.errors()[0]["type"].startswith(("greater_than", "less_than"))
+            ):
                 raise
             result = int(value)
         if isinstance(value, bool) and not isinstance(result, bool):
-            raise ValueError("expected a number, and YAML reads yes, on, no and off as true and false")
+            raise ValueError(
+                "expected a number, and YAML reads yes, on, no and off as true and false"
+            )
         return result
 
 
@@ -105,22 +128,33 @@ class Splits(Model):
 
     def shares(self, divides: "Divides") -> dict[str, float]:
         """Give what a split of nodes or of edges depends on: not how many splits there are."""
-        names = {"nodes": ("train", "validation"), "edges": ("edge_validation", "edge_test")}
+        names = {
+            "nodes": ("train", "validation"),
+            "edges": ("edge_validation", "edge_test"),
+        }
         return {name: getattr(self, name) for name in names[divides]}
 
     def tested(self, divides: "Divides") -> float:
         """Give the share of the examples that are tested."""
-        return 1 - self.train - self.validation if divides == "nodes" else self.edge_test
+        return (
+            1 - self.train - self.validation if divides == "nodes" else self.edge_test
+        )
 
     def test_ratio(self, divides: "Divides") -> float:
         """Give the number of test examples for each one that is trained on."""
-        trained = self.train if divides == "nodes" else 1 - self.edge_validation - self.edge_test
+        trained = (
+            self.train
+            if divides == "nodes"
+            else 1 - self.edge_validation - self.edge_test
+        )
         return self.tested(divides) / trained
 
     @model_validator(mode="after")
     def _something_left(self) -> "Splits":
         if self.train + self.validation >= 1:
-            raise ValueError("train + validation must leave a share of the nodes for testing")
+            raise ValueError(
+                "train + validation must leave a share of the nodes for testing"
+            )
         if self.edge_validation + self.edge_test >= 1:
             raise ValueError("edge_validation + edge_test must leave edges to train on")
         return self
@@ -165,7 +199,9 @@ class Training(Model):
     @model_validator(mode="after")
     def _divisible(self) -> "Training":
         if self.hidden % self.heads:
-            raise ValueError(f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})")
+            raise ValueError(
+                f"hidden ({self.hidden}) must be a multiple of heads ({self.heads})"
+            )
         return self
 
 
@@ -194,7 +230,15 @@ class LinkTraining(Training):
     weight_decay: Annotated[float, Field(ge=0)] = 0.0
     negatives: Annotated[float, Field(gt=0)] = 0.5
     """Sampled non-edges per directed training edge and epoch."""
-    cutoffs: Annotated[list[Fraction], Field(min_length=1)] = [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
+    cutoffs: Annotated[list[Fraction], Field(min_length=1)] = [
+        0.45,
+        0.5,
+        0.55,
+        0.6,
+        0.65,
+        0.7,
+        0.75,
+    ]
     """Candidates for the cut-off on the link probability."""
     protocol: Literal["validation", "fairdrop"] = "validation"
     """`validation`: epoch by validation AUC, cut-off by validation accuracy.
@@ -230,7 +274,9 @@ class Tasks(Model):
         return list(dict.fromkeys(self.of(task).reported for task in TASKS))
 
 
-TASKS: dict[Task, type[Training]] = {training.task: training for training in (NodeTraining, LinkTraining)}
+TASKS: dict[Task, type[Training]] = {
+    training.task: training for training in (NodeTraining, LinkTraining)
+}
 
 
 class Selection(Model):

@@ -28,18 +28,26 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
         return Config.model_validate(mapping)
     except ValidationError as error:
         lines = explain(error, "", Config)
-        raise ConfigError(f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)) from None
+        raise ConfigError(
+            f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)
+        ) from None
 
 
 def explain(
-    error: ValidationError, prefix: str, model: type[BaseModel], other: Mapping[str, str] | None = None
+    error: ValidationError,
+    prefix: str,
+    model: type[BaseModel],
+    other: Mapping[str, str] | None = None,
 ) -> list[str]:
     """Write one line per problem that pydantic found in `model`, each with the key's path.
 
     Args:
         prefix: what comes before the path; `other`: what does for keys that stand elsewhere.
     """
-    return [_explain(item, model, (other or {}).get(str(*item["loc"][:1]), prefix)) for item in error.errors()]
+    return [
+        _explain(item, model, (other or {}).get(str(*item["loc"][:1]), prefix))
+        for item in error.errors()
+    ]
 
 
 def load_files(*paths: str | Path) -> Config:
@@ -66,9 +74,13 @@ def read_file(path: str | Path) -> dict[str, Any]:
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
     except OSError as error:  # a folder, no permission
-        raise ConfigError(f"{path} cannot be read: {error.strerror}; give a file like config.yaml") from None
+        raise ConfigError(
+            f"{path} cannot be read: {error.strerror}; give a file like config.yaml"
+        ) from None
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path} is not UTF-8 text ({error.reason} at byte {error.start})") from None
+        raise ConfigError(
+            f"{path} is not UTF-8 text ({error.reason} at byte {error.start})"
+        ) from None
     except (yaml.YAMLError, ValueError) as error:  # the latter for the 30th of February
         raise ConfigError(f"{path} is not YAML: {error}") from None
     except ConfigError as error:
@@ -89,9 +101,13 @@ def read_value(text: str, where: str) -> Any:
     except (yaml.YAMLError, ValueError):  # the latter for the 30th of February
         raise ConfigError(f"{where} takes a single value, got {text!r}") from None
     except ConfigError as error:
-        raise ConfigError(f"{where}: {str(error).partition(': ')[2]}") from None  # without the line
+        raise ConfigError(
+            f"{where}: {str(error).partition(': ')[2]}"
+        ) from None  # without the line
     if isinstance(value, bool) and text.lower() not in ("true", "false"):
-        raise ConfigError(f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant")
+        raise ConfigError(
+            f"{where}: YAML reads {text} as {str(value).lower()}; write that if it is meant"
+        )
     return value
 
 
@@ -102,12 +118,18 @@ def check_command(words: Sequence[str]) -> None:
         ConfigError: with both in one.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
-    for flags in (["--config", "-C"], ["--configfile", "--configfiles"], ["--forcerun", "-R"]):
+    for flags in (
+        ["--config", "-C"],
+        ["--configfile", "--configfiles"],
+        ["--forcerun", "-R"],
+    ):
         parser.add_argument(*flags, nargs="*", action="append", default=[])
     for name, given in vars(parser.parse_known_args(words)[0]).items():
         if len(given) > 1:
             joined = shlex.join([f"--{name}", *itertools.chain(*given)])
-            raise ConfigError(f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}")
+            raise ConfigError(
+                f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}"
+            )
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:
@@ -136,28 +158,40 @@ class _Loader(yaml.SafeLoader):
         """Refuse a key that is there twice: YAML takes the last."""
         node = super().compose_mapping_node(anchor)
         lines: dict[tuple[str, str], int] = {}
-        for key in (key for key, _ in node.value if isinstance(key, yaml.ScalarNode) and key.value != "<<"):
+        for key in (
+            key
+            for key, _ in node.value
+            if isinstance(key, yaml.ScalarNode) and key.value != "<<"
+        ):
             line, first = key.start_mark.line + 1, lines.get((key.tag, key.value))
             if first:
-                raise ConfigError(f"{key.value} stands on line {first} and again on line {line}; keep one of them")
+                raise ConfigError(
+                    f"{key.value} stands on line {first} and again on line {line}; keep one of them"
+                )
             lines[key.tag, key.value] = line
         return node
 
     def compose_scalar_node(self, anchor: str | None) -> yaml.ScalarNode:
         """Refuse numbers that YAML 1.1 reads as others: 8 for 010, and 750 for 12:30."""
         node = super().compose_scalar_node(anchor)
-        if node.tag.endswith((":int", ":float")) and re.match(r"[+-]?0\d|.*:", node.value):
+        if node.tag.endswith((":int", ":float")) and re.match(
+            r"[+-]?0\d|.*:", node.value
+        ):
             number = yaml.safe_load(node.value)
             if ":" in node.value or number != float(node.value):
                 where = f"line {node.start_mark.line + 1}: YAML reads {node.value} as {number}"
-                raise ConfigError(f"{where}; write '{node.value}', or the number that is meant")
+                raise ConfigError(
+                    f"{where}; write '{node.value}', or the number that is meant"
+                )
         return node
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:
     """Say in a line what pydantic found, with the path of the key."""
     location = [part for part in item["loc"] if part != "[key]"]
-    path = ".".join(map(str, [prefix, *location] if prefix else location)) or "(top level)"
+    path = (
+        ".".join(map(str, [prefix, *location] if prefix else location)) or "(top level)"
+    )
     match item["type"]:
         case "extra_forbidden":
             return f"{path}: unknown key; {nearest(str(location[-1]), _fields(model, location[:-1]))}"
@@ -165,7 +199,11 @@ def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> st
             return f"{path}: this key is missing"
         case "value_error":
             text = str(item["ctx"]["error"])
-            return text.replace("\n", "\n  ") if path == "(top level)" else f"{path}: {text}"
+            return (
+                text.replace("\n", "\n  ")
+                if path == "(top level)"
+                else f"{path}: {text}"
+            )
         case "string_pattern_mismatch" if item["ctx"]["pattern"] == NAME:
             return f"{path}: a name has letters, digits, dots, _ and -, and begins with a letter or digit"
     message = re.sub(r"^\w+ should (be|have) ", "", item["msg"])
@@ -176,7 +214,11 @@ def _fields(model: type[BaseModel], location: list) -> list[str]:
     """List the names that the model at `location` knows."""
     kind: Any = model
     for part in location:
-        kind = kind.model_fields[part].annotation if _is_model(kind) else typing.get_args(kind)[-1]
+        kind = (
+            kind.model_fields[part].annotation
+            if _is_model(kind)
+            else typing.get_args(kind)[-1]
+        )
         while typing.get_origin(kind) in (Annotated, typing.Union, types.UnionType):
             kind = typing.get_args(kind)[0]
     return list(kind.model_fields) if _is_model(kind) else []

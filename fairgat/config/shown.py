@@ -16,7 +16,16 @@ _READ: Mapping[str, Any] = {
     "note": True,
     "only_methods": True,
     "datasets": {"__all__": {"title", "task", "enabled", "reason", "stands_for"}},
-    "methods": {"__all__": {"title", "tasks", "same_as", "note", "note_of_more_groups", "without"}},
+    "methods": {
+        "__all__": {
+            "title",
+            "tasks",
+            "same_as",
+            "note",
+            "note_of_more_groups",
+            "without",
+        }
+    },
     "selection": {"rule"},
     "aggregation": {"ddof"},
     "training": {"link_prediction": {"protocol"}},
@@ -75,7 +84,10 @@ class Shown(Model):
     @property
     def ratios(self) -> dict[Task, float]:
         """Test examples for each one that is trained on, where `splits` is read."""
-        return {task: self.config.splits.test_ratio(training.divides) for task, training in TASKS.items()}
+        return {
+            task: self.config.splits.test_ratio(training.divides)
+            for task, training in TASKS.items()
+        }
 
 
 class Decision(Model):
@@ -101,16 +113,29 @@ def table_settings(config: Config, name: str, task: Task | None) -> Shown:
     One that lists no methods shows all.
     """
     rows = config.table(name).methods or _distinct(config)
-    datasets = [each for each, entry in config.datasets.items() if task in (None, entry.task)]
+    datasets = [
+        each for each, entry in config.datasets.items() if task in (None, entry.task)
+    ]
     asked = [each for each in datasets if each in config.only_datasets]
-    return Shown(name=name, task=task, rows=_run(config, rows) or rows, config=_part(config, asked or datasets, name))
+    return Shown(
+        name=name,
+        task=task,
+        rows=_run(config, rows) or rows,
+        config=_part(config, asked or datasets, name),
+    )
 
 
 def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     """Say what a figure shows of what is run: the methods of the table of its name, or all, in colours of their own."""
     named = config.tables.get(name)
-    methods = (named and named.methods) or (_distinct(config) if task else [*config.methods])
-    rows = [each for each in _run(config, methods) if task is None or task in config.methods[each].tasks]
+    methods = (named and named.methods) or (
+        _distinct(config) if task else [*config.methods]
+    )
+    rows = [
+        each
+        for each in _run(config, methods)
+        if task is None or task in config.methods[each].tasks
+    ]
     datasets = config.datasets_of(task) if task else config.datasets_run
     return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))
 
@@ -128,12 +153,17 @@ def study_settings(config: Config) -> Shown:
 
 def audit_settings(config: Config) -> AuditSettings:
     """Say what the audit compares, and what the paper leaves open."""
-    entries = yaml.safe_load((Path(__file__).parent / "decisions.yaml").read_text(encoding="utf-8"))
+    entries = yaml.safe_load(
+        (Path(__file__).parent / "decisions.yaml").read_text(encoding="utf-8")
+    )
     return AuditSettings(
         rows=[*config.methods],
         config=_part(config, config.datasets, splits=_SHARES),
         margins=config.audit.margins,
-        decisions=[Decision(**entry, value=_lookup(config, entry["setting"])) for entry in entries],
+        decisions=[
+            Decision(**entry, value=_lookup(config, entry["setting"]))
+            for entry in entries
+        ],
     )
 
 
@@ -144,21 +174,35 @@ def _distinct(config: Config) -> list[str]:
 
 def _run(config: Config, methods: Iterable[str]) -> list[str]:
     """Keep the methods that are run, or are another one that is."""
-    return [name for name in methods if not config.only or (config.methods[name].same_as or name) in config.only]
+    return [
+        name
+        for name in methods
+        if not config.only or (config.methods[name].same_as or name) in config.only
+    ]
 
 
-def _part(config: Config, datasets: Iterable[str], table: str | None = None, **more: Any) -> Config:
+def _part(
+    config: Config, datasets: Iterable[str], table: str | None = None, **more: Any
+) -> Config:
     """Keep what pages read, of these data sets, and the entry of one table; `more` are further keys that are read."""
     entries = {}
     for name in datasets:
         reason = config.not_run(name)
-        entries[name] = config.datasets[name].model_copy(update={"enabled": not reason, "reason": reason})
+        entries[name] = config.datasets[name].model_copy(
+            update={"enabled": not reason, "reason": reason}
+        )
     methods = {
-        name: entry.model_copy(update={"without": [dataset for dataset in entry.without if dataset in entries]})
+        name: entry.model_copy(
+            update={
+                "without": [dataset for dataset in entry.without if dataset in entries]
+            }
+        )
         for name, entry in config.methods.items()
     }
     tables = {table: config.table(table)} if table else {}
-    part = config.model_copy(update={"datasets": entries, "methods": methods, "tables": tables})
+    part = config.model_copy(
+        update={"datasets": entries, "methods": methods, "tables": tables}
+    )
     return Config.model_validate(part.model_dump(include={**_READ, **more}))
 
 

@@ -28,8 +28,12 @@ class Row(Model):
 
     @model_validator(mode="after")
     def _one_kind(self) -> "Row":
-        if (self.method is None) == (self.dataset is None) or bool(self.dataset) != bool(self.methods):
-            raise ValueError("a row has either a `method`, or a `dataset` and its `methods`")
+        if (self.method is None) == (self.dataset is None) or bool(
+            self.dataset
+        ) != bool(self.methods):
+            raise ValueError(
+                "a row has either a `method`, or a `dataset` and its `methods`"
+            )
         return self
 
 
@@ -50,7 +54,9 @@ class Study(Model):
     than `accuracy` only those are kept that tables show."""
     figure_metrics: Annotated[list[str], Field(min_length=1)] | None = None
     """Those of `metrics` that the figure shows; all of them where absent."""
-    epochs: Annotated[list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)] = [("accuracy", "accuracy")]
+    epochs: Annotated[
+        list[tuple[EpochRuleName, EpochRuleName]], Field(min_length=1)
+    ] = [("accuracy", "accuracy")]
     """Rules that choose the epochs of a variant and of what it is compared with, in node classification: each row is
     compared once for each pair."""
     rows: Annotated[list[Row], Field(min_length=1)]
@@ -69,13 +75,19 @@ class Study(Model):
     @model_validator(mode="after")
     def _fits(self) -> "Study":
         if self.figure_metrics and not self.metrics:
-            raise ValueError("`figure_metrics` needs `metrics`, the list that it is part of")
+            raise ValueError(
+                "`figure_metrics` needs `metrics`, the list that it is part of"
+            )
         if unknown := set(self.figure_metrics or ()) - set(self.metrics or ()):
-            raise ValueError(f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list")
+            raise ValueError(
+                f"`figure_metrics` has {', '.join(sorted(unknown))}, which `metrics` does not list"
+            )
         for key in ("metrics", "figure_metrics", "epochs"):
             given = getattr(self, key) or []
             if len(set(given)) < len(given):
-                raise ValueError(f"`{key}` has something twice, which would count twice")
+                raise ValueError(
+                    f"`{key}` has something twice, which would count twice"
+                )
         if self.measured_by and self.part != "test":
             raise ValueError("`measured_by` is about test scores; set `part: test`")
         return self
@@ -87,10 +99,16 @@ def check_rows(config: "Config") -> list[str]:
     for row in config.study.rows if config.study else ():
         for name in row.methods or [row.method or ""]:
             comparison = (row.dataset, row.of, name)
-            problem = f"{name} is there twice" if comparison in seen else _problem(config, row, name)
+            problem = (
+                f"{name} is there twice"
+                if comparison in seen
+                else _problem(config, row, name)
+            )
             seen.add(comparison)
             if problem:
-                problems.append(f"study.rows: {row.dataset or row.method} of {row.of}: {problem}")
+                problems.append(
+                    f"study.rows: {row.dataset or row.method} of {row.of}: {problem}"
+                )
     return problems
 
 

@@ -40,14 +40,18 @@ def rows(config: Config) -> list[StudyRow]:
     """
     study = config.study
     if study is None:
-        raise ConfigError("there is no study to make: give one with --configfile configs/sensitivity.yaml")
+        raise ConfigError(
+            "there is no study to make: give one with --configfile configs/sensitivity.yaml"
+        )
     found: list[StudyRow] = []
     for dataset in config.datasets_run:
         mine = list(_on(config, study, dataset))
         if any(row.changes for row in mine):
             found += mine
     if not found:
-        raise ConfigError(f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip")
+        raise ConfigError(
+            f"nothing of the study {study.name} is run: see only_datasets, only_methods and skip"
+        )
     return found
 
 
@@ -59,15 +63,26 @@ def _on(config: Config, study: Study, dataset: str) -> Iterator[StudyRow]:
     for of in _in_order(config, dataset):
         varied = [row for row in study.rows if _varies(config, row, dataset, of)]
         if of not in variants or any(row.method for row in varied):
-            as_it_is = StudyRow(config.datasets[dataset].task, dataset, dataset, of, of, config.methods[of].title)
+            as_it_is = StudyRow(
+                config.datasets[dataset].task,
+                dataset,
+                dataset,
+                of,
+                of,
+                config.methods[of].title,
+            )
             yield from _with_variants(study, as_it_is, varied)
 
 
-def _with_variants(study: Study, as_it_is: StudyRow, varied: list[Row]) -> Iterator[StudyRow]:
+def _with_variants(
+    study: Study, as_it_is: StudyRow, varied: list[Row]
+) -> Iterator[StudyRow]:
     yield from _by_rule(study, as_it_is)
     for row in varied:
         where, method = row.dataset or as_it_is.dataset, row.method or as_it_is.of
-        variant = replace(as_it_is, run_on=where, method=method, title=row.title, changes=row.changes)
+        variant = replace(
+            as_it_is, run_on=where, method=method, title=row.title, changes=row.changes
+        )
         yield from _by_rule(study, variant)
 
 
@@ -81,15 +96,26 @@ def _varies(config: Config, row: Row, dataset: str, of: str) -> bool:
     """Whether a row is about this method on this data set, and is run."""
     if row.method:
         return row.of == of and row.method in config.methods_on(dataset)
-    return row.of == dataset and of in row.methods and not config.not_run(row.dataset or "")
+    return (
+        row.of == dataset
+        and of in row.methods
+        and not config.not_run(row.dataset or "")
+    )
 
 
 def _by_rule(study: Study, row: StudyRow) -> Iterator[StudyRow]:
     """Repeat a row for each pair of rules that choose epochs; that of a method as it is for each rule of its own."""
-    pairs = study.epochs if TASKS[row.task].epoch_rules else [(row.epochs, row.of_epochs)]
+    pairs = (
+        study.epochs if TASKS[row.task].epoch_rules else [(row.epochs, row.of_epochs)]
+    )
     if not row.changes:
         pairs = [(rule, rule) for rule in dict.fromkeys(rule for _, rule in pairs)]
     for epochs, of_epochs in pairs:
         rules = " / ".join(dict.fromkeys([epochs, of_epochs])).replace("_", " ")
         several = len(study.epochs) > 1 and TASKS[row.task].epoch_rules
-        yield replace(row, epochs=epochs, of_epochs=of_epochs, rules=f" ({rules})" if several else "")
+        yield replace(
+            row,
+            epochs=epochs,
+            of_epochs=of_epochs,
+            rules=f" ({rules})" if several else "",
+        )

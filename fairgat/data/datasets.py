@@ -28,10 +28,16 @@ def known_sources() -> dict[str, ModuleType]:
         try:
             module = importlib.import_module(f"{sources.__name__}.{item.name}")
         except Exception as error:  # a module that a user added may raise anything
-            raise ConfigError(f"{_FOLDER}/{item.name}.py cannot be imported: {error}") from error
-        lacking = [part for part in ("Options", "files", "load") if not hasattr(module, part)]
+            raise ConfigError(
+                f"{_FOLDER}/{item.name}.py cannot be imported: {error}"
+            ) from error
+        lacking = [
+            part for part in ("Options", "files", "load") if not hasattr(module, part)
+        ]
         if lacking:
-            raise ConfigError(f"{_FOLDER}/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md")
+            raise ConfigError(
+                f"{_FOLDER}/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md"
+            )
         modules[item.name] = module
     return modules
 
@@ -46,7 +52,11 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
                 f"{nearest(settings.source, known)}"
             )
         return known[settings.source]
-    declared = {dataset: module for module in known.values() for dataset in getattr(module, "NAMES", ())}
+    declared = {
+        dataset: module
+        for module in known.values()
+        for dataset in getattr(module, "NAMES", ())
+    }
     if name not in declared:
         raise ConfigError(
             f"datasets.{name}: your own data need a `source`: tables, networkx, pyg, or a module that you add. Of the "
@@ -60,14 +70,22 @@ def options_of(name: str, settings: Dataset) -> Model:
     source = source_of(name, settings)
     model = source.Options
     if name not in getattr(source, "ONLY", (name,)):
-        raise ConfigError(f"datasets.{name}.source: it has {', '.join(source.ONLY)}, and no {name}")
+        raise ConfigError(
+            f"datasets.{name}.source: it has {', '.join(source.ONLY)}, and no {name}"
+        )
     try:
         options = model.model_validate(settings.options, context={"name": name})
     except ValidationError as error:
-        raise ConfigError("\n".join(explain(error, f"datasets.{name}.options", model))) from None
-    if TASKS[settings.task].divides == "edges" and "degree" in getattr(options, "graph_features", ()):
+        raise ConfigError(
+            "\n".join(explain(error, f"datasets.{name}.options", model))
+        ) from None
+    if TASKS[settings.task].divides == "edges" and "degree" in getattr(
+        options, "graph_features", ()
+    ):
         where = f"datasets.{name}.options.graph_features"
-        raise ConfigError(f"{where}: degree counts the edges that are held out, too: leave it out in link prediction")
+        raise ConfigError(
+            f"{where}: degree counts the edges that are held out, too: leave it out in link prediction"
+        )
     return options
 
 
@@ -80,7 +98,10 @@ def check(config: Config) -> None:
         except ConfigError as error:
             problems += str(error).splitlines()
     if problems:
-        raise ConfigError("the data sets of the configuration are not valid:\n" + "\n".join(f"  {p}" for p in problems))
+        raise ConfigError(
+            "the data sets of the configuration are not valid:\n"
+            + "\n".join(f"  {p}" for p in problems)
+        )
 
 
 def files_of(name: str, settings: Dataset) -> list[File]:
@@ -110,12 +131,16 @@ def counterpart(name: str, settings: Dataset) -> str:
 def _check_task(graph: Graph, task: Task) -> None:
     """Check what the task needs; a method that is defined for two groups only checks that itself."""
     if graph.num_groups < 2:
-        raise DataError(f"fairness needs at least two sensitive groups; found {graph.num_groups}")
+        raise DataError(
+            f"fairness needs at least two sensitive groups; found {graph.num_groups}"
+        )
     if TASKS[task].binary:
         labels = graph.labels[graph.labelled]
         classes = sorted(set(labels.tolist()))
         if classes != [0, 1]:
-            raise DataError(f"{TASKS[task].title.lower()} needs the labels 0 and 1; found {classes[:10]}")
+            raise DataError(
+                f"{TASKS[task].title.lower()} needs the labels 0 and 1; found {classes[:10]}"
+            )
         same = labels == graph.sensitive[graph.labelled]
         if same.all() or (graph.num_groups == 2 and not same.any()):
             raise DataError(

@@ -16,7 +16,12 @@ _STARTS = (b"sep=", b"%%MatrixMarket", b"{", b"[", b"<")
 # Blanks behind a separator are none of a text; longer rows than the header are refused, and shorter ones end in empty
 # cells. Without `low_memory` a column has one type, and not one for each chunk of the file.
 _DEFAULTS = {"skipinitialspace": True, "index_col": False, "low_memory": False}
-_OTHER_NAMES = {"names", "usecols", "index_col", "skipfooter"}  # under these, names are not all of line 1
+_OTHER_NAMES = {
+    "names",
+    "usecols",
+    "index_col",
+    "skipfooter",
+}  # under these, names are not all of line 1
 _IF_EMPTY = "; pandas reads NA, None, null and the like as empty: with `read: {keep_default_na: false}` they are texts"
 _SAY = "Say how it is written, as in {file: PATH, read: {sep: ';', encoding: cp1252}}"
 _PACKED = (".gz", ".bz2", ".zip", ".xz")
@@ -38,19 +43,44 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
         _check_text(path, where)
     if read_as.get("decimal", ".") != "." and read_as.get("engine", "c") != "c":
         texts = None  # these engines take 1.234 for a number all the same
-    names = [key for name in texts or () for key in (name, int(name) if name.isdecimal() else name)]
-    frame = _parsed(path, where, {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as)
-    if written.read.get("header", 0) in (0, "infer") and not _OTHER_NAMES & written.read.keys():
-        first = {"header": None, "nrows": 1, "dtype": str, "na_filter": False, "parse_dates": False}
+    names = [
+        key
+        for name in texts or ()
+        for key in (name, int(name) if name.isdecimal() else name)
+    ]
+    frame = _parsed(
+        path,
+        where,
+        {"dtype": object if texts is None else dict.fromkeys(names, object)} | read_as,
+    )
+    if (
+        written.read.get("header", 0) in (0, "infer")
+        and not _OTHER_NAMES & written.read.keys()
+    ):
+        first = {
+            "header": None,
+            "nrows": 1,
+            "dtype": str,
+            "na_filter": False,
+            "parse_dates": False,
+        }
         _check_names(where, list(_parsed(path, where, read_as | first).iloc[0]))
     frame.columns = frame.columns.map(str)
     frame.index = range(1, len(frame) + 1)
     if frame.empty:
         raise DataError(f"{where}: there are no rows below the header; see `read`")
     sep = read_as.get("sep", ",")
-    one = f". It has one column, read with `sep: {sep!r}`; see `read`" if len(frame.columns) == 1 else ""
+    one = (
+        f". It has one column, read with `sep: {sep!r}`; see `read`"
+        if len(frame.columns) == 1
+        else ""
+    )
     if_empty = "" if "keep_default_na" in written.read else _IF_EMPTY
-    marks = {name: written.read[name] for name in ("decimal", "thousands") if written.read.get(name)}
+    marks = {
+        name: written.read[name]
+        for name in ("decimal", "thousands")
+        if written.read.get(name)
+    }
     return Table(frame, where, if_empty=if_empty, if_absent=one, **marks)
 
 
@@ -58,13 +88,19 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
     import pandas as pd
 
     if read_as.get("engine", "c") != "c":
-        read_as = {key: value for key, value in read_as.items() if key != "low_memory"}  # which other engines lack
+        read_as = {
+            key: value for key, value in read_as.items() if key != "low_memory"
+        }  # which other engines lack
     with warnings.catch_warnings():
         warnings.simplefilter("error", pd.errors.ParserWarning)
         try:
             frame = pd.read_csv(path, **read_as)
-        except Exception as error:  # pandas passes on what decoders and decompressors raise
-            raise DataError(f"{where}: pandas does not read it: {str(error).strip()}. {_SAY}") from None
+        except (
+            Exception
+        ) as error:  # pandas passes on what decoders and decompressors raise
+            raise DataError(
+                f"{where}: pandas does not read it: {str(error).strip()}. {_SAY}"
+            ) from None
     if not isinstance(frame, pd.DataFrame):
         raise DataError(f"{where}: with this `read`, pandas gives no table")
     return frame
@@ -85,6 +121,10 @@ def _check_names(where: str, names: list[str]) -> None:
     """Refuse columns without a name or with another's, which pandas names for itself."""
     for place, name in enumerate(names):
         if not name.strip():
-            raise DataError(f"{where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`")
+            raise DataError(
+                f"{where}: column {place + 1} has no name: give it one, or see `read: {{usecols: ...}}`"
+            )
         if names.count(name) > 1:
-            raise DataError(f"{where}: two columns are called {name!r}: give each a name of its own")
+            raise DataError(
+                f"{where}: two columns are called {name!r}: give each a name of its own"
+            )

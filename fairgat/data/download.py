@@ -29,7 +29,9 @@ class Unavailable(Exception):
     """Why one place did not give the file."""
 
 
-def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = None) -> None:
+def acquire(
+    name: str, files: list[File], folder: Path, mirror: Path | None = None
+) -> None:
     """Bring every file to `folder`, and write its manifest.json last.
 
     Args:
@@ -50,10 +52,18 @@ def acquire(name: str, files: list[File], folder: Path, mirror: Path | None = No
             failures[file] = f"  {file.name}\n{reasons}"
         else:
             # Its address also where a mirror gave it: the manifest, on which all else depends, is the same.
-            entries.append({"name": file.name, "sha256": checksum, "source": file.url or str(file.local)})
+            entries.append(
+                {
+                    "name": file.name,
+                    "sha256": checksum,
+                    "source": file.url or str(file.local),
+                }
+            )
     if failures:
         raise DataError(
-            f"{name}: {len(failures)} of {len(files)} files cannot be had.\n" + "\n".join(failures.values()) + "\n"
+            f"{name}: {len(failures)} of {len(files)} files cannot be had.\n"
+            + "\n".join(failures.values())
+            + "\n"
             f"{_OWN if all(file.local for file in failures) else _BY_HAND}\n"
             f"To run the rest without this data set, add to your command: --config skip={name}"
         )
@@ -73,7 +83,9 @@ def hand_on(folder: Path, target: Path, manifest: Path) -> None:
     """
     with writing(target):
         unfinished = shutil.ignore_patterns(f"{_UNFINISHED}*")
-        shutil.copytree(folder, target, copy_function=_link, ignore=unfinished, dirs_exist_ok=True)
+        shutil.copytree(
+            folder, target, copy_function=_link, ignore=unfinished, dirs_exist_ok=True
+        )
         if not manifest.exists():
             manifest.parent.mkdir(parents=True, exist_ok=True)
             shutil.copyfile(folder / MANIFEST, manifest)
@@ -117,9 +129,14 @@ def _obtain(file: File, folder: Path, mirror: Path | None) -> str:
     if file.pin and target.exists():
         if file.pin in identities(target):
             return sha256_of(target)
-        print(f"{target} is not the file that is wanted; fetching it again", file=sys.stderr)
+        print(
+            f"{target} is not the file that is wanted; fetching it again",
+            file=sys.stderr,
+        )
     in_mirror = mirror / file.name if mirror else None
-    origins: list[Path | str | None] = [file.local] if file.local else [in_mirror, file.url]
+    origins: list[Path | str | None] = (
+        [file.local] if file.local else [in_mirror, file.url]
+    )
     reasons = []
     for origin in origins:
         if origin is None:
@@ -133,7 +150,9 @@ def _obtain(file: File, folder: Path, mirror: Path | None) -> str:
 
 def _copy(origin: Path, part: Path) -> None:
     try:
-        origin.open("rb").close()  # separate from copying, which may fail because the disk is full
+        origin.open(
+            "rb"
+        ).close()  # separate from copying, which may fail because the disk is full
     except OSError as error:
         raise Unavailable(error.strerror) from None
     shutil.copyfile(origin, part)
@@ -145,11 +164,21 @@ def _download(url: str, part: Path) -> None:
 
     # Compressed answers would hide a truncated file, and their length would not be the file's.
     headers = {"Accept-Encoding": "identity"}
-    downloader = pooch.HTTPDownloader(sys.stderr.isatty(), timeout=TIMEOUT, headers=headers)
-    cache = pooch.create(part.parent, "", registry={part.name: None}, urls={part.name: url}, retry_if_failed=RETRIES)
+    downloader = pooch.HTTPDownloader(
+        sys.stderr.isatty(), timeout=TIMEOUT, headers=headers
+    )
+    cache = pooch.create(
+        part.parent,
+        "",
+        registry={part.name: None},
+        urls={part.name: url},
+        retry_if_failed=RETRIES,
+    )
     try:
         cache.fetch(part.name, downloader=downloader)
     except requests.exceptions.HTTPError as error:
         raise Unavailable(f"the server answered {error}") from None
     except requests.exceptions.RequestException as error:
-        raise Unavailable(f"no connection, or it broke off: {type(error).__name__}") from None
+        raise Unavailable(
+            f"no connection, or it broke off: {type(error).__name__}"
+        ) from None

@@ -31,7 +31,12 @@ class Edges:
 
 
 def joined(
-    roles: Roles, listed: Table, ends: Sequence[str], given: EdgeFile, find: Find, unknown: str = "which names nobody"
+    roles: Roles,
+    listed: Table,
+    ends: Sequence[str],
+    given: EdgeFile,
+    find: Find,
+    unknown: str = "which names nobody",
 ) -> Edges:
     """Make the edges of a list; leave out those that `roles.drop` names.
 
@@ -55,7 +60,9 @@ def joined(
     if listed.frame.empty:
         raise DataError(f"{listed.where}: no row is an edge")
     first = " – ".join(str(listed.frame[end].iloc[0]) for end in ends)
-    pairs = np.empty((len(listed.frame), 2), dtype=np.int32)  # for memory, while all texts are held
+    pairs = np.empty(
+        (len(listed.frame), 2), dtype=np.int32
+    )  # for memory, while all texts are held
     for place, end in enumerate(ends):
         pairs[:, place] = find(listed.frame[end])
         if "unknown_ids" not in roles.drop:
@@ -64,9 +71,17 @@ def joined(
     good = (pairs >= 0).all(axis=1)
     loops = good & (pairs[:, 0] == pairs[:, 1])
     if "self_loops" not in roles.drop:
-        listed.refuse(loops, "as is the other end: leave such edges out by `drop: [self_loops]`", ends[0])
+        listed.refuse(
+            loops,
+            "as is the other end: leave such edges out by `drop: [self_loops]`",
+            ends[0],
+        )
     good &= ~loops
-    facts = {"edge_columns": columns, "first_edge": first, "left_out_edges": int((~good).sum())}
+    facts = {
+        "edge_columns": columns,
+        "first_edge": first,
+        "left_out_edges": int((~good).sum()),
+    }
     return Edges(pairs if good.all() else pairs[good], listed.where, facts)
 
 
@@ -85,8 +100,14 @@ def _check_roles(listed: Table, ends: Sequence[str], given: EdgeFile) -> None:
 def _are_edges(listed: Table, weight: str) -> np.ndarray:
     """Say of each row, (m,) bool, whether its weight makes it an edge: not where it is 0, false, no or empty."""
     texts = listed.texts(weight)
-    weights = texts.map({text: _weight(listed.plain(text.strip().lower())) for text in texts.unique()}).to_numpy()
-    listed.refuse(np.isnan(weights), "which is no weight: a number, true, false, yes or no", weight)
+    weights = texts.map(
+        {text: _weight(listed.plain(text.strip().lower())) for text in texts.unique()}
+    ).to_numpy()
+    listed.refuse(
+        np.isnan(weights),
+        "which is no weight: a number, true, false, yes or no",
+        weight,
+    )
     return weights != 0
 
 
@@ -123,6 +144,9 @@ def largest_component(edge_index: np.ndarray, among: np.ndarray) -> np.ndarray:
     from scipy.sparse.csgraph import connected_components
 
     source, target = edge_index[:, among[edge_index].all(axis=0)]
-    adjacency = coo_array((np.ones(len(source), dtype=np.int8), (source, target)), shape=(len(among), len(among)))
+    adjacency = coo_array(
+        (np.ones(len(source), dtype=np.int8), (source, target)),
+        shape=(len(among), len(among)),
+    )
     _, component = connected_components(adjacency, directed=False)
     return among & (component == np.bincount(component[among]).argmax())

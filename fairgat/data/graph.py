@@ -57,7 +57,10 @@ class Graph:
     def group_names(self) -> list[str]:
         """What each group is called, such as "race=1, sex=0"."""
         named = self.groups or [{"s": str(group)} for group in range(self.num_groups)]
-        return [", ".join(f"{attribute}={value}" for attribute, value in values.items()) for values in named]
+        return [
+            ", ".join(f"{attribute}={value}" for attribute, value in values.items())
+            for values in named
+        ]
 
     @property
     def attributes(self) -> dict[str, tuple[np.ndarray, list[str]]]:
@@ -66,7 +69,10 @@ class Graph:
         for attribute in self.groups[0] if self.groups else ():
             values = [group[attribute] for group in self.groups]
             names = list(dict.fromkeys(values))
-            coded[attribute] = np.array([names.index(value) for value in values])[self.sensitive], names
+            coded[attribute] = (
+                np.array([names.index(value) for value in values])[self.sensitive],
+                names,
+            )
         return coded
 
     @property
@@ -104,7 +110,9 @@ class Graph:
         """
         if self.num_groups != 2:
             names = "; ".join(self.group_names)
-            raise NotDefined(f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {names}")
+            raise NotDefined(
+                f"{what} is defined for two sensitive groups; this graph has {self.num_groups}: {names}"
+            )
 
     def permute(self, order: np.ndarray) -> "Graph":
         """Renumber node `order[k]` to `k`; `order` is a permutation of 0 .. N-1."""
@@ -132,20 +140,33 @@ class Graph:
         if not np.isfinite(self.features).all():
             raise DataError("features must be finite; some are NaN or infinite")
         if self.labels.min(initial=0) < UNLABELLED:
-            raise DataError(f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}")
+            raise DataError(
+                f"labels are numbered from 0, {UNLABELLED} is unlabelled; found {self.labels.min()}"
+            )
         numbers = np.unique(self.sensitive)
         if (numbers != np.arange(len(numbers))).any():
-            raise DataError(f"sensitive groups are numbered from 0 without a gap; found {numbers[:20].tolist()}")
+            raise DataError(
+                f"sensitive groups are numbered from 0 without a gap; found {numbers[:20].tolist()}"
+            )
         if self.groups and len(self.groups) != len(numbers):
-            raise DataError(f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names")
+            raise DataError(
+                f"there are {len(numbers)} sensitive groups, and {len(self.groups)} of them have names"
+            )
         _check_edges(self.edge_index, self.num_nodes)
 
     def save(self, path: str | Path) -> None:
         """Write the `.npz`; it appears whole or not at all."""
         self.check()
         arrays = {name: getattr(self, name) for name in _ARRAYS}
-        about = json.dumps({"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False)
-        save_npz(path, **arrays, about=np.array(about), format_version=np.int64(FORMAT_VERSION))
+        about = json.dumps(
+            {"groups": self.groups, "facts": dict(self.facts)}, ensure_ascii=False
+        )
+        save_npz(
+            path,
+            **arrays,
+            about=np.array(about),
+            format_version=np.int64(FORMAT_VERSION),
+        )
 
     @classmethod
     def load(cls, path: str | Path) -> "Graph":
@@ -155,14 +176,22 @@ class Graph:
             DataError: the file is not such a graph, is damaged, or has another format version.
         """
         arrays = load_npz(path)
-        missing = [name for name in (*_ARRAYS, "about", "format_version") if name not in arrays]
+        missing = [
+            name for name in (*_ARRAYS, "about", "format_version") if name not in arrays
+        ]
         if missing:
             raise damaged(path, f"is not a graph file: it lacks {', '.join(missing)}")
         version = int(arrays["format_version"])
         if version != FORMAT_VERSION:
-            raise damaged(path, f"has graph format {version}; this version reads {FORMAT_VERSION}")
+            raise damaged(
+                path, f"has graph format {version}; this version reads {FORMAT_VERSION}"
+            )
         about = json.loads(str(arrays["about"]))
-        graph = cls(**{name: arrays[name] for name in _ARRAYS}, groups=tuple(about["groups"]), facts=about["facts"])
+        graph = cls(
+            **{name: arrays[name] for name in _ARRAYS},
+            groups=tuple(about["groups"]),
+            facts=about["facts"],
+        )
         try:
             graph.check()
         except DataError as error:
@@ -176,27 +205,42 @@ def _check_shapes(graph: Graph) -> None:
         ("features", "(N, F)", n >= 0),
         ("labels", f"({n},)", graph.labels.shape == (n,)),
         ("sensitive", f"({n},)", graph.sensitive.shape == (n,)),
-        ("edge_index", "(2, E)", graph.edge_index.ndim == 2 and len(graph.edge_index) == 2),
+        (
+            "edge_index",
+            "(2, E)",
+            graph.edge_index.ndim == 2 and len(graph.edge_index) == 2,
+        ),
     ):
-        array, dtype = getattr(graph, name), np.dtype(np.float32 if name == "features" else np.int64)
+        array, dtype = (
+            getattr(graph, name),
+            np.dtype(np.float32 if name == "features" else np.int64),
+        )
         if not fits:
             raise DataError(f"{name} must have shape {shape}, got {array.shape}")
         if array.dtype != dtype:
-            raise DataError(f"{name} must be {dtype}, got {array.dtype}; convert them with .astype(np.{dtype})")
+            raise DataError(
+                f"{name} must be {dtype}, got {array.dtype}; convert them with .astype(np.{dtype})"
+            )
 
 
 def _check_edges(edges: np.ndarray, n: int) -> None:
     if edges.size and (edges.min() < 0 or edges.max() >= n):
         raise DataError(f"edge_index names a node outside 0 .. {n - 1}")
     if (edges[0] == edges[1]).any():
-        raise DataError("edge_index holds self-loops; they are added by the attention layers, not stored")
+        raise DataError(
+            "edge_index holds self-loops; they are added by the attention layers, not stored"
+        )
     codes = edges[0] * n + edges[1]
     if (codes[1:] <= codes[:-1]).any():
-        raise DataError("edge_index is not sorted by (row, column), or holds duplicates")
+        raise DataError(
+            "edge_index is not sorted by (row, column), or holds duplicates"
+        )
     backwards = edges[1] * n + edges[0]
     backwards.sort()
     if not np.array_equal(backwards, codes):
-        raise DataError("edge_index is not symmetric: some edge is stored in one direction only")
+        raise DataError(
+            "edge_index is not symmetric: some edge is stored in one direction only"
+        )
 
 
 def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
@@ -214,13 +258,22 @@ def r_chi(sensitive: np.ndarray, edge_index: np.ndarray) -> dict[int, float]:
     sensitive, edge_index = groups.values(sensitive), np.asarray(edge_index)
     if sensitive.ndim != 1 or edge_index.ndim != 2 or len(edge_index) != 2:
         shapes = f"{sensitive.shape} and {edge_index.shape}"
-        raise ValueError(f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}")
-    if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(sensitive):
-        raise ValueError(f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends")
+        raise ValueError(
+            f"sensitive must have shape (N,), and edge_index (2, E), got {shapes}"
+        )
+    if edge_index.size and not 0 <= edge_index.min() <= edge_index.max() < len(
+        sensitive
+    ):
+        raise ValueError(
+            f"edge_index has nodes outside 0 .. {len(sensitive) - 1}, where sensitive ends"
+        )
     source, target = edge_index if edge_index.size else np.zeros((2, 0), dtype=np.int64)
     has_inter = np.zeros(len(sensitive), dtype=bool)
     has_inter[target[sensitive[source] != sensitive[target]]] = True
-    return {group: float(has_inter[sensitive == group].mean()) for group in np.unique(sensitive).tolist()}
+    return {
+        group: float(has_inter[sensitive == group].mean())
+        for group in np.unique(sensitive).tolist()
+    }
 
 
 def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
@@ -236,7 +289,9 @@ def alpha_chi(r_chi: Mapping[Any, float], alpha_chi_max: float) -> float:
             "shares (`fairgat.nn.balanced_shares`, in a configuration `shares: balanced`) are for any number"
         )
     if not 0 <= alpha_chi_max <= 1:
-        raise ValueError(f"alpha_chi_max must be a share of attention in [0, 1], got {alpha_chi_max}")
+        raise ValueError(
+            f"alpha_chi_max must be a share of attention in [0, 1], got {alpha_chi_max}"
+        )
     total = sum(r_chi.values())
     return min(alpha_chi_max, 1 / total) if total else alpha_chi_max
 
@@ -257,7 +312,9 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     if edge_index.size and (edge_index.min() < 0 or edge_index.max() >= num_nodes):
         raise DataError(f"an edge names a node outside 0 .. {num_nodes - 1}")
     source, target = edge_index[:, source != target]
-    codes = distinct(np.concatenate([source * num_nodes + target, target * num_nodes + source]))
+    codes = distinct(
+        np.concatenate([source * num_nodes + target, target * num_nodes + source])
+    )
     edges = np.empty((2, len(codes)), dtype=np.int64)
     np.divmod(codes, max(num_nodes, 1), out=(edges[0], edges[1]))
     return edges
@@ -266,7 +323,11 @@ def symmetrise(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
 def distinct(codes: np.ndarray) -> np.ndarray:
     """Sort in place and leave out repetitions: np.unique, which hashes whole numbers, takes ten times as long."""
     codes.sort()
-    return codes[np.concatenate([[True], codes[1:] != codes[:-1]])] if len(codes) else codes
+    return (
+        codes[np.concatenate([[True], codes[1:] != codes[:-1]])]
+        if len(codes)
+        else codes
+    )
 
 
 def save_npz(path: str | Path, **arrays: np.ndarray | np.generic) -> None:
@@ -286,5 +347,7 @@ def load_npz(path: str | Path) -> dict[str, np.ndarray]:
             return dict(archive.items())
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
-    except Exception as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
+    except (
+        Exception
+    ) as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
         raise damaged(path, f"cannot be read ({error})") from None

@@ -25,7 +25,9 @@ _NO_LABEL = 'which is none of `positive`, `negative` and `unlabelled`: list it i
 _LARGEST = float(np.finfo(np.float32).max)
 
 
-def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = None) -> Graph:
+def assemble(
+    roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = None
+) -> Graph:
     """Make the graph.
 
     Args:
@@ -62,7 +64,9 @@ def assemble(roles: Roles, nodes: Table, edges: Edges, x: np.ndarray | None = No
     made = scaled(made, roles.scaling)
     if "constant" in roles.graph_features:  # which scaling would make 0
         made[:, roles.graph_features.index("constant") - len(roles.graph_features)] = 1
-    return Graph(made, labels, sensitive, edge_index, left, facts | {"feature_names": names})
+    return Graph(
+        made, labels, sensitive, edge_index, left, facts | {"feature_names": names}
+    )
 
 
 # ------------------------------------------------------------------------------------------- groups and labels
@@ -73,16 +77,34 @@ def _groups(nodes: Table, roles: Roles) -> tuple[np.ndarray, list[dict[str, str]
     import pandas as pd
 
     frame = pd.DataFrame(
-        {name: _cut(nodes, name, roles.bins) if roles.bins else _values(nodes, name, roles) for name in roles.sensitive}
+        {
+            name: _cut(nodes, name, roles.bins)
+            if roles.bins
+            else _values(nodes, name, roles)
+            for name in roles.sensitive
+        }
     )
     if "unknown_groups" not in roles.drop:
-        expected = "which is none of `groups`" if roles.groups else "and should name a group"
-        listed = "" if roles.bins or len(roles.sensitive) > 1 else ", list it in `groups`"
+        expected = (
+            "which is none of `groups`" if roles.groups else "and should name a group"
+        )
+        listed = (
+            "" if roles.bins or len(roles.sensitive) > 1 else ", list it in `groups`"
+        )
         what = f"{expected}: correct it{listed}"
         for name in roles.sensitive:
-            nodes.refuse(frame[name].isna(), f"{what}, or leave such nodes out by `drop: [unknown_groups]`", name)
+            nodes.refuse(
+                frame[name].isna(),
+                f"{what}, or leave such nodes out by `drop: [unknown_groups]`",
+                name,
+            )
     grouped = frame.groupby(list(roles.sensitive), observed=True)
-    named = grouped.size().reset_index()[list(roles.sensitive)].astype(str).to_dict("records")
+    named = (
+        grouped.size()
+        .reset_index()[list(roles.sensitive)]
+        .astype(str)
+        .to_dict("records")
+    )
     return grouped.ngroup().fillna(-1).to_numpy(np.int64), named
 
 
@@ -92,7 +114,9 @@ def _values(nodes: Table, name: str, roles: Roles) -> "pd.Categorical":
 
     texts = nodes.texts(name)
     different = texts.unique()
-    groups = roles.groups or {value: (value,) for value in ordered(different[~missing(different)])}
+    groups = roles.groups or {
+        value: (value,) for value in ordered(different[~missing(different)])
+    }
     names = {value: group for group, values in groups.items() for value in values}
     _check_spelling(nodes, name, names if roles.groups else {}, "groups")
     return pd.Categorical(mapped(texts, names, None), categories=list(groups))
@@ -103,18 +127,28 @@ def _cut(nodes: Table, name: str, bins: tuple[float, ...]) -> "pd.Categorical":
     import pandas as pd
 
     numbers = nodes.numbers(name)
-    nodes.refuse(np.isnan(numbers) & ~empty(nodes.column(name)), "which is not a number, and has `bins`", name)
+    nodes.refuse(
+        np.isnan(numbers) & ~empty(nodes.column(name)),
+        "which is not a number, and has `bins`",
+        name,
+    )
     ends = [f"{end:.15g}" for end in bins]
     middle = [f"{low} to below {high}" for low, high in itertools.pairwise(ends)]
     names = [f"below {ends[0]}", *middle, f"{ends[-1]} and above"]
-    return pd.Categorical.from_codes(np.where(np.isnan(numbers), -1, np.digitize(numbers, bins)), names)
+    return pd.Categorical.from_codes(
+        np.where(np.isnan(numbers), -1, np.digitize(numbers, bins)), names
+    )
 
 
 def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:
     """Give each node's label, (N,), 0, 1 or UNLABELLED; None where there is no column of them."""
     if roles.label is None:
         return None
-    numbers = {value: label for label, values in roles.label_values().items() for value in values}
+    numbers = {
+        value: label
+        for label, values in roles.label_values().items()
+        for value in values
+    }
     if REST in numbers:
         _check_spelling(nodes, roles.label, numbers, "positive` and `negative")
     unknown = -2
@@ -123,11 +157,15 @@ def _labels(nodes: Table, roles: Roles) -> np.ndarray | None:
     return labels
 
 
-def _check_spelling(nodes: Table, name: str, declared: Mapping[str, object], key: str) -> None:
+def _check_spelling(
+    nodes: Table, name: str, declared: Mapping[str, object], key: str
+) -> None:
     """Refuse a text that is a declared one, or another where none is, but for case, blanks or the form of a number."""
     texts = nodes.texts(name)
     values = set(texts.unique()) - {""}
-    spellings = {folded(value): value for value in sorted(declared or values, reverse=True)}
+    spellings = {
+        folded(value): value for value in sorted(declared or values, reverse=True)
+    }
     for value in sorted(values - declared.keys()):
         other = spellings.get(folded(value), value)
         if other != value:
@@ -135,17 +173,26 @@ def _check_spelling(nodes: Table, name: str, declared: Mapping[str, object], key
             nodes.refuse(texts == value, what, name)
 
 
-def _kept(roles: Roles, groups: np.ndarray, labels: np.ndarray | None, edge_index: np.ndarray) -> np.ndarray:
+def _kept(
+    roles: Roles, groups: np.ndarray, labels: np.ndarray | None, edge_index: np.ndarray
+) -> np.ndarray:
     """Say of each node, (N,) bool, whether it is in the graph."""
     kept = groups >= 0
     if roles.labelled_only and labels is not None:
         kept &= labels != UNLABELLED
-    return largest_component(edge_index, kept) if roles.largest_component and kept.any() else kept
+    return (
+        largest_component(edge_index, kept)
+        if roles.largest_component and kept.any()
+        else kept
+    )
 
 
 def _check_count(nodes: Table, groups: tuple[Mapping[str, str], ...]) -> None:
     if not 2 <= len(groups) <= MOST_GROUPS:
-        values = [", ".join(f"{attribute}={value}" for attribute, value in group.items()) for group in groups]
+        values = [
+            ", ".join(f"{attribute}={value}" for attribute, value in group.items())
+            for group in groups
+        ]
         raise DataError(
             f"{nodes.where}: {len(groups)} groups are left ({'; '.join(values[:MOST_GROUPS])}), and there should be 2 "
             f"to {MOST_GROUPS}: merge values by `groups`, or cut numbers by `bins`"
@@ -155,14 +202,23 @@ def _check_count(nodes: Table, groups: tuple[Mapping[str, str], ...]) -> None:
 # ---------------------------------------------------------------------------------------------------- features
 
 
-def _features(nodes: Table, roles: Roles, x: np.ndarray | None, edge_index: np.ndarray) -> tuple[list[str], np.ndarray]:
+def _features(
+    nodes: Table, roles: Roles, x: np.ndarray | None, edge_index: np.ndarray
+) -> tuple[list[str], np.ndarray]:
     """Name the features, and give them as (N, F) float64."""
     named = [*_columns(nodes, roles, x, edge_index)]
     if not named:
-        raise DataError(f"{nodes.where}: no column is left as a feature; `graph_features: [degree]` makes one")
+        raise DataError(
+            f"{nodes.where}: no column is left as a feature; `graph_features: [degree]` makes one"
+        )
     for name, column in named:
-        nodes.refuse(~(np.abs(column) <= _LARGEST), f"feature {name!r} should be a number below 1e38")
-    return [name for name, _ in named], np.stack([column for _, column in named], axis=1, dtype=np.float64)
+        nodes.refuse(
+            ~(np.abs(column) <= _LARGEST),
+            f"feature {name!r} should be a number below 1e38",
+        )
+    return [name for name, _ in named], np.stack(
+        [column for _, column in named], axis=1, dtype=np.float64
+    )
 
 
 def _columns(
@@ -199,10 +255,20 @@ def _number(nodes: Table, name: str, roles: Roles) -> np.ndarray:
     if not (lacking := np.isnan(numbers)).any():
         return numbers
     none = lacking & ~empty(nodes.column(name))
-    nodes.refuse(none, "which is not a number: list the column in `categories`, or in `exclude`", name)
+    nodes.refuse(
+        none,
+        "which is not a number: list the column in `categories`, or in `exclude`",
+        name,
+    )
     if not roles.fill:
-        nodes.refuse(lacking, "and is a feature: `fill: mean` or `fill: zero` says what takes its place", name)
-    numbers[lacking] = 0.0 if roles.fill == "zero" or lacking.all() else numbers[~lacking].mean()
+        nodes.refuse(
+            lacking,
+            "and is a feature: `fill: mean` or `fill: zero` says what takes its place",
+            name,
+        )
+    numbers[lacking] = (
+        0.0 if roles.fill == "zero" or lacking.all() else numbers[~lacking].mean()
+    )
     return numbers
 
 
@@ -210,20 +276,35 @@ def _flags(nodes: Table, name: str, roles: Roles) -> Iterator[tuple[str, np.ndar
     """Give for each value that occurs which nodes have it."""
     texts = nodes.texts(name)
     if not roles.fill:
-        nodes.refuse(texts == "", "and is a feature: with `fill: zero` it is none of the categories", name)
+        nodes.refuse(
+            texts == "",
+            "and is a feature: with `fill: zero` it is none of the categories",
+            name,
+        )
     values = ordered(set(texts.unique()) - {""})
-    places = mapped(texts, {value: place for place, value in enumerate(values)}, -1).to_numpy()
-    yield from ((f"{name}={value}", places == place) for place, value in enumerate(values))
+    places = mapped(
+        texts, {value: place for place, value in enumerate(values)}, -1
+    ).to_numpy()
+    yield from (
+        (f"{name}={value}", places == place) for place, value in enumerate(values)
+    )
 
 
 def _check_not_again(
-    nodes: Table, roles: Roles, names: list[str], made: np.ndarray, sensitive: np.ndarray, labels: np.ndarray
+    nodes: Table,
+    roles: Roles,
+    names: list[str],
+    made: np.ndarray,
+    sensitive: np.ndarray,
+    labels: np.ndarray,
 ) -> None:
     """Refuse a feature that is the label or a group again, or a flag of one: it is the same for all of each value."""
     import pandas as pd
 
     targets = {"the groups": sensitive, repr(roles.label): labels}
-    targets |= {repr(name): pd.factorize(nodes.texts(name))[0] for name in roles.sensitive}
+    targets |= {
+        repr(name): pd.factorize(nodes.texts(name))[0] for name in roles.sensitive
+    }
     features = pd.DataFrame(made)
     for what, values in targets.items():
         known = values != UNLABELLED
@@ -245,5 +326,7 @@ def _described(nodes: Table, roles: Roles, beside_x: bool) -> dict[str, str]:
     taken = {name: roles.roles().get(name, "not used") for name in nodes.frame}
     taken |= dict.fromkeys(feature_columns(nodes, roles, beside_x), "feature")
     taken |= dict.fromkeys(roles.categories, "categories")
-    described = {name: f"{role}: {describe(nodes.frame[name])}" for name, role in taken.items()}
+    described = {
+        name: f"{role}: {describe(nodes.frame[name])}" for name, role in taken.items()
+    }
     return {"x": "features"} | described if beside_x else described

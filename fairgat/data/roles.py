@@ -30,7 +30,9 @@ _OLD = {  # options until 0.3.0, and what took their place
 
 def _text(value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, str | int | float):
-        raise ValueError(f"write quotes around the value, as the file has it: YAML reads this one as {value!r}")
+        raise ValueError(
+            f"write quotes around the value, as the file has it: YAML reads this one as {value!r}"
+        )
     return str(value)
 
 
@@ -73,7 +75,10 @@ class OwnFile(Declared):
     data set's name and nodes.csv, say."""
     url: Annotated[str, Field(pattern="^https?://")] | None = None
     """Where it is published, at an address whose content never changes."""
-    sha256: Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)] | None = None
+    sha256: (
+        Annotated[str, StringConstraints(pattern="^[0-9a-fA-F]{64}$", to_lower=True)]
+        | None
+    ) = None
     """The SHA-256 of a published file, as `sha256sum` prints it."""
     git_blob: Annotated[str, Field(pattern="^[0-9a-f]{40}$")] | None = None
     """Git's id of a published file in place of its SHA-256, as `git hash-object` prints it."""
@@ -81,9 +86,13 @@ class OwnFile(Declared):
     @model_validator(mode="after")
     def _known(self) -> "OwnFile":
         if self.url and not (self.sha256 or self.git_blob):
-            raise ValueError("a file with a `url` needs its `sha256`: what is fetched is checked")
+            raise ValueError(
+                "a file with a `url` needs its `sha256`: what is fetched is checked"
+            )
         if not self.url and not self.file:
-            raise ValueError("give the path of a `file`, or the `url` and the `sha256` of one")
+            raise ValueError(
+                "give the path of a `file`, or the `url` and the `sha256` of one"
+            )
         return self
 
     @property
@@ -163,9 +172,13 @@ class Roles(Declared):
     @model_validator(mode="after")
     def _fit(self) -> "Roles":
         if (self.groups or self.bins) and len(self.sensitive) > 1:
-            raise ValueError("`groups` and `bins` are for a single attribute: recode several in the file")
+            raise ValueError(
+                "`groups` and `bins` are for a single attribute: recode several in the file"
+            )
         if self.groups and self.bins:
-            raise ValueError("`groups` and `bins` both say what the groups are: leave one out")
+            raise ValueError(
+                "`groups` and `bins` both say what the groups are: leave one out"
+            )
         if self.bins and list(self.bins) != sorted(set(self.bins)):
             raise ValueError(f"`bins` must rise, got {list(self.bins)}")
         _check_once("the values of `groups`", (self.groups or {}).values())
@@ -182,12 +195,21 @@ class Roles(Declared):
         """
         roles: dict[str, str] = {}
         features = {*(self.features or ()), *self.categories}
-        named: dict[str, Iterable[str | None]] = {"id": [getattr(self, "id", None)], "label": [self.label]}
-        named |= {"sensitive": self.sensitive, "exclude": self.exclude, "features": features}
+        named: dict[str, Iterable[str | None]] = {
+            "id": [getattr(self, "id", None)],
+            "label": [self.label],
+        }
+        named |= {
+            "sensitive": self.sensitive,
+            "exclude": self.exclude,
+            "features": features,
+        }
         for role, names in named.items():
             for name in filter(None, names):
                 if roles.setdefault(name, role) != role:
-                    raise ValueError(f"column {name!r} is in both `{roles[name]}` and `{role}`: it has one role")
+                    raise ValueError(
+                        f"column {name!r} is in both `{roles[name]}` and `{role}`: it has one role"
+                    )
         return roles
 
     def label_values(self) -> dict[int, tuple[str, ...]]:

@@ -33,7 +33,9 @@ class File:
 
     def __post_init__(self) -> None:
         if not (self.sha256 or self.blob or self.local):
-            raise ConfigError(f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen")
+            raise ConfigError(
+                f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen"
+            )
 
     @property
     def basename(self) -> str:
@@ -51,7 +53,11 @@ class File:
         path, noted = folder / self.basename, folder / f"{self.basename}.sha256"
         if not path.exists():
             return "missing"
-        pin = self.pin or (f"SHA-256 {noted.read_text('utf-8', 'replace')[:64]}" if noted.exists() else "")
+        pin = self.pin or (
+            f"SHA-256 {noted.read_text('utf-8', 'replace')[:64]}"
+            if noted.exists()
+            else ""
+        )
         return "here" if pin in identities(path) else "altered"
 
     def verify(self, folder: Path) -> None:

@@ -17,10 +17,18 @@ from fairgat.files import damaged
 
 NODE_KEYS = ("train", "validation", "test")
 HELD_OUT = ("validation", "test")
-EDGE_KEYS = ("train_edges", "validation_edges", "validation_non_edges", "test_edges", "test_non_edges")
+EDGE_KEYS = (
+    "train_edges",
+    "validation_edges",
+    "validation_non_edges",
+    "test_edges",
+    "test_non_edges",
+)
 
 
-def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+def node_split(
+    num_nodes: int, settings: Splits, seed: int, dataset: str, split: int
+) -> dict[str, np.ndarray]:
     """Divide labelled nodes for node classification (paper, Experimental setup: 40/30/30).
 
     Returns:
@@ -31,11 +39,18 @@ def node_split(num_nodes: int, settings: Splits, seed: int, dataset: str, split:
     validation = math.floor(settings.validation * num_nodes)
     parts = np.split(order, [train, train + validation])
     if not all(map(len, parts)):
-        raise DataError(f"{dataset}: {num_nodes} nodes are too few to divide into train, validation and test")
-    return {key: np.sort(part).astype(np.int64) for key, part in zip(NODE_KEYS, parts, strict=True)}
+        raise DataError(
+            f"{dataset}: {num_nodes} nodes are too few to divide into train, validation and test"
+        )
+    return {
+        key: np.sort(part).astype(np.int64)
+        for key, part in zip(NODE_KEYS, parts, strict=True)
+    }
 
 
-def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+def edge_split(
+    graph: Graph, settings: Splits, seed: int, dataset: str, split: int
+) -> dict[str, np.ndarray]:
     """Divide the undirected edges for link prediction, as FairDrop's notebook does it (PyG's train_test_split_edges).
 
     Sizes are rounded down as there, so that the training graph has as many edges as the paper's.
@@ -50,7 +65,9 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
     validation = math.floor(settings.edge_validation * edges.shape[1])
     test = math.floor(settings.edge_test * edges.shape[1])
     if not validation or not test:
-        raise DataError(f"{dataset}: {edges.shape[1]} edges are too few to hold some out for validation and test")
+        raise DataError(
+            f"{dataset}: {edges.shape[1]} edges are too few to hold some out for validation and test"
+        )
     edges = edges[:, rng.permutation(edges.shape[1])]
     held_out, train = edges[:, : validation + test], edges[:, validation + test :]
     non_edges = _non_edges(graph, validation + test, rng, dataset)
@@ -63,14 +80,18 @@ def edge_split(graph: Graph, settings: Splits, seed: int, dataset: str, split: i
     }
 
 
-def pairs_of(split: Mapping[str, np.ndarray], part: str) -> tuple[np.ndarray, np.ndarray]:
+def pairs_of(
+    split: Mapping[str, np.ndarray], part: str
+) -> tuple[np.ndarray, np.ndarray]:
     """Give the pairs (2, m) of a part of an edge split, its edges before its non-edges, and their labels (m,)."""
     edges, non_edges = split[f"{part}_edges"], split[f"{part}_non_edges"]
     labels = np.repeat([1, 0], [edges.shape[1], non_edges.shape[1]])
     return np.concatenate([edges, non_edges], axis=1), labels
 
 
-def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int) -> dict[str, np.ndarray]:
+def make(
+    graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, split: int
+) -> dict[str, np.ndarray]:
     """Make the split of a task: `edge_split`, or `node_split` of the labelled nodes."""
     if TASKS[task].divides == "edges":
         return edge_split(graph, settings, seed, dataset, split)
@@ -78,7 +99,9 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
     parts = node_split(len(labelled), settings, seed, dataset, split)
     parts = {key: labelled[places] for key, places in parts.items()}
     groups = np.unique(graph.sensitive)
-    lacks = any(len(np.unique(graph.sensitive[nodes])) < len(groups) for nodes in parts.values())
+    lacks = any(
+        len(np.unique(graph.sensitive[nodes])) < len(groups) for nodes in parts.values()
+    )
     if lacks or len(groups) > 2:  # other splits of two groups stay what they were
         rng = _generator("cells", seed, dataset, split)
         for kinds in (graph.sensitive, cells(graph)):
@@ -96,17 +119,23 @@ def make(graph: Graph, task: Task, settings: Splits, seed: int, dataset: str, sp
 def cells(graph: Graph) -> np.ndarray:
     """Number each node's group and label, (N,): group x number of labels + label; -1 where the label is not known."""
     width = max(int(graph.labels.max(initial=0)) + 1, 2)
-    return np.where(graph.labels == UNLABELLED, -1, graph.sensitive * width + graph.labels)
+    return np.where(
+        graph.labels == UNLABELLED, -1, graph.sensitive * width + graph.labels
+    )
 
 
-def _spread(parts: dict[str, np.ndarray], kinds: np.ndarray, rng: np.random.Generator) -> None:
+def _spread(
+    parts: dict[str, np.ndarray], kinds: np.ndarray, rng: np.random.Generator
+) -> None:
     """Exchange nodes until every kind that has as many nodes as there are parts is in each part.
 
     A node that is moved comes from the part that has the most of its kind; it changes places with one whose kind stays
     in both.
     """
     for kind in np.unique(kinds[kinds >= 0]):
-        counts = {key: int((kinds[nodes] == kind).sum()) for key, nodes in parts.items()}
+        counts = {
+            key: int((kinds[nodes] == kind).sum()) for key, nodes in parts.items()
+        }
         if sum(counts.values()) < len(parts):
             continue
         for key in [key for key, count in counts.items() if not count]:
@@ -115,8 +144,14 @@ def _spread(parts: dict[str, np.ndarray], kinds: np.ndarray, rng: np.random.Gene
             spare = np.flatnonzero(np.bincount(own)[own] > 1)
             if not len(spare):
                 continue
-            place, other = rng.choice(np.flatnonzero(kinds[parts[giver]] == kind)), rng.choice(spare)
-            parts[giver][place], parts[key][other] = parts[key][other], parts[giver][place]
+            place, other = (
+                rng.choice(np.flatnonzero(kinds[parts[giver]] == kind)),
+                rng.choice(spare),
+            )
+            parts[giver][place], parts[key][other] = (
+                parts[key][other],
+                parts[giver][place],
+            )
             counts[giver], counts[key] = counts[giver] - 1, 1
     for nodes in parts.values():
         nodes.sort()
@@ -130,7 +165,9 @@ def load(path: str | Path) -> dict[str, np.ndarray]:
     """Read a split written by `save`."""
     parts = load_npz(path)
     if set(parts) not in (set(NODE_KEYS), set(EDGE_KEYS)):
-        raise damaged(path, f"is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}")
+        raise damaged(
+            path, f"is not a split: it holds {', '.join(sorted(parts)) or 'nothing'}"
+        )
     return parts
 
 
@@ -141,18 +178,24 @@ def seed_of(seed: int, dataset: str, split: int) -> int:
 
 
 def _generator(task: str, seed: int, dataset: str, split: int) -> np.random.Generator:
-    name = zlib.crc32(f"{task}/{dataset}".encode())  # unlike hash(), the same in every process
+    name = zlib.crc32(
+        f"{task}/{dataset}".encode()
+    )  # unlike hash(), the same in every process
     return np.random.default_rng(np.random.SeedSequence([seed, name, split]))
 
 
-def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str) -> np.ndarray:
+def _non_edges(
+    graph: Graph, count: int, rng: np.random.Generator, dataset: str
+) -> np.ndarray:
     """Draw (2, count) different pairs u < v without an edge, by rejection: PyG's N x N mask takes gigabytes."""
     n = graph.num_nodes
     source, target = graph.edge_index
     upper = source < target
     taken = source[upper] * n + target[upper]  # sorted, as the edges are
     if n * (n - 1) // 2 - len(taken) < count:
-        raise DataError(f"{dataset}: the graph is too dense to sample {count} pairs without an edge")
+        raise DataError(
+            f"{dataset}: the graph is too dense to sample {count} pairs without an edge"
+        )
     chosen = np.zeros(0, dtype=np.int64)
     while len(chosen) < count:
         ends = rng.integers(n, size=(2, 2 * count))
@@ -160,5 +203,7 @@ def _non_edges(graph: Graph, count: int, rng: np.random.Generator, dataset: str)
         codes = ends.min(axis=0) * n + ends.max(axis=0)
         codes = np.concatenate([chosen, codes[~np.isin(codes, taken)]])
         _, first = np.unique(codes, return_index=True)
-        chosen = codes[np.sort(first)][:count]  # the order in which they were drawn: every prefix is uniform
+        chosen = codes[np.sort(first)][
+            :count
+        ]  # the order in which they were drawn: every prefix is uniform
     return np.stack([chosen // n, chosen % n])

@@ -29,10 +29,18 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         the share of its nodes with an inter-edge; `alpha_chi`: per alpha_chi_max, the paper's closed form, which only
         two groups have: with more groups there are no entries.
     """
-    groups, shares, intra = np.bincount(graph.sensitive), graph.r_chi(), graph.intra_edges
+    groups, shares, intra = (
+        np.bincount(graph.sensitive),
+        graph.r_chi(),
+        graph.intra_edges,
+    )
     sizes = np.bincount(graph.labels[graph.labelled])
-    by_group = [_group(graph, group, intra, shares[group]) for group in range(len(groups))]
-    positive = [group["label_1"] / group["labelled"] for group in by_group if group["labelled"]]
+    by_group = [
+        _group(graph, group, intra, shares[group]) for group in range(len(groups))
+    ]
+    positive = [
+        group["label_1"] / group["labelled"] for group in by_group if group["labelled"]
+    ]
     limits = alpha_chi_max if len(groups) == 2 else ()
     return {
         "nodes": graph.num_nodes,
@@ -47,8 +55,11 @@ def counts(graph: Graph, alpha_chi_max: Iterable[float] = ()) -> dict[str, Any]:
         "isolated_nodes": graph.num_nodes - len(np.unique(graph.edge_index[0])),
         "label_homophily": _label_homophily(graph),
         "group_homophily": _mean(intra),
-        "without_other_group": 1 - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
-        "label_gap": float(np.ptp(positive)) if len(sizes) == 2 and sizes.all() else None,
+        "without_other_group": 1
+        - len(np.unique(graph.edge_index[0, ~intra])) / graph.num_nodes,
+        "label_gap": float(np.ptp(positive))
+        if len(sizes) == 2 and sizes.all()
+        else None,
         "by_group": dict(zip(graph.group_names, by_group, strict=True)),
         "tau": contraction(mixing(graph)),
         "r_chi": {str(group): share for group, share in shares.items()},
@@ -85,7 +96,11 @@ def mixing(graph: Graph) -> np.ndarray:
     """
     n, s = graph.num_nodes, graph.num_groups
     source, target = graph.edge_index
-    seen = np.bincount(source * s + graph.sensitive[target], minlength=n * s).reshape(n, s).astype(np.float64)
+    seen = (
+        np.bincount(source * s + graph.sensitive[target], minlength=n * s)
+        .reshape(n, s)
+        .astype(np.float64)
+    )
     seen[np.arange(n), graph.sensitive] += 1
     seen /= seen.sum(axis=1, keepdims=True)
     return np.stack([seen[graph.sensitive == group].mean(axis=0) for group in range(s)])
@@ -95,11 +110,16 @@ def telling(graph: Graph) -> list[tuple[str, str, float]]:
     """Find features that almost say the label or the group: each with what it says, and how well, as an AUC."""
     names = graph.facts.get("feature_names", range(graph.num_features))
     everyone = np.arange(graph.num_nodes)
-    targets = {f"group {title}": (everyone, graph.sensitive == group) for group, title in enumerate(graph.group_names)}
+    targets = {
+        f"group {title}": (everyone, graph.sensitive == group)
+        for group, title in enumerate(graph.group_names)
+    }
     targets["the label"] = (graph.labelled, graph.labels == 1)
     told: dict[str, tuple[str, float]] = {}
     for what, (nodes, inside) in targets.items():
-        for name, auc in zip(names, _aucs(graph.features[nodes], inside[nodes]), strict=True):
+        for name, auc in zip(
+            names, _aucs(graph.features[nodes], inside[nodes]), strict=True
+        ):
             if auc >= TELLING:
                 told.setdefault(str(name), (what, auc))
     return [(name, what, auc) for name, (what, auc) in told.items()]
@@ -144,12 +164,19 @@ def describe(
     """
     # In link prediction alpha_chi is the grid's value itself (paper, Experiments), whatever R_chi is.
     limits = alpha_chi_max if TASKS[task].divides == "nodes" else ()
-    ours = counts(graph, limits) | {key: value for key, value in graph.facts.items() if isinstance(value, int)}
+    ours = counts(graph, limits) | {
+        key: value for key, value in graph.facts.items() if isinstance(value, int)
+    }
     if TASKS[task].divides == "edges":
         ours |= _training_graph(graph, splits, seed, like or dataset, ours)
     paper = _comparable(published, ours, task, stands_for)
     checks = [
-        {"quantity": key, "ours": ours.get(key), "paper": value, "equal": ours.get(key) == value}
+        {
+            "quantity": key,
+            "ours": ours.get(key),
+            "paper": value,
+            "equal": ours.get(key) == value,
+        }
         for key, value in paper.items()
     ]
     differ = {str(check["quantity"]) for check in checks if not check["equal"]}
@@ -163,20 +190,37 @@ def describe(
     }
 
 
-def _comparable(published: Mapping[str, int], ours: Mapping[str, Any], task: Task, stands_for: str | None) -> dict:
+def _comparable(
+    published: Mapping[str, int],
+    ours: Mapping[str, Any],
+    task: Task,
+    stands_for: str | None,
+) -> dict:
     """Give the paper's counts that ours are compared with; its edges also under further names, where we have these."""
     # Structural features are made as many as the paper's: agreement would mean nothing.
-    paper = {key: value for key, value in published.items() if not (stands_for and key == "features")}
+    paper = {
+        key: value
+        for key, value in published.items()
+        if not (stands_for and key == "features")
+    }
     if paper and TASKS[task].divides == "edges":
         paper["train_edges"] = paper["inter_edges"] + paper["intra_edges"]
     kinds = ("inter_edges", "intra_edges")
-    if paper and "listed_inter_edges" in ours and any(ours[key] != paper[key] for key in kinds):
+    if (
+        paper
+        and "listed_inter_edges" in ours
+        and any(ours[key] != paper[key] for key in kinds)
+    ):
         paper |= {f"listed_{key}": paper[key] for key in kinds}
     return paper
 
 
-def _training_graph(graph: Graph, splits: Splits, seed: int, dataset: str, whole: Mapping[str, Any]) -> dict[str, Any]:
-    training = graph.with_edges(edge_split(graph, splits, seed, dataset, 0)["train_edges"])
+def _training_graph(
+    graph: Graph, splits: Splits, seed: int, dataset: str, whole: Mapping[str, Any]
+) -> dict[str, Any]:
+    training = graph.with_edges(
+        edge_split(graph, splits, seed, dataset, 0)["train_edges"]
+    )
     return {
         "whole_inter_edges": whole["inter_edges"],
         "whole_intra_edges": whole["intra_edges"],
@@ -188,17 +232,32 @@ def _training_graph(graph: Graph, splits: Splits, seed: int, dataset: str, whole
 
 
 def _notes(
-    task: Task, ours: Mapping[str, Any], paper: Mapping[str, int], differ: set[str], stands_for: str | None
+    task: Task,
+    ours: Mapping[str, Any],
+    paper: Mapping[str, int],
+    differ: set[str],
+    stands_for: str | None,
 ) -> list[str]:
     notes = []
     if stands_for:
-        notes.append(f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features.")
+        notes.append(
+            f"Compared with the paper's {stands_for}: the same nodes and friendships, but other features."
+        )
     if differ & {"train_edges", "inter_edges", "intra_edges"}:
-        notes.append(_whole_note(ours, paper) if TASKS[task].divides == "nodes" else _training_note(ours, paper))
+        notes.append(
+            _whole_note(ours, paper)
+            if TASKS[task].divides == "nodes"
+            else _training_note(ours, paper)
+        )
     if "features" in differ:
-        notes.append(f"The paper's F = {paper['features']}; these features are {ours['features']}.")
+        notes.append(
+            f"The paper's F = {paper['features']}; these features are {ours['features']}."
+        )
     for key, what in (
-        ("unlabelled_nodes", "unlabelled nodes are in the graph, neither trained nor measured on"),
+        (
+            "unlabelled_nodes",
+            "unlabelled nodes are in the graph, neither trained nor measured on",
+        ),
         ("left_out_nodes", "nodes of the file are left out, as the options say"),
         ("repeated_edges", "rows of the list of edges repeat an earlier one"),
     ):

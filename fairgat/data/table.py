@@ -38,7 +38,9 @@ class Table:
 
     def column(self, name: str) -> "pd.Series":
         if name not in self.frame:
-            raise DataError(f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}{self.if_absent}")
+            raise DataError(
+                f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}{self.if_absent}"
+            )
         return self.frame[name]
 
     def texts(self, name: str) -> "pd.Series":
@@ -49,14 +51,20 @@ class Table:
         """Give each cell's number, (N,) float64; NaN is what is none."""
         values = self.column(name)
         if values.dtype.kind not in "iufb":
-            values = values.map(lambda cell: self.plain(cell) if isinstance(cell, str) else cell)
+            values = values.map(
+                lambda cell: self.plain(cell) if isinstance(cell, str) else cell
+            )
         return to_numbers(values)
 
     def plain(self, text: str) -> str:
         """Write a number as Python does; where the decimal mark is another, a point makes it none."""
-        return text.replace(self.thousands, "").translate(str.maketrans(f"{self.decimal}.", f".{self.decimal}"))
+        return text.replace(self.thousands, "").translate(
+            str.maketrans(f"{self.decimal}.", f".{self.decimal}")
+        )
 
-    def refuse(self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None) -> None:
+    def refuse(
+        self, wrong: "np.ndarray | pd.Series", what: str, name: str | None = None
+    ) -> None:
         """Raise an error about the first row for which `wrong` (N,) holds, with its cell in column `name`."""
         if not wrong.any():
             return
@@ -65,11 +73,17 @@ class Table:
         cell = f"column {name!r} is {said}, " if name is not None else ""
         more = f", and {others} more" if others else ""
         row = self.row.format(self.frame.index[first])
-        raise DataError(f"{self.where}: {cell}{what}{self.if_empty if said == 'empty' else ''} ({row}{more})")
+        raise DataError(
+            f"{self.where}: {cell}{what}{self.if_empty if said == 'empty' else ''} ({row}{more})"
+        )
 
 
 def _said(cell: Any) -> str:
-    return "empty" if cell is None or cell != cell or not str(cell).strip() else repr(str(cell)[:80])
+    return (
+        "empty"
+        if cell is None or cell != cell or not str(cell).strip()
+        else repr(str(cell)[:80])
+    )
 
 
 def texts(values: "pd.Series") -> "pd.Series":
@@ -78,21 +92,35 @@ def texts(values: "pd.Series") -> "pd.Series":
 
     codes, different = pd.factorize(values.astype(object))
     said = [str(value) if str(value).strip() else "" for value in different]
-    return pd.Series(np.array([*said, ""], dtype=object)[codes], index=values.index)  # an empty cell has code -1
+    return pd.Series(
+        np.array([*said, ""], dtype=object)[codes], index=values.index
+    )  # an empty cell has code -1
 
 
-def mapped(values: "pd.Series", of: Mapping[str, Value], otherwise: Value) -> "pd.Series":
+def mapped(
+    values: "pd.Series", of: Mapping[str, Value], otherwise: Value
+) -> "pd.Series":
     """Give what each text stands for; REST has all texts that are not listed and not a word for a missing value."""
     different = values.unique()
-    others = [otherwise if lacking else of.get(REST, otherwise) for lacking in missing(different)]
-    return values.map({value: of.get(value, other) for value, other in zip(different, others, strict=True)})
+    others = [
+        otherwise if lacking else of.get(REST, otherwise)
+        for lacking in missing(different)
+    ]
+    return values.map(
+        {
+            value: of.get(value, other)
+            for value, other in zip(different, others, strict=True)
+        }
+    )
 
 
 def to_numbers(values: "pd.Series") -> np.ndarray:
     """Read cells as numbers, (N,) float64; NaN is what is none."""
     import pandas as pd
 
-    return pd.to_numeric(values, errors="coerce").to_numpy(np.float64, copy=True, na_value=np.nan)
+    return pd.to_numeric(values, errors="coerce").to_numpy(
+        np.float64, copy=True, na_value=np.nan
+    )
 
 
 def ordered(values: Iterable[str]) -> list[str]:
@@ -113,7 +141,9 @@ def folded(text: str) -> str:
 
 def empty(values: "pd.Series") -> np.ndarray:
     """Say of each cell, (N,) bool, whether it is empty or blank."""
-    return (values.isna() if values.dtype.kind in "iufb" else texts(values) == "").to_numpy()
+    return (
+        values.isna() if values.dtype.kind in "iufb" else texts(values) == ""
+    ).to_numpy()
 
 
 def describe(values: "pd.Series") -> str:
@@ -123,7 +153,11 @@ def describe(values: "pd.Series") -> str:
     said = said[said.notna() & (said != "")]
     different = said.unique()
     if are_numbers and len(said):
-        all_different = ", all different" if len(values) > _SHOWN and len(different) == len(said) else ""
+        all_different = (
+            ", all different"
+            if len(values) > _SHOWN and len(different) == len(said)
+            else ""
+        )
         shown = f"{said.min():g} to {said.max():g}{all_different}"
     elif len(different) > MOST_GROUPS:
         shown = f"{', '.join(different[:_SHOWN])}, ... ({len(different)} values)"

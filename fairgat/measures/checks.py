@@ -21,25 +21,40 @@ def check(config: Config) -> None:
         _check_entries(task, entries)
     for name in config.tables:
         entry = config.table(name)
-        _check_names(f"tables.{name}.measures", entry.measures or (), *([entry.task] if entry.task else TASKS))
+        _check_names(
+            f"tables.{name}.measures",
+            entry.measures or (),
+            *([entry.task] if entry.task else TASKS),
+        )
     if config.study and config.study.metrics:
         tasks = dict.fromkeys(row.task for row in study_rows.rows(config))
         _check_names("study.metrics", config.study.metrics, *tasks)
         kept = [name for task in tasks for name in names(task, "shown")]
         if config.study.other_rules and (lost := set(config.study.metrics) - set(kept)):
             only = ", ".join(kept)
-            raise ConfigError(f"study.metrics: with `epochs` there are only {only}, not {', '.join(sorted(lost))}")
+            raise ConfigError(
+                f"study.metrics: with `epochs` there are only {only}, not {', '.join(sorted(lost))}"
+            )
 
 
 def _check_entries(task: Task, entries: tuple[Measure, ...]) -> None:
-    where, names = "fairgat/measures/registry.py", [(entry.name, entry.by) for entry in entries]
+    where, names = (
+        "fairgat/measures/registry.py",
+        [(entry.name, entry.by) for entry in entries],
+    )
     for entry in entries:
         if names.count((entry.name, entry.by)) > 1:
-            raise ConfigError(f"{where}: two measures of {task} are called {entry.name!r}")
+            raise ConfigError(
+                f"{where}: two measures of {task} are called {entry.name!r}"
+            )
         if entry.better not in (None, "higher", "lower"):
-            raise ConfigError(f"{where}: {entry.name}: better is 'higher', 'lower' or None, not {entry.better!r}")
+            raise ConfigError(
+                f"{where}: {entry.name}: better is 'higher', 'lower' or None, not {entry.better!r}"
+            )
         if unknown := set(entry.roles) - set(get_args(Role)):
-            raise ConfigError(f"{where}: {entry.name} has an unknown role; {nearest(unknown.pop(), get_args(Role))}")
+            raise ConfigError(
+                f"{where}: {entry.name} has an unknown role; {nearest(unknown.pop(), get_args(Role))}"
+            )
 
 
 def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
@@ -47,4 +62,6 @@ def _check_names(key: str, asked: Iterable[str], *tasks: Task) -> None:
     for name in asked:
         if not any(find(name).of is measure.of for measure in known):
             close = nearest(name, {measure.name for measure in known if not measure.by})
-            raise ConfigError(f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {close}")
+            raise ConfigError(
+                f"{key}: {name!r} is not a measure of {' or '.join(tasks)}; {close}"
+            )

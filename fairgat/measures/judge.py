@@ -16,7 +16,9 @@ Scores = dict[str, dict[str, float]]
 """The value of every measure by part; NaN where it is missing."""
 
 
-def judge(training: Training, graph: Graph, split: Arrays, predictions: Arrays, protocol: str) -> Scores:
+def judge(
+    training: Training, graph: Graph, split: Arrays, predictions: Arrays, protocol: str
+) -> Scores:
     """Compute every measure on validation and test.
 
     Args:
@@ -33,7 +35,9 @@ def judge(training: Training, graph: Graph, split: Arrays, predictions: Arrays, 
             decided = _of_pairs(training, graph, split, predictions, protocol)
         case NodeTraining():
             decided = _of_nodes(graph, split, predictions["logits"])
-    return {part: compute(training.task, decisions) for part, decisions in decided.items()}
+    return {
+        part: compute(training.task, decisions) for part, decisions in decided.items()
+    }
 
 
 def _of_nodes(graph: Graph, split: Arrays, logits: np.ndarray) -> dict[str, Decisions]:
@@ -49,14 +53,20 @@ def _of_nodes(graph: Graph, split: Arrays, logits: np.ndarray) -> dict[str, Deci
             graph.labels[split[part]] == 1,
             graph.sensitive[split[part]],
             graph.num_groups,
-            attributes={name: values[split[part]] for name, (values, _) in attributes.items()},
+            attributes={
+                name: values[split[part]] for name, (values, _) in attributes.items()
+            },
         )
         for part in HELD_OUT
     }
 
 
 def _of_pairs(
-    training: LinkTraining, graph: Graph, split: Arrays, predictions: Arrays, protocol: str
+    training: LinkTraining,
+    graph: Graph,
+    split: Arrays,
+    predictions: Arrays,
+    protocol: str,
 ) -> dict[str, Decisions]:
     """Take pairs for links where the probability reaches the cut-off that is the most accurate on validation.
 
@@ -69,10 +79,14 @@ def _of_pairs(
     chosen_on = "test" if notebook else "validation"
     values, labels = probabilities[chosen_on], pairs[chosen_on][1]
     # max() keeps the first of equals, as the notebook does
-    cutoff = max(training.cutoffs, key=lambda candidate: ((values >= candidate) == labels).mean())
+    cutoff = max(
+        training.cutoffs, key=lambda candidate: ((values >= candidate) == labels).mean()
+    )
     return {
         part: Decisions(
-            logits[part],  # in float32 every probability above a logit of 17 is 1, and would not rank the pairs
+            logits[
+                part
+            ],  # in float32 every probability above a logit of 17 is 1, and would not rank the pairs
             cutoff,
             probabilities[part] >= cutoff,
             labels == 1,

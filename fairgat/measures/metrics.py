@@ -55,45 +55,74 @@ class Decisions:
         """
         (u, v), positive, labels = self.groups, self.positive, self.labels
         codes = np.minimum(u, v) * self.num_groups + np.maximum(u, v)
-        ends = counted(positive, labels, u, self.num_groups) + counted(positive, labels, v, self.num_groups)
+        ends = counted(positive, labels, u, self.num_groups) + counted(
+            positive, labels, v, self.num_groups
+        )
         return {
             "mixed": counted(positive, labels, u != v, 2),
             "group": ends,
             "subgroup": counted(positive, labels, codes, self.num_groups**2),
         }
 
-    def gap(self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = "") -> float:
+    def gap(
+        self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = ""
+    ) -> float:
         """The gap between the rates of groups, or of those of FairDrop's grouping in `dyads`."""
         counts = self.dyads[dyad] if dyad else self.counts
         return rates.gap(rates_of(counts, self.nobody), self.nobody)
 
     def odds(self, dyad: str) -> float:
         """The difference of equalised odds: the larger gap, of true or of false positive rates."""
-        gaps = [self.gap(rates_of, dyad) for rates_of in (true_positive_rates, false_positive_rates)]
+        gaps = [
+            self.gap(rates_of, dyad)
+            for rates_of in (true_positive_rates, false_positive_rates)
+        ]
         return float(np.max(gaps))  # NaN where either is missing
 
-    def gap_by_attribute(self, rates_of: Callable[[np.ndarray], np.ndarray]) -> dict[str, float]:
+    def gap_by_attribute(
+        self, rates_of: Callable[[np.ndarray], np.ndarray]
+    ) -> dict[str, float]:
         """The gap between the values of each attribute."""
         return {
-            name: rates.gap(rates_of(counted(self.positive, self.labels, values, int(values.max(initial=0)) + 1)))
+            name: rates.gap(
+                rates_of(
+                    counted(
+                        self.positive,
+                        self.labels,
+                        values,
+                        int(values.max(initial=0)) + 1,
+                    )
+                )
+            )
             for name, values in self.attributes.items()
         }
 
-    def in_groups(self, measure: Callable[[np.ndarray, np.ndarray], float]) -> np.ndarray:
+    def in_groups(
+        self, measure: Callable[[np.ndarray, np.ndarray], float]
+    ) -> np.ndarray:
         """A measure of scores and labels in each group: (groups,), NaN for a group without members."""
         members = [self.groups == group for group in range(self.num_groups)]
-        return np.array([measure(self.scores[each], self.labels[each]) for each in members])
+        return np.array(
+            [measure(self.scores[each], self.labels[each]) for each in members]
+        )
 
     def auc_of_pairs(self) -> np.ndarray:
         """Area under the ROC curve of pairs within a group, and of mixed ones: (2,)."""
         mixed = self.groups[0] != self.groups[1]
         kinds = (~mixed, mixed)
-        return np.array([rates.area_under_roc(self.scores[kind], self.labels[kind]) for kind in kinds])
+        return np.array(
+            [
+                rates.area_under_roc(self.scores[kind], self.labels[kind])
+                for kind in kinds
+            ]
+        )
 
 
 def accuracies(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     """Share of right decisions in each group."""
-    return rates.shares(counts[:, 0, 0] + counts[:, 1, 1], counts.sum(axis=(1, 2)), counts, nobody)
+    return rates.shares(
+        counts[:, 0, 0] + counts[:, 1, 1], counts.sum(axis=(1, 2)), counts, nobody
+    )
 
 
 def false_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
@@ -110,12 +139,16 @@ def calibration_error(logits: np.ndarray, labels: np.ndarray) -> float:
     """
     if not len(logits):
         return math.nan
-    probabilities = (1 + np.tanh(logits.astype(float) / 2)) / 2  # the sigmoid, without overflow
+    probabilities = (
+        1 + np.tanh(logits.astype(float) / 2)
+    ) / 2  # the sigmoid, without overflow
     bins = np.minimum((10 * probabilities).astype(int), 9)
     return float(np.abs(np.bincount(bins, probabilities - labels)).sum() / len(logits))
 
 
-def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray) -> dict[str, float]:
+def node_metrics(
+    predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
+) -> dict[str, float]:
     """Compute accuracy, the F1 score of class 1, and the differences of statistical parity and equal opportunity.
 
     The latter are those of the paper's section Evaluation Metrics. What is missing is NaN.
@@ -128,10 +161,16 @@ def node_metrics(predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarra
     Raises:
         ValueError: predictions or labels other than 0 and 1 or masked, groups that are none, or another shape.
     """
-    decided, truth, values = _binary(predicted, "predictions"), _binary(labels, "labels"), groups.values(sensitive)
+    decided, truth, values = (
+        _binary(predicted, "predictions"),
+        _binary(labels, "labels"),
+        groups.values(sensitive),
+    )
     if not (decided.ndim == 1 and decided.shape == truth.shape == values.shape):
         shapes = f"{decided.shape}, {truth.shape} and {values.shape}"
-        raise ValueError(f"predictions, labels and groups must have one shape (n,), got {shapes}")
+        raise ValueError(
+            f"predictions, labels and groups must have one shape (n,), got {shapes}"
+        )
     names, numbers = np.unique(values, return_inverse=True)
     decisions = Decisions(decided, 0.5, decided, truth, numbers, len(names))
     return {

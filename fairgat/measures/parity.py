@@ -29,7 +29,9 @@ def parity_parts(counts: np.ndarray) -> tuple[float, float]:
     if not sizes.all():
         return math.nan, math.nan
     p, q = sizes / sizes.sum(axis=1, keepdims=True), counts[:, :, 1] / sizes
-    return float(((p[1] - p[0]) * (q[0] + q[1])).sum() / 2), float(((p[0] + p[1]) * (q[1] - q[0])).sum() / 2)
+    return float(((p[1] - p[0]) * (q[0] + q[1])).sum() / 2), float(
+        ((p[0] + p[1]) * (q[1] - q[0])).sum() / 2
+    )
 
 
 def parts(decisions: Decisions) -> tuple[float, float]:

@@ -77,7 +77,11 @@ class Measure:
     def which_of(self, name: str) -> str:
         """The group or the attribute in a name such as `{name}_0`; empty where it is not one of this measure's."""
         which = name.removeprefix(f"{self.name}_")
-        if which == name or not self.by or (self.by == "group" and not which.isdecimal()):
+        if (
+            which == name
+            or not self.by
+            or (self.by == "group" and not which.isdecimal())
+        ):
             return ""
         return which
 
@@ -87,7 +91,9 @@ class Measure:
 
 
 def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> Measure:
-    return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored"))
+    return Measure(
+        name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored")
+    )
 
 
 def _aucs(decisions: Decisions) -> np.ndarray:
@@ -99,11 +105,20 @@ def _calibration(decisions: Decisions) -> np.ndarray:
 
 
 ACCURACY = Measure(
-    "accuracy", "Accuracy", "Accuracy", lambda d: rates.accuracy(d.positive, d.labels), "higher",
+    "accuracy",
+    "Accuracy",
+    "Accuracy",
+    lambda d: rates.accuracy(d.positive, d.labels),
+    "higher",
     ("utility", "audited", "shown", "explored"),
-)  # fmt: skip
+)
 AUC = Measure(
-    "auc", "AUC", "AUC", lambda d: rates.area_under_roc(d.scores, d.labels), "higher", ("utility", "explored")
+    "auc",
+    "AUC",
+    "AUC",
+    lambda d: rates.area_under_roc(d.scores, d.labels),
+    "higher",
+    ("utility", "explored"),
 )
 
 MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two groups
@@ -111,67 +126,152 @@ MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two gro
 MEASURES: Mapping[Task, tuple[Measure, ...]] = {
     NodeTraining.task: (
         ACCURACY,
-        _gap("statistical_parity", "ΔSP", r"$\Delta_{S P}$", lambda d: d.gap(rates.positive_rates)),
-        _gap("equal_opportunity", "ΔEO", r"$\Delta_{E O}$", lambda d: d.gap(rates.true_positive_rates)),
-        Measure("parity_labels", "ΔSP, labels' part", r"$\Delta_{S P}$, labels' part", lambda d: parity.parts(d)[0]),
-        Measure("parity_errors", "ΔSP, errors' part", r"$\Delta_{S P}$, errors' part", lambda d: parity.parts(d)[1]),
+        _gap(
+            "statistical_parity",
+            "ΔSP",
+            r"$\Delta_{S P}$",
+            lambda d: d.gap(rates.positive_rates),
+        ),
+        _gap(
+            "equal_opportunity",
+            "ΔEO",
+            r"$\Delta_{E O}$",
+            lambda d: d.gap(rates.true_positive_rates),
+        ),
+        Measure(
+            "parity_labels",
+            "ΔSP, labels' part",
+            r"$\Delta_{S P}$, labels' part",
+            lambda d: parity.parts(d)[0],
+        ),
+        Measure(
+            "parity_errors",
+            "ΔSP, errors' part",
+            r"$\Delta_{S P}$, errors' part",
+            lambda d: parity.parts(d)[1],
+        ),
         Measure("f1", "F1", "F1", lambda d: rates.f1(d.positive, d.labels), "higher"),
         AUC,
         Measure(
-            "worst_group_accuracy", "Worst-group accuracy", "Worst-group accuracy",
-            lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))), "higher", ("explored",),
-        ),
-        Measure(
-            "auc_gap", "ΔAUC", r"$\Delta_{AUC}$", lambda d: rates.gap(_aucs(d)), "lower", ("explored",),
-        ),
-        Measure(
-            "calibration_gap", "ΔECE", r"$\Delta_{ECE}$", lambda d: rates.gap(_calibration(d)), "lower",
+            "worst_group_accuracy",
+            "Worst-group accuracy",
+            "Worst-group accuracy",
+            lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))),
+            "higher",
             ("explored",),
         ),
         Measure(
-            "statistical_parity", "ΔSP by {which}", r"$\Delta_{S P}$ by {which}",
-            lambda d: d.gap_by_attribute(rates.positive_rates), "lower", by="attribute",
+            "auc_gap",
+            "ΔAUC",
+            r"$\Delta_{AUC}$",
+            lambda d: rates.gap(_aucs(d)),
+            "lower",
+            ("explored",),
         ),
         Measure(
-            "equal_opportunity", "ΔEO by {which}", r"$\Delta_{E O}$ by {which}",
-            lambda d: d.gap_by_attribute(rates.true_positive_rates), "lower", by="attribute",
+            "calibration_gap",
+            "ΔECE",
+            r"$\Delta_{ECE}$",
+            lambda d: rates.gap(_calibration(d)),
+            "lower",
+            ("explored",),
         ),
         Measure(
-            "accuracy", "Accuracy | s={which}", r"Accuracy $\mid s{=}{which}$",
-            lambda d: metrics.accuracies(d.counts), by="group",
+            "statistical_parity",
+            "ΔSP by {which}",
+            r"$\Delta_{S P}$ by {which}",
+            lambda d: d.gap_by_attribute(rates.positive_rates),
+            "lower",
+            by="attribute",
         ),
         Measure(
-            "positive_rate", "ŷ=1 | s={which}", r"$\hat{y}{=}1 \mid s{=}{which}$",
-            lambda d: rates.positive_rates(d.counts), by="group",
+            "equal_opportunity",
+            "ΔEO by {which}",
+            r"$\Delta_{E O}$ by {which}",
+            lambda d: d.gap_by_attribute(rates.true_positive_rates),
+            "lower",
+            by="attribute",
         ),
         Measure(
-            "true_positive_rate", "TPR | s={which}", r"TPR $\mid s{=}{which}$",
-            lambda d: rates.true_positive_rates(d.counts), by="group",
+            "accuracy",
+            "Accuracy | s={which}",
+            r"Accuracy $\mid s{=}{which}$",
+            lambda d: metrics.accuracies(d.counts),
+            by="group",
+        ),
+        Measure(
+            "positive_rate",
+            "ŷ=1 | s={which}",
+            r"$\hat{y}{=}1 \mid s{=}{which}$",
+            lambda d: rates.positive_rates(d.counts),
+            by="group",
+        ),
+        Measure(
+            "true_positive_rate",
+            "TPR | s={which}",
+            r"TPR $\mid s{=}{which}$",
+            lambda d: rates.true_positive_rates(d.counts),
+            by="group",
         ),
         Measure("auc", "AUC | s={which}", r"AUC $\mid s{=}{which}$", _aucs, by="group"),
         Measure(
-            "calibration_error", "ECE | s={which}", r"ECE $\mid s{=}{which}$", _calibration, by="group",
+            "calibration_error",
+            "ECE | s={which}",
+            r"ECE $\mid s{=}{which}$",
+            _calibration,
+            by="group",
         ),
     ),
     LinkTraining.task: (
         ACCURACY,
-        _gap("dp_mixed", "ΔDP_m", r"$\Delta DP_{m}$", lambda d: d.gap(rates.positive_rates, "mixed")),
+        _gap(
+            "dp_mixed",
+            "ΔDP_m",
+            r"$\Delta DP_{m}$",
+            lambda d: d.gap(rates.positive_rates, "mixed"),
+        ),
         _gap("eo_mixed", "ΔEO_m", r"$\Delta EO_{m}$", lambda d: d.odds("mixed")),
-        _gap("dp_group", "ΔDP_g", r"$\Delta DP_{g}$", lambda d: d.gap(rates.positive_rates, "group")),
+        _gap(
+            "dp_group",
+            "ΔDP_g",
+            r"$\Delta DP_{g}$",
+            lambda d: d.gap(rates.positive_rates, "group"),
+        ),
         _gap("eo_group", "ΔEO_g", r"$\Delta EO_{g}$", lambda d: d.odds("group")),
-        _gap("dp_subgroup", "ΔDP_s", r"$\Delta DP_{s}$", lambda d: d.gap(rates.positive_rates, "subgroup")),
+        _gap(
+            "dp_subgroup",
+            "ΔDP_s",
+            r"$\Delta DP_{s}$",
+            lambda d: d.gap(rates.positive_rates, "subgroup"),
+        ),
         _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", lambda d: d.odds("subgroup")),
         AUC,
         # Neither calibration nor a worst group: how many of the pairs are links is the split's choice.
-        Measure("auc_intra", "AUC within groups", "AUC within groups", lambda d: d.auc_of_pairs()[0], "higher"),
-        Measure("auc_inter", "AUC across groups", "AUC across groups", lambda d: d.auc_of_pairs()[1], "higher"),
         Measure(
-            "auc_mixed", "ΔAUC_m", r"$\Delta AUC_{m}$", lambda d: rates.gap(d.auc_of_pairs()), "lower",
+            "auc_intra",
+            "AUC within groups",
+            "AUC within groups",
+            lambda d: d.auc_of_pairs()[0],
+            "higher",
+        ),
+        Measure(
+            "auc_inter",
+            "AUC across groups",
+            "AUC across groups",
+            lambda d: d.auc_of_pairs()[1],
+            "higher",
+        ),
+        Measure(
+            "auc_mixed",
+            "ΔAUC_m",
+            r"$\Delta AUC_{m}$",
+            lambda d: rates.gap(d.auc_of_pairs()),
+            "lower",
             ("explored",),
         ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
     ),
-}  # fmt: skip
+}
 
 
 def of_task(task: str, *roles: Role) -> tuple[Measure, ...]:
@@ -209,11 +309,16 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
         try:
             value = measure.of(decisions)
         except Exception as error:  # noqa: BLE001: whatever is wrong in a measure of one's own
-            raise ConfigError(f"the measure {measure.name} failed: {type(error).__name__}: {error}") from error
+            raise ConfigError(
+                f"the measure {measure.name} failed: {type(error).__name__}: {error}"
+            ) from error
         if measure.by == "group":
             value = dict(enumerate(value))
         if measure.by:
-            values |= {f"{measure.name}_{which}": _number(measure, each) for which, each in value.items()}
+            values |= {
+                f"{measure.name}_{which}": _number(measure, each)
+                for which, each in value.items()
+            }
         else:
             values[measure.name] = _number(measure, value)
     return values
@@ -223,8 +328,12 @@ def _number(measure: Measure, value: Any) -> float:
     """A measure's value. An infinite one is missing, unless cells are chosen by it: they are not chosen then."""
     if np.ndim(value):
         shape = np.shape(value)
-        raise ConfigError(f"the measure {measure.name} gave {shape} numbers: with `by` there is one for each group")
+        raise ConfigError(
+            f"the measure {measure.name} gave {shape} numbers: with `by` there is one for each group"
+        )
     if not isinstance(value, Real):
-        raise ConfigError(f"the measure {measure.name} gave {value!r} in place of a number")
+        raise ConfigError(
+            f"the measure {measure.name} gave {value!r} in place of a number"
+        )
     chosen = {"utility", "chosen"} & set(measure.roles)
     return float(value) if chosen or not math.isinf(value) else math.nan

@@ -25,9 +25,13 @@ def module(name: str) -> ModuleType:
     try:
         imported = importlib.import_module(f"fairgat.{path.replace('/', '.')}")
     except Exception as error:  # noqa: BLE001: whatever runs at the import of a method of one's own
-        raise ConfigError(f"fairgat/{path}.py cannot be imported: {type(error).__name__}: {error}") from None
+        raise ConfigError(
+            f"fairgat/{path}.py cannot be imported: {type(error).__name__}: {error}"
+        ) from None
     if not hasattr(imported, "Settings"):
-        raise ConfigError(f"fairgat/{path}.py has no class Settings; see docs/extending.md")
+        raise ConfigError(
+            f"fairgat/{path}.py has no class Settings; see docs/extending.md"
+        )
     return imported
 
 
@@ -36,12 +40,17 @@ def implementation(name: str, task: Task) -> type:
     title = task.title().replace("_", "")
     cls = getattr(module(name), title, None)
     if cls is None:
-        raise ConfigError(f"fairgat/{method_path(name)}.py has no class {title}: it does not do {task}")
+        raise ConfigError(
+            f"fairgat/{method_path(name)}.py has no class {title}: it does not do {task}"
+        )
     return cls
 
 
 def settings(
-    name: str, values: dict[str, Any], path: str = "settings", paths: Mapping[str, str] | None = None
+    name: str,
+    values: dict[str, Any],
+    path: str = "settings",
+    paths: Mapping[str, str] | None = None,
 ) -> Model:
     """Validate a method's settings, with one cell's hyperparameters; `paths` are of keys that stand elsewhere."""
     model = module(name).Settings
@@ -54,21 +63,35 @@ def settings(
 def check(config: Config) -> None:
     """Check the module, tasks, settings and each cell of the grids of every method that is run. Imports torch."""
     run = [name for name in config.methods if not config.only or name in config.only]
-    problems = dict.fromkeys(problem for name in run for problem in _problems(name, config))  # each once, in order
+    problems = dict.fromkeys(
+        problem for name in run for problem in _problems(name, config)
+    )  # each once, in order
     if problems:
-        raise ConfigError("the configuration is not valid:\n" + "\n".join(f"  {line}" for line in problems))
+        raise ConfigError(
+            "the configuration is not valid:\n"
+            + "\n".join(f"  {line}" for line in problems)
+        )
 
 
 def _problems(name: str, config: Config) -> Iterator[str]:
     entry = config.methods[name]
     try:
         for task in entry.tasks:
-            if implementation(config.module(name), task).needs_debiased and not entry.debiased:
-                raise ConfigError(f"it trains on a debiased graph: set methods.{name}.debiased to true")
+            if (
+                implementation(config.module(name), task).needs_debiased
+                and not entry.debiased
+            ):
+                raise ConfigError(
+                    f"it trains on a debiased graph: set methods.{name}.debiased to true"
+                )
     except ConfigError as error:
         yield f"methods.{name}: {error}"
         return
-    invalid = [problem for path, grid in _grids(name, entry).items() for problem in _invalid(name, path, grid, config)]
+    invalid = [
+        problem
+        for path, grid in _grids(name, entry).items()
+        for problem in _invalid(name, path, grid, config)
+    ]
     yield from invalid or _unknown_data_sets(name, entry, config)
     for key in entry.settings.keys() & {*entry.grid}.union(*entry.grids.values()):
         yield f"methods.{name}.settings.{key}: a grid has it, too, and would win; keep one"
@@ -85,14 +108,20 @@ def _unknown_data_sets(name: str, entry: Entry, config: Config) -> Iterator[str]
 def _grids(name: str, entry: Entry) -> dict[str, dict[str, list]]:
     """List a method's grids, and its published cells as grids of one, by their path in config.yaml."""
     grids = {f"methods.{name}.grid": entry.grid}
-    grids |= {f"methods.{name}.grids.{dataset}": grid for dataset, grid in entry.grids.items()}
+    grids |= {
+        f"methods.{name}.grids.{dataset}": grid for dataset, grid in entry.grids.items()
+    }
     return grids | {
-        f"methods.{name}.published.{dataset}": {key: [value] for key, value in cell.items()}
+        f"methods.{name}.published.{dataset}": {
+            key: [value] for key, value in cell.items()
+        }
         for dataset, cell in entry.published.items()
     }
 
 
-def _invalid(name: str, path: str, grid: dict[str, list], config: Config) -> Iterator[str]:
+def _invalid(
+    name: str, path: str, grid: dict[str, list], config: Config
+) -> Iterator[str]:
     """Say what is wrong with the cells of a grid, beside the method's fixed settings."""
     given = config.methods[name].settings
     fixed = dict.fromkeys(given.keys() - grid.keys(), f"methods.{name}.settings")

@@ -38,7 +38,9 @@ class BiasedConv(GATConv):
         over_sources: whether the softmax is taken over the edges out of each node.
     """
 
-    def __init__(self, *arguments, sensitive: Tensor, over_sources: bool = False, **options) -> None:
+    def __init__(
+        self, *arguments, sensitive: Tensor, over_sources: bool = False, **options
+    ) -> None:
         super().__init__(*arguments, **options)
         self.over_sources = over_sources
         self.b = nn.Parameter(torch.rand(1))
@@ -50,15 +52,21 @@ class BiasedConv(GATConv):
         group = self.b * self.sensitive.to(source.dtype)
         return source - group, target + group
 
-    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+    def attend(
+        self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None
+    ) -> Tensor:
         if not self.over_sources:
             return super().attend(source, target, graph, keep)
         if keep is not None:
-            raise ValueError("the softmax over sources is that of the whole graph: pass no `keep`")
+            raise ValueError(
+                "the softmax over sources is that of the whole graph: pass no `keep`"
+            )
         nodes = graph.source.long()
         e = leaky_relu(source[:, nodes] + target[:, graph.target], self.negative_slope)
         index = nodes.expand_as(e)
-        top = torch.full_like(source, -torch.inf).scatter_reduce(1, index, e.detach(), "amax")
+        top = torch.full_like(source, -torch.inf).scatter_reduce(
+            1, index, e.detach(), "amax"
+        )
         weight = (e - top[:, nodes]).exp()
         return weight / torch.zeros_like(source).scatter_add(1, index, weight)[:, nodes]
 
@@ -70,5 +78,9 @@ class NodeClassification(NodeMethod):
     def build(self) -> nn.Module:
         """Make GAT's network of these layers."""
         groups, over_sources = self.task.sensitive, self.settings.softmax == "sources"
-        options = {"sensitive": groups, "over_sources": over_sources, "negative_slope": self.settings.negative_slope}
+        options = {
+            "sensitive": groups,
+            "over_sources": over_sources,
+            "negative_slope": self.settings.negative_slope,
+        }
         return self.task.network(attention_layer(BiasedConv, self.task, **options))

@@ -52,7 +52,9 @@ class Method:
     for_two_groups = ""
 
     @classmethod
-    def prepare(cls, graph: Graph, settings: Model, debiased: str | Path | None) -> Graph:
+    def prepare(
+        cls, graph: Graph, settings: Model, debiased: str | Path | None
+    ) -> Graph:
         """Make the graph to train on; labels, groups and the numbering of nodes stay.
 
         Raises:
@@ -123,14 +125,18 @@ class Method:
     @cached_property
     def _replayed(self) -> Callable[[Tensor], Tensor]:
         """The network on its graph, whose passes forward and backward are each launched as one CUDA graph."""
-        return torch.cuda.make_graphed_callables(_OnGraph(self.model, self.csr), (self.task.features,))
+        return torch.cuda.make_graphed_callables(
+            _OnGraph(self.model, self.csr), (self.task.features,)
+        )
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
         """Check an output's shape, and that it is that of another pass of evaluation."""
         where, nodes = type(self).__module__, self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
-            raise ConfigError(f"{where}: the network's output must have shape {wanted}, got {tuple(output.shape)}")
+            raise ConfigError(
+                f"{where}: the network's output must have shape {wanted}, got {tuple(output.shape)}"
+            )
         if not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
             raise ConfigError(
                 f"{where}: two passes of the network differ. If only those of training do, as with dropout or batch "
@@ -157,8 +163,17 @@ class Method:
 
     def _check_trained(self) -> None:
         """Check that an optimizer of the method has every module of it that has a gradient."""
-        optimizers = [each for each in vars(self).values() if isinstance(each, torch.optim.Optimizer)]
-        trained = {id(each) for one in optimizers for group in one.param_groups for each in group["params"]}
+        optimizers = [
+            each
+            for each in vars(self).values()
+            if isinstance(each, torch.optim.Optimizer)
+        ]
+        trained = {
+            id(each)
+            for one in optimizers
+            for group in one.param_groups
+            for each in group["params"]
+        }
         for name, part in vars(self).items():
             own = part.parameters() if isinstance(part, nn.Module) else ()
             if any(each.grad is not None and id(each) not in trained for each in own):
@@ -169,7 +184,9 @@ class Method:
 
     def adam(self, parameters) -> Adam:
         training = self.task.training
-        return Adam(parameters, lr=training.learning_rate, weight_decay=training.weight_decay)
+        return Adam(
+            parameters, lr=training.learning_rate, weight_decay=training.weight_decay
+        )
 
 
 class _OnGraph(nn.Module):
@@ -219,7 +236,11 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
     return layer
 
 
-def attention_layer(conv: Callable[..., GATConv], task: Task, **options) -> Callable[[int, int], GATConv]:
+def attention_layer(
+    conv: Callable[..., GATConv], task: Task, **options
+) -> Callable[[int, int], GATConv]:
     """Make a factory of `conv` layers: input and output width in, a layer with the protocol's heads out."""
     heads, dropout = task.training.heads, task.training.dropout
-    return lambda inputs, outputs: conv(inputs, outputs // heads, heads, dropout=dropout, **options)
+    return lambda inputs, outputs: conv(
+        inputs, outputs // heads, heads, dropout=dropout, **options
+    )

@@ -51,13 +51,24 @@ class NodeClassification(OnDrawnEdges, NodeMethod):
     @cached_property
     def _neighbourhoods(self) -> "Neighbourhoods":
         csr, sensitive = self.task.plain_csr, self.task.graph.sensitive
-        nodes, source, target = len(sensitive), csr.source.numpy(force=True), csr.target.numpy(force=True)
+        nodes, source, target = (
+            len(sensitive),
+            csr.source.numpy(force=True),
+            csr.target.numpy(force=True),
+        )
         loops = source == target
-        segment = 2 * target + np.where(sensitive[source] == sensitive[target], OWN, OTHER)
+        segment = 2 * target + np.where(
+            sensitive[source] == sensitive[target], OWN, OTHER
+        )
         sizes = np.bincount(segment[~loops], minlength=2 * nodes).reshape(nodes, 2)
         own, other = sizes[:, OWN], sizes[:, OTHER]
         rarer = np.minimum(own, other)
-        alone = np.minimum(np.maximum(self.settings.at_least, ((own + 3) * self.settings.beta).astype(int)), own)
+        alone = np.minimum(
+            np.maximum(
+                self.settings.at_least, ((own + 3) * self.settings.beta).astype(int)
+            ),
+            own,
+        )
         quota = np.empty_like(sizes)
         quota[:, OWN] = np.where(other == 0, alone, np.maximum(rarer - 1, 0))
         quota[:, OTHER] = rarer

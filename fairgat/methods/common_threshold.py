@@ -21,6 +21,11 @@ class NodeClassification(NodeMethod):
         nodes = self.task.validation
         everyone = np.zeros(len(nodes), dtype=np.int64)
         (shift,) = thresholds(
-            output.numpy(force=True)[nodes], self.task.graph.labels[nodes], everyone, everyone == 0, limit=1.0, groups=1
+            output.numpy(force=True)[nodes],
+            self.task.graph.labels[nodes],
+            everyone,
+            everyone == 0,
+            limit=1.0,
+            groups=1,
         )
         return (output.double() - shift).to(output.dtype)

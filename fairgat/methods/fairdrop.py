@@ -36,7 +36,9 @@ class LinkPrediction(OnDrawnEdges, LinkMethod):
 
     def loss(self, output: Tensor) -> Tensor:
         """Compute the cross-entropy of kept edges against non-edges, half as many as all directed training edges."""
-        return link_loss(output, self.task.edge_index[:, self.kept], self.task.sample_non_edges())
+        return link_loss(
+            output, self.task.edge_index[:, self.kept], self.task.sample_non_edges()
+        )
 
     def draw(self) -> Tensor:
         """Draw (E,) bool by randomised response (section III-B): inter-edges with probability 1/2 + delta, else intra.
@@ -44,4 +46,6 @@ class LinkPrediction(OnDrawnEdges, LinkMethod):
         The two directions of an edge are drawn separately, as in the notebook.
         """
         inter = tensor(self.task.graph.inter_edges)
-        return torch.where(torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter)
+        return torch.where(
+            torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter
+        )

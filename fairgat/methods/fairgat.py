@@ -17,7 +17,10 @@ from fairgat.nn import CSRGraph, FairGATConv, Shares, balanced_shares
 
 
 class Settings(Model):
-    of_step: ClassVar[dict[int, set[str]]] = {1: {"alpha_chi_max", "cap", "shares", "retention"}, 3: {"eta", "center"}}
+    of_step: ClassVar[dict[int, set[str]]] = {
+        1: {"alpha_chi_max", "cap", "shares", "retention"},
+        3: {"eta", "center"},
+    }
 
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
@@ -41,17 +44,27 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _one_share(self) -> "Settings":
-        if self.retention is not None and (self.shares == "paper" or "alpha_chi_max" in self.model_fields_set):
-            raise ValueError("`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them")
+        if self.retention is not None and (
+            self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
+        ):
+            raise ValueError(
+                "`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them"
+            )
         if not self.cap and (self.shares == "balanced" or self.retention is not None):
-            raise ValueError("`cap` is about the paper's shares: balanced ones have none")
+            raise ValueError(
+                "`cap` is about the paper's shares: balanced ones have none"
+            )
         return self
 
     @model_validator(mode="after")
     def _of_a_step_that_is_taken(self) -> "Settings":
         for step, keys in self.of_step.items():
-            if step not in self.steps and (given := sorted(keys & self.model_fields_set)):
-                raise ValueError(f"`{given[0]}` is of step {step}, which `steps` leaves out")
+            if step not in self.steps and (
+                given := sorted(keys & self.model_fields_set)
+            ):
+                raise ValueError(
+                    f"`{given[0]}` is of step {step}, which `steps` leaves out"
+                )
         return self
 
 
@@ -84,9 +97,13 @@ class _FairGAT(Method):
     def csr(self) -> CSRGraph:
         """The training graph, cut as S1 needs it."""
         if not isinstance(self.shares, Shares):
-            return self.task.plain_csr if self.shares is None else self.task.segmented_csr
+            return (
+                self.task.plain_csr if self.shares is None else self.task.segmented_csr
+            )
         task = self.task
-        return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, task.sensitive, shares=self.shares)
+        return CSRGraph.from_edge_index(
+            task.edge_index, task.graph.num_nodes, task.sensitive, shares=self.shares
+        )
 
     def conv(self) -> Callable[..., FairGATConv]:
         """Choose the kind of layer; a variant may have its own."""
@@ -104,7 +121,13 @@ class _FairGAT(Method):
     def layer(self):
         """Make a factory of attention layers with the steps that are on."""
         loops = self.csr.add_self_loops
-        return attention_layer(self.conv(), self.task, alpha_chi=self.shares, add_self_loops=loops, **self.options())
+        return attention_layer(
+            self.conv(),
+            self.task,
+            alpha_chi=self.shares,
+            add_self_loops=loops,
+            **self.options(),
+        )
 
     def build(self) -> nn.Module:
         return self.task.network(self.layer(), **self.options())

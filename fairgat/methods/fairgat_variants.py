@@ -16,10 +16,21 @@ from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
-from fairgat.nn.normalise import Features, inverse_deviation, moments, rounding, spectrally_normalised, standardise
+from fairgat.nn.normalise import (
+    Features,
+    inverse_deviation,
+    moments,
+    rounding,
+    spectrally_normalised,
+    standardise,
+)
 
-NORMAL_QUARTILE = 0.6745  # half of a normal distribution lies within so many deviations of its median
-CLIPPED_AT = 3.0  # robust deviations: of a normal column 3 values in 1,000 lie further out
+NORMAL_QUARTILE = (
+    0.6745  # half of a normal distribution lies within so many deviations of its median
+)
+CLIPPED_AT = (
+    3.0  # robust deviations: of a normal column 3 values in 1,000 lie further out
+)
 
 
 class Settings(original.Settings):
@@ -59,9 +70,13 @@ class Settings(original.Settings):
     def _one_at_a_time(self) -> "Settings":
         changed = [*self.changed, *["center"] * self.center]
         if len(changed) > 1:
-            raise ValueError(f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}")
+            raise ValueError(
+                f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}"
+            )
         if self.scores == "unscaled" and 3 not in self.steps:
-            raise ValueError("`scores: unscaled` is of step 3, which `steps` leaves out")
+            raise ValueError(
+                "`scores: unscaled` is of step 3, which `steps` leaves out"
+            )
         return self
 
     @property
@@ -74,7 +89,9 @@ class Settings(original.Settings):
 class OneSidedShare(FairGATConv):
     """A layer in which a row with one kind of edges attends with only their share, so that its sum is below one."""
 
-    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+    def attend(
+        self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None
+    ) -> Tensor:
         """Take S1, then scale each row of attention to its share: 1 for rows with both kinds of edges."""
         intra, inter = graph.segptr.diff().view(-1, 2).unbind(1)
         share = source.new_ones(graph.num_rows)
@@ -88,7 +105,11 @@ class _WithStepTwo(FairGATConv):
 
     def weight(self) -> Tensor:
         """W (H * C, F_in) after S2."""
-        return spectrally_normalised(self.lin.weight) if self.spectral_norm else self.lin.weight
+        return (
+            spectrally_normalised(self.lin.weight)
+            if self.spectral_norm
+            else self.lin.weight
+        )
 
 
 class UnscaledScores(_WithStepTwo):
@@ -105,7 +126,11 @@ class ConstantDeviation(_WithStepTwo):
     def normalise(self, features: Features) -> Features:
         """S3 of C and of Z."""
         scaled = super().normalise(features)
-        return scaled if scaled.scale is None else replace(scaled, scale=scaled.scale.detach())
+        return (
+            scaled
+            if scaled.scale is None
+            else replace(scaled, scale=scaled.scale.detach())
+        )
 
 
 def scaled_by_a_constant(z: Tensor, eta: float) -> Tensor:
@@ -136,7 +161,9 @@ def clipped_and_scaled(x: Tensor, eta: float) -> Tensor:
     """S3 of x (N, ...), whose outliers are clipped first."""
     median, deviation = robust_deviation(x)
     reach = CLIPPED_AT * deviation
-    return standardise(torch.maximum(torch.minimum(x, median + reach), median - reach), eta)
+    return standardise(
+        torch.maximum(torch.minimum(x, median + reach), median - reach), eta
+    )
 
 
 class OtherScale(FairGATConv):
@@ -144,19 +171,31 @@ class OtherScale(FairGATConv):
 
     scales_by_step_3 = False
 
-    def __init__(self, *arguments, scale: Callable[[Tensor, float], Tensor], **options) -> None:
+    def __init__(
+        self, *arguments, scale: Callable[[Tensor, float], Tensor], **options
+    ) -> None:
         super().__init__(*arguments, **options)
         self.scale = scale
 
     def normalise(self, features: Features) -> Features:
         """Scale C, and then Z."""
-        return features if self.eta is None else Features(self.scale(features.multiplied(), self.eta))
+        return (
+            features
+            if self.eta is None
+            else Features(self.scale(features.multiplied(), self.eta))
+        )
 
 
 class OtherLogit(NodeClassifier):
     """A network whose logit is scaled by `scale` in place of S3; its weight has S2."""
 
-    def __init__(self, *arguments, scale: Callable[[Tensor, float], Tensor], eta: float | None, **options) -> None:
+    def __init__(
+        self,
+        *arguments,
+        scale: Callable[[Tensor, float], Tensor],
+        eta: float | None,
+        **options,
+    ) -> None:
         super().__init__(*arguments, **options)
         self.eta, self.scale = eta, scale
 
@@ -182,7 +221,10 @@ _LAYERS = {
     ("scores", "equal"): EqualScores,
     ("deviation", "constant"): ConstantDeviation,
 }
-_SCALES = {("deviation", "robust"): scaled_robustly, ("outliers", "clipped"): clipped_and_scaled}
+_SCALES = {
+    ("deviation", "robust"): scaled_robustly,
+    ("outliers", "clipped"): clipped_and_scaled,
+}
 _LOGITS = _SCALES | {("deviation", "constant"): scaled_by_a_constant}
 
 
@@ -209,7 +251,9 @@ class _Variant:
             drawn = torch.Generator(sensitive.device).manual_seed(torch.initial_seed())
             sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]
         groups = None if self.shares is None else sensitive
-        return CSRGraph.from_edge_index(task.edge_index, task.graph.num_nodes, groups, self.settings.self_loops)
+        return CSRGraph.from_edge_index(
+            task.edge_index, task.graph.num_nodes, groups, self.settings.self_loops
+        )
 
 
 class NodeClassification(_Variant, original.NodeClassification):
@@ -219,7 +263,13 @@ class NodeClassification(_Variant, original.NodeClassification):
         if self.settings.logit == "unscaled":
             options["eta"] = None
         if scale := _LOGITS.get(self.decision):
-            return OtherLogit(self.layer(), task.graph.num_features, task.training.hidden, scale=scale, **options)
+            return OtherLogit(
+                self.layer(),
+                task.graph.num_features,
+                task.training.hidden,
+                scale=scale,
+                **options,
+            )
         return task.network(self.layer(), **options)
 
 

@@ -58,8 +58,12 @@ class NodeClassification(NodeMethod):
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
         self.labels = task.labels[task.train].to(task.features.dtype)
-        self.group = (2 * self.labels + task.sensitive[task.train]).long()  # (n,) 0 .. 3
-        self.members = [(self.group == group).nonzero().squeeze(1) for group in range(4)]
+        self.group = (
+            2 * self.labels + task.sensitive[task.train]
+        ).long()  # (n,) 0 .. 3
+        self.members = [
+            (self.group == group).nonzero().squeeze(1) for group in range(4)
+        ]
         for group, members in enumerate(self.members):
             if not len(members):
                 raise NotDefined(
@@ -68,7 +72,9 @@ class NodeClassification(NodeMethod):
                 )
         graph = task.plain_csr
         self.degree = graph.rowptr.diff()
-        self.neighbours = graph.source[torch.isin(graph.target, task.train)]  # of one training node after the other
+        self.neighbours = graph.source[
+            torch.isin(graph.target, task.train)
+        ]  # of one training node after the other
 
     def embed(self) -> Tensor:
         model, graph = self.model, self.task.plain_csr
@@ -84,12 +90,16 @@ class NodeClassification(NodeMethod):
 
     def draw(self) -> Mixture:
         """Draw partners, ratios and neighbours."""
-        flipped = 2 if torch.rand(()) < self.settings.eta else 1  # the bit of a group's number: label, or attribute
+        flipped = (
+            2 if torch.rand(()) < self.settings.eta else 1
+        )  # the bit of a group's number: label, or attribute
         partner = torch.empty_like(self.group)
         for group, members in enumerate(self.members):
             others = self.members[group ^ flipped]
             partner[members] = others[torch.randint(len(others), members.shape)]
-        beta = torch.distributions.Beta(*torch.full((2, len(partner)), self.settings.concentration))
+        beta = torch.distributions.Beta(
+            *torch.full((2, len(partner)), self.settings.concentration)
+        )
         return Mixture(partner, beta.sample(), self.draw_neighbours())
 
     def draw_neighbours(self) -> CSRGraph:
@@ -97,14 +107,25 @@ class NodeClassification(NodeMethod):
 
         As in the authors' `neighbor_sampling`, the node's own self-loop is one of them.
         """
-        nodes, train, available = len(self.degree), self.task.train, self.degree[self.task.train]
-        wanted = torch.minimum(self.degree[torch.randint(nodes, train.shape)], available)
+        nodes, train, available = (
+            len(self.degree),
+            self.task.train,
+            self.degree[self.task.train],
+        )
+        wanted = torch.minimum(
+            self.degree[torch.randint(nodes, train.shape)], available
+        )
         uniform = torch.rand(len(self.neighbours), dtype=torch.float32)
         rowptr = torch.zeros(len(train) + 1, dtype=torch.int64)
         rowptr[1:] = (wanted + 1).cumsum(0)
-        arrays = (each.numpy(force=True) for each in (self.neighbours, available, wanted, uniform))
+        arrays = (
+            each.numpy(force=True)
+            for each in (self.neighbours, available, wanted, uniform)
+        )
         source = tensor(sample_rows(*arrays, nodes))
-        return CSRGraph(nodes + len(train), 1, rowptr, rowptr, source, torch.arange(len(source)))
+        return CSRGraph(
+            nodes + len(train), 1, rowptr, rowptr, source, torch.arange(len(source))
+        )
 
     def classify(self, mixture: Mixture) -> Tensor:
         """(n,) logits of the synthetic nodes, which receive messages and send none."""
@@ -112,7 +133,9 @@ class NodeClassification(NodeMethod):
         x, ratio = self.task.features, mixture.ratio[:, None]
         mixed = ratio * x[train] + (1 - ratio) * x[train[mixture.partner]]
         mixed = _at_rows(self.model.conv1, torch.cat([x, mixed]), mixture.graph)
-        return self.model.classify(_at_rows(self.model.conv2, torch.cat([self.h, mixed]), mixture.graph))
+        return self.model.classify(
+            _at_rows(self.model.conv2, torch.cat([self.h, mixed]), mixture.graph)
+        )
 
     def balanced(self, logits: Tensor, partner: Tensor, ratio: Tensor) -> Tensor:
         """Mix the cross-entropies of logits (n,) with both nodes' labels, each weighted by its group.
@@ -132,7 +155,9 @@ class NodeClassification(NodeMethod):
             weight = contribution.min() / (contribution + 1e-6)
         if self.settings.weights == "released":
             group = 2 * (group // 2) + other % 2
-        return (ratio * weight[group] * loss + (1 - ratio) * weight[other] * other_loss).mean()
+        return (
+            ratio * weight[group] * loss + (1 - ratio) * weight[other] * other_loss
+        ).mean()
 
 
 def _at_rows(conv: GATConv, x: Tensor, graph: CSRGraph) -> Tensor:

@@ -60,7 +60,11 @@ class NodeClassification(NodeMethod):
         adversary = group_loss(self.adversary(self.h), self.sensitive)
         covariance = absolute_covariance(self.sensitive, output.sigmoid())
         settings = self.settings
-        return super().loss(output) + settings.covariance_weight * covariance - settings.adversary_weight * adversary
+        return (
+            super().loss(output)
+            + settings.covariance_weight * covariance
+            - settings.adversary_weight * adversary
+        )
 
     def update(self, output: Tensor) -> dict[str, float]:
         """Step the classifier, then the adversary on the representations of the classifier's step."""
@@ -85,9 +89,13 @@ class NodeClassification(NodeMethod):
                 )
             known = known[torch.randperm(len(known))[: settings.sensitive_known]]
         hidden, dropout = task.training.hidden, settings.estimator_dropout
-        estimator = SensitiveEstimator(task.features, task.edge_index, hidden, dropout, columns(groups))
+        estimator = SensitiveEstimator(
+            task.features, task.edge_index, hidden, dropout, columns(groups)
+        )
         optimizer = Adam(
-            estimator.parameters(), lr=settings.estimator_learning_rate, weight_decay=settings.estimator_weight_decay
+            estimator.parameters(),
+            lr=settings.estimator_learning_rate,
+            weight_decay=settings.estimator_weight_decay,
         )
         for _ in range(settings.estimator_epochs):
             optimizer.zero_grad()
@@ -106,9 +114,18 @@ class SensitiveEstimator(nn.Module):
     linear layer, which no activation separates, so that an epoch aggregates as few columns as there are logits.
     """
 
-    def __init__(self, features: Tensor, edge_index: Tensor, hidden: int, dropout: float, logits: int = 1) -> None:
+    def __init__(
+        self,
+        features: Tensor,
+        edge_index: Tensor,
+        hidden: int,
+        dropout: float,
+        logits: int = 1,
+    ) -> None:
         super().__init__()
-        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(features.numpy(force=True).dtype)
+        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(
+            features.numpy(force=True).dtype
+        )
         self.aggregated = _Propagate.apply(self.adjacency, features)
         self.dropout = dropout
         self.conv1 = nn.Linear(features.size(1), hidden)
@@ -123,9 +140,13 @@ class SensitiveEstimator(nn.Module):
         h = self.conv1(self.aggregated).relu()
         weight = self.linear.weight @ self.conv2.weight  # (logits, hidden)
         if self.training and self.dropout:
-            h = h * torch.rand_like(h).ge_(self.dropout)  # a quarter of the time of torch.dropout's draws
+            h = h * torch.rand_like(h).ge_(
+                self.dropout
+            )  # a quarter of the time of torch.dropout's draws
             weight = weight / (1 - self.dropout)
-        return _Propagate.apply(self.adjacency, h @ weight.t()) + self.linear(self.conv2.bias)
+        return _Propagate.apply(self.adjacency, h @ weight.t()) + self.linear(
+            self.conv2.bias
+        )
 
 
 class _Propagate(torch.autograd.Function):
@@ -151,6 +172,8 @@ def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
 def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> csr_matrix:
     """(N, N) D^-1/2 (A + I) D^-1/2."""
     ones = np.ones(edge_index.size(1))
-    adjacency = csr_matrix((ones, edge_index.numpy(force=True)), shape=(num_nodes, num_nodes)) + identity(num_nodes)
+    adjacency = csr_matrix(
+        (ones, edge_index.numpy(force=True)), shape=(num_nodes, num_nodes)
+    ) + identity(num_nodes)
     scale = diags(1 / np.sqrt(adjacency.sum(axis=1).A1))
     return csr_matrix(scale @ adjacency @ scale)

@@ -55,8 +55,12 @@ class Settings(Model):
 
     @model_validator(mode="after")
     def _without_phi(self) -> "Settings":
-        if self.variant == "G" and (self.discriminator != "none" or not self.apply_at_test):
-            raise ValueError("variant G has no discriminator and the same graph at test: leave out both settings")
+        if self.variant == "G" and (
+            self.discriminator != "none" or not self.apply_at_test
+        ):
+            raise ValueError(
+                "variant G has no discriminator and the same graph at test: leave out both settings"
+            )
         return self
 
 
@@ -71,19 +75,36 @@ class NodeClassification(NodeMethod):
         if settings.variant == "G":
             return
         features, width = task.graph.num_features, settings.phi_width
-        hidden = [nn.Linear(features, width), nn.ReLU(), nn.Linear(width, width), nn.ReLU()]
-        self.model.phi = nn.Sequential(*hidden, nn.Linear(width, features))  # not a part of what `optimizer` steps
+        hidden = [
+            nn.Linear(features, width),
+            nn.ReLU(),
+            nn.Linear(width, width),
+            nn.ReLU(),
+        ]
+        self.model.phi = nn.Sequential(
+            *hidden, nn.Linear(width, features)
+        )  # not a part of what `optimizer` steps
         rate, decay = settings.phi_learning_rate, settings.phi_weight_decay
-        self.phi_optimizer = Adam(self.model.phi.parameters(), lr=rate, weight_decay=decay)
+        self.phi_optimizer = Adam(
+            self.model.phi.parameters(), lr=rate, weight_decay=decay
+        )
         nodes, h = means_of_other_group(task.features, task.edge_index, task.sensitive)
         if not len(nodes):
-            raise NotDefined("FairSIN learns from neighbours of the other group; no node of this graph has one")
-        fitted = torch.randperm(len(nodes))[: math.ceil((1 - settings.held_out) * len(nodes))]
+            raise NotDefined(
+                "FairSIN learns from neighbours of the other group; no node of this graph has one"
+            )
+        fitted = torch.randperm(len(nodes))[
+            : math.ceil((1 - settings.held_out) * len(nodes))
+        ]
         self.known, self.h = task.features[nodes[fitted]], h[fitted]
-        self.discriminator = nn.Linear(task.training.hidden, columns(task.graph.num_groups))
+        self.discriminator = nn.Linear(
+            task.training.hidden, columns(task.graph.num_groups)
+        )
         rate = settings.discriminator_learning_rate
         self.discriminator_optimizer = Adam(self.discriminator.parameters(), lr=rate)
-        self.fit_phi(settings.phi_first_steps if settings.variant == "F" else settings.phi_steps)
+        self.fit_phi(
+            settings.phi_first_steps if settings.variant == "F" else settings.phi_steps
+        )
 
     def build(self) -> nn.Module:
         """Make a GAT, in G with layers that give inter-edges more weight."""
@@ -92,7 +113,9 @@ class NodeClassification(NodeMethod):
         source, target = self.task.plain_csr.source.long(), self.task.plain_csr.target
         inter = self.task.sensitive[source] != self.task.sensitive[target]
         weight = 1 + self.settings.delta * inter.to(self.task.features.dtype)
-        return self.task.network(attention_layer(ReweightedConv, self.task, edge_weight=weight))
+        return self.task.network(
+            attention_layer(ReweightedConv, self.task, edge_weight=weight)
+        )
 
     def load(self, state: Mapping[str, Tensor]) -> None:
         super().load(state)
@@ -105,7 +128,10 @@ class NodeClassification(NodeMethod):
     def update(self, output: Tensor | None) -> dict[str, float]:
         """Step the classifier, in some epochs the discriminator, then phi, which is ready for the next epoch."""
         losses, settings = super().update(output), self.settings
-        if settings.discriminator != "none" and self.epoch % settings.discriminator_every == 0:
+        if (
+            settings.discriminator != "none"
+            and self.epoch % settings.discriminator_every == 0
+        ):
             losses["discriminator_loss"] = self.discriminate()
         if settings.variant == "full":
             losses["phi_loss"] = self.fit_phi(settings.phi_steps)
@@ -129,20 +155,28 @@ class NodeClassification(NodeMethod):
 
     def added(self) -> Tensor:
         """x + delta phi(x), (N, F)."""
-        return self.task.features + self.settings.delta * self.model.phi(self.task.features)
+        return self.task.features + self.settings.delta * self.model.phi(
+            self.task.features
+        )
 
     def discriminate(self) -> float:
         """Step the discriminator on the groups of all nodes, and encoder and phi (fixed in F) with or against it."""
         full = self.settings.variant == "full"
         h = self.model.embed(self.added() if full else self.x, self.task.plain_csr)
         if self.settings.discriminator == "adversarial":
-            h.register_hook(torch.neg)  # encoder and phi climb where the discriminator descends
+            h.register_hook(
+                torch.neg
+            )  # encoder and phi climb where the discriminator descends
         groups = membership(self.task.sensitive, self.task.graph.num_groups, h.dtype)
         loss = group_loss(self.discriminator(h), groups)
         for module in (self.model, self.discriminator):
             module.zero_grad()
         loss.backward()
-        for optimizer in (self.discriminator_optimizer, self.optimizer, self.phi_optimizer):
+        for optimizer in (
+            self.discriminator_optimizer,
+            self.optimizer,
+            self.phi_optimizer,
+        ):
             optimizer.step()  # without a gradient, the classifier's linear layer and F's phi stay
         return loss.item()
 
@@ -154,16 +188,24 @@ class ReweightedConv(GATConv):
         super().__init__(*arguments, **options)
         self.edge_weight = edge_weight
 
-    def attend(self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None) -> Tensor:
+    def attend(
+        self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None
+    ) -> Tensor:
         """Scale each row of attention (H, E) by the weights, and to sum 1 again."""
         alpha = super().attend(source, target, graph, keep) * self.edge_weight
-        total = alpha.new_zeros(len(alpha), graph.num_rows).index_add(1, graph.target, alpha)
+        total = alpha.new_zeros(len(alpha), graph.num_rows).index_add(
+            1, graph.target, alpha
+        )
         return alpha / total.index_select(1, graph.target)
 
 
-def means_of_other_group(x: Tensor, edge_index: Tensor, sensitive: Tensor) -> tuple[Tensor, Tensor]:
+def means_of_other_group(
+    x: Tensor, edge_index: Tensor, sensitive: Tensor
+) -> tuple[Tensor, Tensor]:
     """Find the nodes (n,) with a neighbour of another group, and the mean features h (n, F) of those neighbours."""
     source, target = edge_index[:, sensitive[edge_index[0]] != sensitive[edge_index[1]]]
     count = target.bincount(minlength=len(x))
     nodes = count.nonzero().squeeze(1)
-    return nodes, torch.zeros_like(x).index_add(0, target, x[source])[nodes] / count[nodes, None]
+    return nodes, torch.zeros_like(x).index_add(0, target, x[source])[nodes] / count[
+        nodes, None
+    ]

@@ -19,7 +19,11 @@ class NodeClassification(NodeMethod):
         widths = [self.task.graph.num_features, training.hidden, training.hidden]
         layers = []
         for inputs, outputs in pairwise(widths):
-            layers += [glorot_linear(inputs, outputs), nn.ReLU(), nn.Dropout(training.dropout)]
+            layers += [
+                glorot_linear(inputs, outputs),
+                nn.ReLU(),
+                nn.Dropout(training.dropout),
+            ]
         return nn.Sequential(*layers, glorot_linear(training.hidden, 1))
 
     def embed(self) -> Tensor:

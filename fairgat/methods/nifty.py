@@ -21,7 +21,9 @@ from fairgat.methods.groups import columns, membership
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.tasks.node_classification import NodeTask
 
-View = tuple[Tensor, list[Tensor]]  # features (N, G + F), and the kept ones of the edges that each layer reads
+View = tuple[
+    Tensor, list[Tensor]
+]  # features (N, G + F), and the kept ones of the edges that each layer reads
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -41,7 +43,9 @@ class Settings(Model):
 
 class NodeClassification(NodeMethod):
     settings: Settings
-    starts_from_forward = False  # prediction reads the unperturbed graph, which training never does
+    starts_from_forward = (
+        False  # prediction reads the unperturbed graph, which training never does
+    )
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
@@ -49,22 +53,34 @@ class NodeClassification(NodeMethod):
         self.sensitive_columns = groups.size(1)  # G: 1 of two groups, K of more
         self.features = torch.cat([groups, task.features], dim=1)  # (N, G + F)
         hidden, width = task.training.hidden, settings.projector_width
-        self.projector = nn.Sequential(*_block(hidden, width), _linear(width, hidden), nn.BatchNorm1d(hidden))
+        self.projector = nn.Sequential(
+            *_block(hidden, width), _linear(width, hidden), nn.BatchNorm1d(hidden)
+        )
         self.predictor = nn.Sequential(*_block(hidden, hidden), _linear(hidden, hidden))
-        parts = nn.ModuleList([self.model.conv1, self.model.conv2, self.projector, self.predictor])
+        parts = nn.ModuleList(
+            [self.model.conv1, self.model.conv2, self.projector, self.predictor]
+        )
         self.similarity_optimizer = self.adam(parts.parameters())
-        self.loops = task.plain_csr.permutation >= task.edge_index.size(1)  # (E,) in CSR order, like all masks here
+        self.loops = task.plain_csr.permutation >= task.edge_index.size(
+            1
+        )  # (E,) in CSR order, like all masks here
         self.training_layers = layers_of(task.plain_csr, task.train)
 
     def build(self) -> nn.Module:
         """Make encoder and classifier, spectrally normalised."""
-        layer = attention_layer(FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None)
+        layer = attention_layer(
+            FairGATConv, self.task, alpha_chi=None, spectral_norm=True, eta=None
+        )
         inputs = columns(self.task.graph.num_groups) + self.task.graph.num_features
-        return NodeClassifier(layer, inputs, self.task.training.hidden, spectral_norm=True)
+        return NodeClassifier(
+            layer, inputs, self.task.training.hidden, spectral_norm=True
+        )
 
     def columns_of(self, sensitive: Tensor) -> Tensor:
         """Write groups (N,) as columns (N, G)."""
-        return membership(sensitive, self.task.graph.num_groups, torch.float32).view(len(sensitive), -1)
+        return membership(sensitive, self.task.graph.num_groups, torch.float32).view(
+            len(sensitive), -1
+        )
 
     def embed(self) -> Tensor:
         return self.model(self.features, self.task.plain_csr)
@@ -116,7 +132,9 @@ class NodeClassification(NodeMethod):
         """
         (near, train), model = self.training_layers, self.model
         return [
-            attend_rows(model.conv2, attend_rows(model.conv1, x, near, first), train, second)
+            attend_rows(
+                model.conv2, attend_rows(model.conv1, x, near, first), train, second
+            )
             for x, (first, second) in views
         ]
 
@@ -124,7 +142,9 @@ class NodeClassification(NodeMethod):
         """Compute lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
         p1, p2 = (self.projector(h) for h in self.encode(views))
         q1, q2 = self.predictor(p1), self.predictor(p2)
-        return self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
+        return (
+            self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
+        )
 
     def classification_loss(self, views: list[View]) -> Tensor:
         """Compute (1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + of view 2), the code's l3 and l4."""
@@ -155,14 +175,18 @@ class _Distance(torch.autograd.Function):
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:
         q, d, divisor, cosine = ctx.saved_tensors
         rate = -grad / (len(q) * divisor)
-        return (d * rate[:, None]).addcmul_(q, (-rate * cosine / divisor)[:, None]), None
+        return (d * rate[:, None]).addcmul_(
+            q, (-rate * cosine / divisor)[:, None]
+        ), None
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
     """Draw which of some independent trials succeed, (k,) sorted numbers: by the gaps between them, which is faster."""
     chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
-        gaps = torch.empty(int(rate * (trials - last)) + 16, dtype=torch.int64).geometric_(rate)
+        gaps = torch.empty(
+            int(rate * (trials - last)) + 16, dtype=torch.int64
+        ).geometric_(rate)
         chunks.append(last + gaps.cumsum(0))
         last = int(chunks[-1][-1])
     positions = torch.cat(chunks)
@@ -188,7 +212,12 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
     """Take the rows of `nodes` (n,), for `inputs` that are these nodes and all their sources; both are sorted."""
     source, target = graph.source.long(), graph.target
     into = torch.isin(target, nodes).nonzero().squeeze(1)
-    edges = torch.stack([torch.searchsorted(inputs, source[into]), torch.searchsorted(nodes, target[into])])
+    edges = torch.stack(
+        [
+            torch.searchsorted(inputs, source[into]),
+            torch.searchsorted(nodes, target[into]),
+        ]
+    )
     csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
     rowptr = csr.rowptr[: len(nodes) + 1].clone()
     csr = replace(csr, rowptr=rowptr, segptr=rowptr)
@@ -199,7 +228,10 @@ def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
     """Take the rows of two layers that the second's output at `nodes` (n,), sorted, depends on."""
     source, target = graph.source.long(), graph.target
     near = source[torch.isin(target, nodes)].unique()
-    return [rows_of(graph, near, torch.arange(graph.num_nodes)), rows_of(graph, nodes, near)]
+    return [
+        rows_of(graph, near, torch.arange(graph.num_nodes)),
+        rows_of(graph, nodes, near),
+    ]
 
 
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:

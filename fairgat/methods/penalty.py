@@ -25,11 +25,16 @@ class NodeClassification(NodeMethod):
         if self.settings.gap == "equal_opportunity":
             nodes = nodes[self.task.labels[nodes] == 1]
         probability = output.index_select(0, nodes).sigmoid()
-        return super().loss(output) + self.settings.weight * range_of_means(probability, self.task.sensitive[nodes])
+        return super().loss(output) + self.settings.weight * range_of_means(
+            probability, self.task.sensitive[nodes]
+        )
 
 
 def range_of_means(values: Tensor, groups: Tensor) -> Tensor:
     """Compute the largest mean of values (n,) in a group minus the smallest; groups (n,) without values don't count."""
     count = groups.bincount()
-    means = values.new_zeros(len(count)).index_add(0, groups, values)[count > 0] / count[count > 0]
+    means = (
+        values.new_zeros(len(count)).index_add(0, groups, values)[count > 0]
+        / count[count > 0]
+    )
     return means.max() - means.min() if len(means) else values.sum()

@@ -31,13 +31,28 @@ class NodeClassification(NodeMethod):
         """Subtract each group's threshold from its (N,) logits, so that 0 decides."""
         graph, nodes = self.task.graph, self.task.validation
         counted = (graph.labels == 1) | (self.settings.gap == "statistical_parity")
-        arrays = (values[nodes] for values in (output.numpy(force=True), graph.labels, graph.sensitive, counted))
-        shifts = tensor(thresholds(*arrays, self.settings.limit, graph.num_groups))[self.task.sensitive]
+        arrays = (
+            values[nodes]
+            for values in (
+                output.numpy(force=True),
+                graph.labels,
+                graph.sensitive,
+                counted,
+            )
+        )
+        shifts = tensor(thresholds(*arrays, self.settings.limit, graph.num_groups))[
+            self.task.sensitive
+        ]
         return (output.double() - shifts).to(output.dtype)
 
 
 def thresholds(
-    logits: np.ndarray, labels: np.ndarray, sensitive: np.ndarray, counted: np.ndarray, limit: float, groups: int
+    logits: np.ndarray,
+    labels: np.ndarray,
+    sensitive: np.ndarray,
+    counted: np.ndarray,
+    limit: float,
+    groups: int,
 ) -> np.ndarray:
     """Find each group's threshold, above which it is decided positive: the most accurate with a gap up to `limit`.
 
@@ -53,16 +68,27 @@ def thresholds(
         (groups,) float64; of equally accurate ones, those near 0.
     """
     choices = [
-        Choices.of(logits[own], labels[own], counted[own], groups) for own in sensitive == np.arange(groups)[:, None]
+        Choices.of(logits[own], labels[own], counted[own], groups)
+        for own in sensitive == np.arange(groups)[:, None]
     ]
     best, cuts = -np.inf, np.zeros(groups)
     for start in np.unique(np.concatenate([group.rates for group in choices])):
         chosen = [group.best(start, start + limit + 1e-9) for group in choices]
         if None in chosen:
             continue
-        total = sum(group.gains[place] for group, place in zip(choices, chosen, strict=True))
+        total = sum(
+            group.gains[place] for group, place in zip(choices, chosen, strict=True)
+        )
         if total > best:
-            best, cuts = total, np.array([group.cuts[place] for group, place in zip(choices, chosen, strict=True)])
+            best, cuts = (
+                total,
+                np.array(
+                    [
+                        group.cuts[place]
+                        for group, place in zip(choices, chosen, strict=True)
+                    ]
+                ),
+            )
     return cuts
 
 
@@ -84,19 +110,32 @@ class Choices:
     rated: bool
 
     @classmethod
-    def of(cls, logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int) -> "Choices":
+    def of(
+        cls, logits: np.ndarray, labels: np.ndarray, counted: np.ndarray, groups: int
+    ) -> "Choices":
         """List the thresholds of a group, one of `groups`."""
         if not logits.size:
             return cls(*np.zeros((3, 1)), rated=False)
         order = np.argsort(-logits)
         logits = logits[order].astype(np.float64)
-        cuts = np.concatenate([[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]])
+        cuts = np.concatenate(
+            [[logits[0] + 1], (logits[1:] + logits[:-1]) / 2, [logits[-1] - 1]]
+        )
         rates = np.append(0, counted[order].cumsum()) / max(counted.sum(), 1)
-        gains = np.append(0, (2 * labels[order] - 1).cumsum()) - 0.1 / groups * abs(cuts) / abs(cuts).max()
-        apart = np.concatenate([[True], logits[1:] < logits[:-1], [True]])  # no threshold separates equal logits
+        gains = (
+            np.append(0, (2 * labels[order] - 1).cumsum())
+            - 0.1 / groups * abs(cuts) / abs(cuts).max()
+        )
+        apart = np.concatenate(
+            [[True], logits[1:] < logits[:-1], [True]]
+        )  # no threshold separates equal logits
         return cls(cuts[apart], rates[apart], gains[apart], rated=bool(counted.any()))
 
     def best(self, low: float, high: float) -> int | None:
         """Find the threshold that gains most with a rate from `low` to below `high`; None where there is none."""
-        first, end = np.searchsorted(self.rates, [low, high]) if self.rated else (0, len(self.rates))
+        first, end = (
+            np.searchsorted(self.rates, [low, high])
+            if self.rated
+            else (0, len(self.rates))
+        )
         return first + int(self.gains[first:end].argmax()) if first < end else None

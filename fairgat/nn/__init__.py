@@ -16,10 +16,19 @@ from fairgat.nn.models import LinkEncoder, NodeClassifier
 from fairgat.nn.parallel import keep_freed_memory
 from fairgat.nn.shares import Shares, balanced_shares
 
-if torch.version.cuda and importlib.util.find_spec("triton"):  # it comes with PyTorch for CUDA
+if torch.version.cuda and importlib.util.find_spec(
+    "triton"
+):  # it comes with PyTorch for CUDA
     from fairgat.nn import gpu, gpu_normalise
 
 __all__ = [
-    "CSRGraph", "FairGATConv", "GATConv", "LinkEncoder", "NodeClassifier", "Shares", "balanced_shares",
-    "bandwidth_order", "keep_freed_memory",
-]  # fmt: skip
+    "CSRGraph",
+    "FairGATConv",
+    "GATConv",
+    "LinkEncoder",
+    "NodeClassifier",
+    "Shares",
+    "balanced_shares",
+    "bandwidth_order",
+    "keep_freed_memory",
+]

@@ -35,40 +35,59 @@ def reference_softmax(
     slope: float,
 ) -> Tensor:
     """Attention coefficients (H, E) in plain PyTorch, from the masses (M, S) of the segments."""
-    segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(graph.segptr.diff())
+    segment = torch.arange(mass.numel(), device=mass.device).repeat_interleave(
+        graph.segptr.diff()
+    )
     index = segment.expand(len(score_source), -1)  # (H, E)
     score = score_source[:, graph.source.long()] + score_target[:, graph.target]
-    score = torch.nn.functional.leaky_relu(score if score_edge is None else score + score_edge, slope)
+    score = torch.nn.functional.leaky_relu(
+        score if score_edge is None else score + score_edge, slope
+    )
     score = score if keep is None else score.masked_fill(~keep, -torch.inf)
-    top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(1, index, score.detach(), "amax")
+    top = score.new_full((len(score), mass.numel()), -torch.inf).scatter_reduce(
+        1, index, score.detach(), "amax"
+    )
     weight = (score - top.masked_fill(top == -torch.inf, 0).gather(1, index)).exp()
     total = torch.zeros_like(top).scatter_add(1, index, weight)
-    return mass.flatten()[segment] * weight / total.masked_fill(total == 0, 1).gather(1, index)
+    return (
+        mass.flatten()[segment]
+        * weight
+        / total.masked_fill(total == 0, 1).gather(1, index)
+    )
 
 
 def reference_sum(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     """`sum_of_neighbours` in plain PyTorch."""
     shared = x if x.dim() == 3 else x[:, None]
     message = alpha.t()[:, :, None] * shared[graph.source.long()]
-    return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(0, graph.target, message)
+    return message.new_zeros(graph.num_rows, *message.shape[1:]).index_add(
+        0, graph.target, message
+    )
 
 
 def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
     """(M, S) masses of the segments, where one that loses all its edges leaves its mass to the others of its row."""
     if mass.size(1) == 1:
         return mass
-    kept = torch.nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))[graph.segptr]
+    kept = torch.nn.functional.pad(keep.cumsum(0, dtype=torch.int32), (1, 0))[
+        graph.segptr
+    ]
     left = (kept.diff() > 0).view_as(mass).to(mass.dtype)
     mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
     return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
 
 
-DTYPES = {"cpu": (torch.float32,)}  # which the operators take, by device; `fairgat.nn.gpu` adds CUDA's
+DTYPES = {
+    "cpu": (torch.float32,)
+}  # which the operators take, by device; `fairgat.nn.gpu` adds CUDA's
 
 
 def fused(*tensors: Tensor) -> bool:
     """Whether the operators take the reference's place: they have no rules for what torch.func makes of tensors."""
-    own = all(each.dtype in DTYPES.get(each.device.type, ()) and has_storage(each) for each in tensors)
+    own = all(
+        each.dtype in DTYPES.get(each.device.type, ()) and has_storage(each)
+        for each in tensors
+    )
     return own and available()
 
 
@@ -102,12 +121,25 @@ def segment_softmax(
     mass = graph.masses(alpha_chi, torch.float32 if own else score_source.dtype)
     mass = mass if keep is None else mass_left(mass, graph, keep)
     if not own:
-        return reference_softmax(score_source, score_target, score_edge, graph, mass, keep, slope)
+        return reference_softmax(
+            score_source, score_target, score_edge, graph, mass, keep, slope
+        )
     tptr, _, tedge, _, tcuts = _transposed(graph, *scores)
     return torch.ops.fairgat.segment_softmax(
-        score_source, score_target, score_edge, graph.rowptr, graph.segptr, mass, graph.source, graph.cuts(), tptr,
-        tedge, tcuts, keep, slope,
-    )  # fmt: skip
+        score_source,
+        score_target,
+        score_edge,
+        graph.rowptr,
+        graph.segptr,
+        mass,
+        graph.source,
+        graph.cuts(),
+        tptr,
+        tedge,
+        tcuts,
+        keep,
+        slope,
+    )
 
 
 def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
@@ -115,10 +147,14 @@ def sum_of_neighbours(alpha: Tensor, x: Tensor, graph: CSRGraph) -> Tensor:
     if not fused(alpha, x):
         return reference_sum(alpha, x, graph)
     width = x.size(-1)
-    padding = -width % 16 if x.device.type == "cpu" else 0  # whose kernels take blocks of 16 columns
+    padding = (
+        -width % 16 if x.device.type == "cpu" else 0
+    )  # whose kernels take blocks of 16 columns
     padded = torch.nn.functional.pad(x, (0, padding)) if padding else x
     transposed = _transposed(graph, alpha, x)
-    out = torch.ops.fairgat.sum_of_neighbours(alpha, padded, graph.rowptr, graph.source, graph.cuts(), *transposed)
+    out = torch.ops.fairgat.sum_of_neighbours(
+        alpha, padded, graph.rowptr, graph.source, graph.cuts(), *transposed
+    )
     return out[..., :width] if padding else out  # a slice has a gradient, which copies
 
 
@@ -149,7 +185,9 @@ def operator(schema: str, fake, backward=None, setup=None, device: str = "CPU"):
         _library.impl(name, function, device)
         torch.library.register_fake(name, fake, lib=_library)
         if backward is not None:
-            torch.library.register_autograd(name, _once(backward), setup_context=setup, lib=_library)
+            torch.library.register_autograd(
+                name, _once(backward), setup_context=setup, lib=_library
+            )
         return function
 
     return register
@@ -176,13 +214,31 @@ def _once(backward):
 
 
 def _softmax_setup(ctx, inputs, output):
-    score_source, score_target, score_edge, rowptr, segptr, _, source, cuts, tptr, tedge, tcuts, _, ctx.slope = inputs
+    (
+        score_source,
+        score_target,
+        score_edge,
+        rowptr,
+        segptr,
+        _,
+        source,
+        cuts,
+        tptr,
+        tedge,
+        tcuts,
+        _,
+        ctx.slope,
+    ) = inputs
     scores = score_source, score_target, score_edge
-    ctx.save_for_backward(output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts)
+    ctx.save_for_backward(
+        output, *scores, rowptr, segptr, source, cuts, tptr, tedge, tcuts
+    )
 
 
 def _softmax_backward(ctx, grad):
-    *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(grad, *ctx.saved_tensors, ctx.slope)
+    *grads, grad_edge = torch.ops.fairgat.segment_softmax_backward(
+        grad, *ctx.saved_tensors, ctx.slope
+    )
     return *grads, grad_edge if ctx.needs_input_grad[2] else None, *(None,) * 10
 
 
@@ -190,18 +246,41 @@ def _softmax_backward(ctx, grad):
     "segment_softmax(Tensor score_source, Tensor score_target, Tensor? score_edge, Tensor rowptr, Tensor segptr,"
     " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, Tensor? keep, float slope)"
     " -> Tensor",
-    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(s.size(0), source.size(0)),
+    lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(
+        s.size(0), source.size(0)
+    ),
     _softmax_backward,
     _softmax_setup,
 )
 def _softmax(
-    score_source, score_target, score_edge, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
+    score_source,
+    score_target,
+    score_edge,
+    rowptr,
+    segptr,
+    mass,
+    source,
+    cuts,
+    tptr,
+    tedge,
+    tcuts,
+    keep,
+    slope,
 ):
     alpha = score_source.new_empty(score_source.size(0), source.size(0))
     launch(
-        kernels.softmax, rowptr.numpy(), segptr.numpy(), mass.numpy(), _unsigned(source), _array(keep),
-        _array(score_source), _array(score_target), _array(score_edge), np.float32(slope), alpha.numpy(),
-    )  # fmt: skip
+        kernels.softmax,
+        rowptr.numpy(),
+        segptr.numpy(),
+        mass.numpy(),
+        _unsigned(source),
+        _array(keep),
+        _array(score_source),
+        _array(score_target),
+        _array(score_edge),
+        np.float32(slope),
+        alpha.numpy(),
+    )
     return alpha
 
 
@@ -209,18 +288,51 @@ def _softmax(
     "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor? score_edge,"
     " Tensor rowptr, Tensor segptr, Tensor source, Tensor cuts, Tensor tptr, Tensor tedge, Tensor tcuts, float slope)"
     " -> (Tensor, Tensor, Tensor)",
-    lambda grad, alpha, s, t, *_: (s.new_empty(s.shape), t.new_empty(t.shape), alpha.new_empty(alpha.shape)),
+    lambda grad, alpha, s, t, *_: (
+        s.new_empty(s.shape),
+        t.new_empty(t.shape),
+        alpha.new_empty(alpha.shape),
+    ),
 )
 def _softmax_gradient(
-    grad, alpha, score_source, score_target, score_edge, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope
+    grad,
+    alpha,
+    score_source,
+    score_target,
+    score_edge,
+    rowptr,
+    segptr,
+    source,
+    cuts,
+    tptr,
+    tedge,
+    tcuts,
+    slope,
 ):
-    grad_source, grad_target, grad_edge = (each.new_empty(each.shape) for each in (score_source, score_target, alpha))
+    grad_source, grad_target, grad_edge = (
+        each.new_empty(each.shape) for each in (score_source, score_target, alpha)
+    )
     launch(
-        kernels.softmax_gradient, rowptr.numpy(), segptr.numpy(), _unsigned(source), _array(score_source),
-        _array(score_target), _array(score_edge), np.float32(slope), _array(alpha), _array(grad), grad_edge.numpy(),
+        kernels.softmax_gradient,
+        rowptr.numpy(),
+        segptr.numpy(),
+        _unsigned(source),
+        _array(score_source),
+        _array(score_target),
+        _array(score_edge),
+        np.float32(slope),
+        _array(alpha),
+        _array(grad),
+        grad_edge.numpy(),
         grad_target.numpy(),
-    )  # fmt: skip
-    launch(kernels.sum_by_source, tptr.numpy(), _unsigned(tedge), grad_edge.numpy(), grad_source.numpy())
+    )
+    launch(
+        kernels.sum_by_source,
+        tptr.numpy(),
+        _unsigned(tedge),
+        grad_edge.numpy(),
+        grad_source.numpy(),
+    )
     return grad_source, grad_target, grad_edge
 
 
@@ -231,7 +343,9 @@ def _sum_setup(ctx, inputs, output):
 def _sum_backward(ctx, grad):
     alpha, x, rowptr, source, cuts, *transposed = ctx.saved_tensors
     if ctx.needs_input_grad[1]:
-        grads = torch.ops.fairgat.sum_of_neighbours_backward(grad, alpha, x, *transposed)
+        grads = torch.ops.fairgat.sum_of_neighbours_backward(
+            grad, alpha, x, *transposed
+        )
     else:  # no array of x's size, and no pass by source
         grads = torch.ops.fairgat.dot_products(grad, x, rowptr, source, cuts), None
     return *grads, *(None,) * 8
@@ -240,7 +354,9 @@ def _sum_backward(ctx, grad):
 @operator(
     "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor cuts, Tensor? tptr,"
     " Tensor? ttarget, Tensor? tedge, Tensor? position, Tensor? tcuts) -> Tensor",
-    lambda alpha, x, rowptr, *_: x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1)),
+    lambda alpha, x, rowptr, *_: x.new_empty(
+        rowptr.size(0) - 1, alpha.size(0), x.size(-1)
+    ),
     _sum_backward,
     _sum_setup,
 )
@@ -248,9 +364,16 @@ def _sum(alpha, x, rowptr, source, *_):
     out = x.new_empty(rowptr.size(0) - 1, alpha.size(0), x.size(-1))
     for head, size, at, to in _blocks(alpha.size(0), x):
         launch(
-            kernels.aggregate, rowptr.numpy(), _unsigned(source), _array(alpha)[head], _flat(x), at,
-            _flat(out), to, size,
-        )  # fmt: skip
+            kernels.aggregate,
+            rowptr.numpy(),
+            _unsigned(source),
+            _array(alpha)[head],
+            _flat(x),
+            at,
+            _flat(out),
+            to,
+            size,
+        )
     return out
 
 
@@ -265,9 +388,20 @@ def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
     for head, size, at, to in _blocks(alpha.size(0), x):
         add_x, add_weight = x.dim() == 2 and head > 0, to > head * x.size(-1)
         launch(
-            kernels.aggregate_gradient, tptr.numpy(), _unsigned(ttarget), weight.numpy()[head], _flat(x), at,
-            _flat(grad), to, size, _flat(grad_x), add_x, grad_weight.numpy()[head], add_weight,
-        )  # fmt: skip
+            kernels.aggregate_gradient,
+            tptr.numpy(),
+            _unsigned(ttarget),
+            weight.numpy()[head],
+            _flat(x),
+            at,
+            _flat(grad),
+            to,
+            size,
+            _flat(grad_x),
+            add_x,
+            grad_weight.numpy()[head],
+            add_weight,
+        )
     return _take(grad_weight, position), grad_x
 
 
@@ -286,7 +420,14 @@ def _take(values: Tensor, index: Tensor) -> Tensor:
 def _dot_products(grad, x, rowptr, source, cuts):
     out = grad.new_empty(grad.size(1), source.size(0))
     x = x if x.dim() == 3 else x[:, None]
-    launch(kernels.dot_products, rowptr.numpy(), _unsigned(source), _array(x), _array(grad), out.numpy())
+    launch(
+        kernels.dot_products,
+        rowptr.numpy(),
+        _unsigned(source),
+        _array(x),
+        _array(grad),
+        out.numpy(),
+    )
     return out
 
 

@@ -22,12 +22,24 @@ def uncompiled(function: Callable) -> Callable:
     return call
 
 
-def kept(cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]) -> Any:
+def kept(
+    cache: WeakTensorKeyDictionary, x: Tensor, find: Callable[[Tensor], Any]
+) -> Any:
     """`find(x)`, computed once for as long as the same unmodified tensor is passed, if it needs no gradient."""
-    if torch.compiler.is_compiling() or x.requires_grad or x.is_inference() or not has_storage(x):
+    if (
+        torch.compiler.is_compiling()
+        or x.requires_grad
+        or x.is_inference()
+        or not has_storage(x)
+    ):
         return find(x)
     data = x.data_ptr() if x.layout == torch.strided else None
-    now = x._version, data, x.dtype, x.shape  # changes when x is written to, or gets other data, as by `.double()`
+    now = (
+        x._version,
+        data,
+        x.dtype,
+        x.shape,
+    )  # changes when x is written to, or gets other data, as by `.double()`
     then, results = cache.get(x, (None, {}))
     if then != now:
         results = {}

@@ -10,7 +10,14 @@ from fairgat.nn.csr import CSRGraph, csr_of
 from fairgat.nn.linear import features_linear, is_plain
 from fairgat.nn.normalise import Features
 
-FILLS = {"mean": "mean", "add": "sum", "sum": "sum", "min": "amin", "max": "amax", "mul": "prod"}  # of scatter_reduce
+FILLS = {
+    "mean": "mean",
+    "add": "sum",
+    "sum": "sum",
+    "min": "amin",
+    "max": "amax",
+    "mul": "prod",
+}  # of scatter_reduce
 
 
 class GATConv(nn.Module):
@@ -72,7 +79,9 @@ class GATConv(nn.Module):
                 "neither bipartite graphs nor lazy initialisation are supported"
             )
         if isinstance(fill_value, str) and fill_value not in FILLS:
-            raise ValueError(f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, got {fill_value!r}")
+            raise ValueError(
+                f"fill_value must be a number, a tensor or one of {', '.join(FILLS)}, got {fill_value!r}"
+            )
         self.in_channels = in_channels
         self.out_channels = out_channels
         self.heads = heads
@@ -143,10 +152,17 @@ class GATConv(nn.Module):
         return source, target
 
     def attend(
-        self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None, edge: Tensor | None = None
+        self,
+        source: Tensor,
+        target: Tensor,
+        graph: CSRGraph,
+        keep: Tensor | None,
+        edge: Tensor | None = None,
     ) -> Tensor:
         """Attention coefficients (H, E) in the graph's order, before dropout, from `scores`, and of edges if any."""
-        return segment_softmax(source, target, graph, 0.0, self.negative_slope, keep, edge)
+        return segment_softmax(
+            source, target, graph, 0.0, self.negative_slope, keep, edge
+        )
 
     def normalise(self, features: Features) -> Features:
         """What is done to C before it is attended to, and to Z: nothing."""
@@ -180,7 +196,9 @@ class GATConv(nn.Module):
         target = target if rows is None else target.index_select(1, rows)
         edge = [] if edge_attr is None else [self.edge_scores(edge_attr, graph)]
         alpha = self.attend(source, target, graph, keep, *edge)
-        alpha = torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
+        alpha = (
+            torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
+        )
         z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
         normalised = self.normalise(z if self.concat else z.averaged())
         return normalised.dense(self.bias), alpha
@@ -191,21 +209,30 @@ class GATConv(nn.Module):
             return Features(self.lin(x).view(-1, self.heads, self.out_channels))
         if self.in_channels < self.out_channels:
             return Features(x, self.weight().view(self.heads, self.out_channels, -1))
-        return Features(features_linear(x, self.weight()).view(-1, self.heads, self.out_channels))
+        return Features(
+            features_linear(x, self.weight()).view(-1, self.heads, self.out_channels)
+        )
 
     def edge_scores(self, edge_attr: Tensor, graph: CSRGraph) -> Tensor:
         """Scores (H, E) of the edges, in the graph's order, which go into the softmax with those of their ends."""
-        values = with_loops(edge_attr.view(len(edge_attr), self.edge_dim), graph, self.fill_value)
+        values = with_loops(
+            edge_attr.view(len(edge_attr), self.edge_dim), graph, self.fill_value
+        )
         if is_plain(self.lin_edge):  # a^T (W e) as (a^T W) e
             weight = self.lin_edge.weight.view(self.heads, self.out_channels, -1)
             scores = values @ torch.einsum("hc,hcd->dh", self.att_edge[0], weight)
         else:
-            scores = (self.lin_edge(values).view(-1, self.heads, self.out_channels) * self.att_edge).sum(2)
+            scores = (
+                self.lin_edge(values).view(-1, self.heads, self.out_channels)
+                * self.att_edge
+            ).sum(2)
         return scores.index_select(0, graph.permutation).t()
 
     # ------------------------------------------------------------- what doesn't fit is refused: kernels check no bounds
 
-    def _graph(self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None) -> CSRGraph:
+    def _graph(
+        self, x, edge_index, sensitive, keep, edge_attr, size, fair=False, shares=None
+    ) -> CSRGraph:
         """The graph in CSR form, when everything fits it."""
         self._check_features(x, size)
         if isinstance(edge_index, CSRGraph):
@@ -213,44 +240,82 @@ class GATConv(nn.Module):
             self._check_csr(graph, len(x), fair, shares)
         else:
             graph = csr_of(edge_index, len(x), sensitive, self.add_self_loops, shares)
-        if keep is not None and (keep.shape != (graph.num_edges,) or keep.dtype != torch.bool):
+        if keep is not None and (
+            keep.shape != (graph.num_edges,) or keep.dtype != torch.bool
+        ):
             expected = f"bool of shape ({graph.num_edges},), one for each edge"
-            raise ValueError(f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}")
+            raise ValueError(
+                f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}"
+            )
         if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, graph)
         return graph
 
     def _check_features(self, x, size) -> None:
-        if not isinstance(x, Tensor) or x.layout != torch.strided or x.dim() != 2 or x.size(1) != self.in_channels:
-            got = f"{x.layout} of {tuple(x.shape)}" if isinstance(x, Tensor) else type(x).__name__
-            raise ValueError(f"x must be one dense tensor of shape (N, {self.in_channels}), got {got}")
+        if (
+            not isinstance(x, Tensor)
+            or x.layout != torch.strided
+            or x.dim() != 2
+            or x.size(1) != self.in_channels
+        ):
+            got = (
+                f"{x.layout} of {tuple(x.shape)}"
+                if isinstance(x, Tensor)
+                else type(x).__name__
+            )
+            raise ValueError(
+                f"x must be one dense tensor of shape (N, {self.in_channels}), got {got}"
+            )
         if size is not None and tuple(size) != (len(x), len(x)):
-            raise ValueError(f"size must be None or (N, N), got {size}: bipartite graphs are not supported")
+            raise ValueError(
+                f"size must be None or (N, N), got {size}: bipartite graphs are not supported"
+            )
         self._check_type("x", x)
 
     def _check_type(self, name: str, values: Tensor) -> None:
         own = self.att_src.dtype
         if values.dtype != own and not torch.is_autocast_enabled(values.device.type):
-            raise ValueError(f"{name} is {values.dtype} and the layer {own}: convert one of them, as .to({own}) does")
+            raise ValueError(
+                f"{name} is {values.dtype} and the layer {own}: convert one of them, as .to({own}) does"
+            )
 
     def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
-        loops = self.add_self_loops if graph.add_self_loops is None else graph.add_self_loops
+        loops = (
+            self.add_self_loops
+            if graph.add_self_loops is None
+            else graph.add_self_loops
+        )
         # One by one: torch.compile with dynamic=True compares no tuples of symbols.
         cut = graph.segmented if fair else not graph.segmented
-        if not cut or nodes != graph.num_nodes or loops != self.add_self_loops or shares != graph.shares:
+        if (
+            not cut
+            or nodes != graph.num_nodes
+            or loops != self.add_self_loops
+            or shares != graph.shares
+        ):
             needed = _call(nodes, fair, self.add_self_loops, shares)
             got = _call(graph.num_nodes, graph.segmented, loops, graph.shares)
-            raise ValueError(f"the layer needs a CSRGraph made by {needed}, got one by {got}")
+            raise ValueError(
+                f"the layer needs a CSRGraph made by {needed}, got one by {got}"
+            )
 
     def _check_edges(self, edge_attr, graph: CSRGraph) -> None:
         if edge_attr is None or self.edge_dim is None:
-            raise ValueError(f"edge_attr goes with edge_dim, and this layer was made with edge_dim={self.edge_dim}")
+            raise ValueError(
+                f"edge_attr goes with edge_dim, and this layer was made with edge_dim={self.edge_dim}"
+            )
         if graph.num_given is None:
-            raise ValueError("edge features need edge_index of shape (2, E): a sparse matrix gives them no order")
+            raise ValueError(
+                "edge features need edge_index of shape (2, E): a sparse matrix gives them no order"
+            )
         expected = (graph.num_given, self.edge_dim)
-        if edge_attr.shape != expected and (self.edge_dim > 1 or edge_attr.shape != expected[:1]):
+        if edge_attr.shape != expected and (
+            self.edge_dim > 1 or edge_attr.shape != expected[:1]
+        ):
             got = tuple(edge_attr.shape)
-            raise ValueError(f"edge_attr must have shape {expected}, one row for each edge that was given, got {got}")
+            raise ValueError(
+                f"edge_attr must have shape {expected}, one row for each edge that was given, got {got}"
+            )
         self._check_type("edge_attr", edge_attr)
 
     def _forward(self, x, graph, keep, edge_attr, return_attention_weights):
@@ -301,9 +366,20 @@ def with_loops(values: Tensor, graph: CSRGraph, fill: float | Tensor | str) -> T
     edges = graph.edges_without_loops()
     if FILLS[fill] in ("sum", "mean"):
         degree = edges.rowptr.diff().to(values.dtype)
-        weight = (1 / degree if fill == "mean" else torch.ones_like(degree))[edges.target]
+        weight = (1 / degree if fill == "mean" else torch.ones_like(degree))[
+            edges.target
+        ]
         return torch.cat([values, sum_of_neighbours(weight[None], values, edges)[:, 0]])
-    target = torch.empty_like(edges.target).index_copy(0, edges.source.long(), edges.target)
+    target = torch.empty_like(edges.target).index_copy(
+        0, edges.source.long(), edges.target
+    )
     start = values.new_full((nodes, width), float(fill == "mul"))
     index = target[:, None].expand(-1, width)
-    return torch.cat([values, start.scatter_reduce(0, index, values, FILLS[fill], include_self=fill == "mul")])
+    return torch.cat(
+        [
+            values,
+            start.scatter_reduce(
+                0, index, values, FILLS[fill], include_self=fill == "mul"
+            ),
+        ]
+    )

@@ -83,7 +83,9 @@ class CSRGraph:
                 `sensitive`, for other groups, or made for a graph with other self-loops.
         """
         if shares is not None and shares.add_self_loops not in (None, add_self_loops):
-            raise ValueError(f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not")
+            raise ValueError(
+                f"these shares were made with add_self_loops={shares.add_self_loops}, this graph was not"
+            )
         edges = checked(edge_index, num_nodes)
         source, target = edges
         given = mass = None
@@ -95,13 +97,36 @@ class CSRGraph:
         segments, segment = _segment_of(source, target, groups, shares)
         segptr, order = grouped(segment, segments * num_nodes)
         if shares is not None:
-            mass = _masses_of(shares, groups, np.diff(segptr).reshape(num_nodes, segments) > 0)
+            mass = _masses_of(
+                shares, groups, np.diff(segptr).reshape(num_nodes, segments) > 0
+            )
         device = edge_index.device if isinstance(edge_index, Tensor) else "cpu"
-        arrays = segptr[::segments].copy(), segptr, source[order].astype(np.int32), order, mass, given
-        tensors = [None if each is None else torch.from_numpy(each).to(device) for each in arrays]
-        ordered = not isinstance(edge_index, Tensor) or edge_index.layout == torch.strided
+        arrays = (
+            segptr[::segments].copy(),
+            segptr,
+            source[order].astype(np.int32),
+            order,
+            mass,
+            given,
+        )
+        tensors = [
+            None if each is None else torch.from_numpy(each).to(device)
+            for each in arrays
+        ]
+        ordered = (
+            not isinstance(edge_index, Tensor) or edge_index.layout == torch.strided
+        )
         num_given = edges.shape[1] if ordered else None
-        return cls(num_nodes, segments, *tensors[:4], shares, tensors[4], add_self_loops, num_given, tensors[5])
+        return cls(
+            num_nodes,
+            segments,
+            *tensors[:4],
+            shares,
+            tensors[4],
+            add_self_loops,
+            num_given,
+            tensors[5],
+        )
 
     @property
     def num_rows(self) -> int:
@@ -122,7 +147,9 @@ class CSRGraph:
     def _mass_of(self, alpha_chi: float) -> Tensor:
         if self.mass is not None:
             return self.mass
-        mass = torch.ones(self.num_rows, self.segments, dtype=torch.float64, device=self.source.device)
+        mass = torch.ones(
+            self.num_rows, self.segments, dtype=torch.float64, device=self.source.device
+        )
         if self.segments == 1:
             return mass
         both = (self.segptr.diff().view(-1, 2) > 0).all(1, keepdim=True)
@@ -141,7 +168,11 @@ class CSRGraph:
     @property
     def edge_index(self) -> Tensor:
         """(2, E) int64 the edges in the caller's order, with the self-loops that were added last."""
-        return self.original_order(torch.stack([self.source.long(), self.target], dim=1)).t().contiguous()
+        return (
+            self.original_order(torch.stack([self.source.long(), self.target], dim=1))
+            .t()
+            .contiguous()
+        )
 
     def transposed(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
         """The edges by source, built at the first call.
@@ -154,10 +185,14 @@ class CSRGraph:
         return once(self._arrays, "transposed", self._transpose)
 
     def _transpose(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
-        tptr, order = map(torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes))
+        tptr, order = map(
+            torch.from_numpy, grouped(self.source.cpu().numpy(), self.num_nodes)
+        )
         edge = order.int()
         position = torch.empty_like(edge)
-        position[order] = torch.arange(edge.numel(), dtype=edge.dtype, device=edge.device)
+        position[order] = torch.arange(
+            edge.numel(), dtype=edge.dtype, device=edge.device
+        )
         arrays = tptr, self.target.cpu()[order].int(), edge, position, cut_rows(tptr)
         return tuple(each.to(self.source.device) for each in arrays)
 
@@ -170,10 +205,14 @@ class CSRGraph:
         return once(self._arrays, "edges", self._edges)
 
     def _edges(self) -> "CSRGraph":
-        rowptr = self.rowptr - torch.arange(self.num_rows + 1, device=self.rowptr.device)
+        rowptr = self.rowptr - torch.arange(
+            self.num_rows + 1, device=self.rowptr.device
+        )
         edges = self.num_edges - self.num_rows
         edge = self.permutation[self.permutation < edges].int()
-        return CSRGraph(edges, 1, rowptr, rowptr, edge, torch.arange(edges, device=edge.device))
+        return CSRGraph(
+            edges, 1, rowptr, rowptr, edge, torch.arange(edges, device=edge.device)
+        )
 
     def reorder_edges(self, values: Tensor) -> Tensor:
         """Bring per-edge values (E, ...) into this graph's order, from that of its `edge_index`: not always yours.
@@ -185,7 +224,9 @@ class CSRGraph:
                 given with self-loops.
         """
         if self.given is not None and self.num_given == self.num_edges:
-            raise ValueError("these edges were given with self-loops: make the graph of edges without any")
+            raise ValueError(
+                "these edges were given with self-loops: make the graph of edges without any"
+            )
         if len(values) != self.num_edges:
             raise ValueError(
                 f"expected a value for each of {self.num_edges} edges, self-loops included, got {len(values)}"
@@ -197,7 +238,9 @@ class CSRGraph:
         return torch.empty_like(values).index_copy(0, self.permutation, values)
 
 
-def _groups_of(sensitive: Any, num_nodes: int, shares: "Shares | None") -> np.ndarray | None:
+def _groups_of(
+    sensitive: Any, num_nodes: int, shares: "Shares | None"
+) -> np.ndarray | None:
     """(N,) group of each node, where there are shares its number among theirs."""
     if sensitive is None:
         if shares is not None:
@@ -205,12 +248,17 @@ def _groups_of(sensitive: Any, num_nodes: int, shares: "Shares | None") -> np.nd
         return None
     groups = grouping.values(sensitive) if shares is None else shares.numbers(sensitive)
     if groups.shape != (num_nodes,):
-        raise ValueError(f"sensitive must have shape ({num_nodes},), one number for all attributes, got {groups.shape}")
+        raise ValueError(
+            f"sensitive must have shape ({num_nodes},), one number for all attributes, got {groups.shape}"
+        )
     return groups
 
 
 def _segment_of(
-    source: np.ndarray, target: np.ndarray, groups: np.ndarray | None, shares: "Shares | None"
+    source: np.ndarray,
+    target: np.ndarray,
+    groups: np.ndarray | None,
+    shares: "Shares | None",
 ) -> tuple[int, np.ndarray]:
     """The number of a row's segments, and the segment (E,) of each edge."""
     if groups is None:
@@ -223,7 +271,9 @@ def _segment_of(
 
 def _masses_of(shares: "Shares", groups: np.ndarray, held: np.ndarray) -> np.ndarray:
     """(N, K) mass of each segment of each row, from the rows' groups (N,) and whether a segment has edges (N, K)."""
-    turn = (groups[:, None] + np.arange(held.shape[1])) % held.shape[1]  # the group of each segment
+    turn = (groups[:, None] + np.arange(held.shape[1])) % held.shape[
+        1
+    ]  # the group of each segment
     present = np.zeros_like(held)
     np.put_along_axis(present, turn, held, 1)
     return np.take_along_axis(shares.of(groups, present), turn, 1)
@@ -237,34 +287,58 @@ def checked(edge_index: Tensor | np.ndarray, num_nodes: int) -> np.ndarray:
     """
     if getattr(num_nodes, "ndim", 0):
         kind = type(num_nodes).__name__
-        raise ValueError(f"num_nodes must be a whole number, got {kind}: `sensitive` comes third")
-    edges = _ends(torch.as_tensor(edge_index) if isinstance(edge_index, np.ndarray) else edge_index, num_nodes)
+        raise ValueError(
+            f"num_nodes must be a whole number, got {kind}: `sensitive` comes third"
+        )
+    edges = _ends(
+        torch.as_tensor(edge_index)
+        if isinstance(edge_index, np.ndarray)
+        else edge_index,
+        num_nodes,
+    )
     edges = edges.detach().cpu().numpy().astype(np.int64)
     if edges.size and not 0 <= edges.min() <= edges.max() < num_nodes:
         ends = f"{edges.min()} to {edges.max()}"
-        raise ValueError(f"edge_index has nodes {ends}, outside 0 .. {num_nodes - 1}: features or groups end there")
+        raise ValueError(
+            f"edge_index has nodes {ends}, outside 0 .. {num_nodes - 1}: features or groups end there"
+        )
     return edges
 
 
 def with_self_loops(edges: np.ndarray, num_nodes: int) -> np.ndarray:
     """(2, E') the edges with exactly one self-loop for each node, which come last."""
-    return np.hstack([edges[:, edges[0] != edges[1]], np.arange(num_nodes) + np.zeros((2, 1), np.int64)])
+    return np.hstack(
+        [
+            edges[:, edges[0] != edges[1]],
+            np.arange(num_nodes) + np.zeros((2, 1), np.int64),
+        ]
+    )
 
 
 def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
     """(2, E) sources and targets, also of a sparse (N, N) matrix."""
     if not isinstance(edge_index, Tensor):
-        raise ValueError(f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}")
+        raise ValueError(
+            f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}"
+        )
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
         coordinates = edge_index.detach().to_sparse_coo()
         if coordinates.shape != (num_nodes, num_nodes):
             expected, got = (num_nodes, num_nodes), tuple(coordinates.shape)
-            raise ValueError(f"a sparse adjacency must have shape {expected}, got {got}")
+            raise ValueError(
+                f"a sparse adjacency must have shape {expected}, got {got}"
+            )
         return coordinates._indices().flip(0)  # rows are targets
     if edge_index.layout != torch.strided:
-        raise ValueError(f"a sparse edge_index must be of layout COO, CSR or CSC, got {edge_index.layout}")
+        raise ValueError(
+            f"a sparse edge_index must be of layout COO, CSR or CSC, got {edge_index.layout}"
+        )
     edge_index = edge_index.as_subclass(Tensor)  # PyTorch Geometric's EdgeIndex
-    if edge_index.dim() != 2 or edge_index.size(0) != 2 or edge_index.dtype not in INTEGERS:
+    if (
+        edge_index.dim() != 2
+        or edge_index.size(0) != 2
+        or edge_index.dtype not in INTEGERS
+    ):
         got = f"{edge_index.dtype} of {tuple(edge_index.shape)}"
         raise ValueError(f"edge_index must be integers of shape (2, E), got {got}")
     return edge_index
@@ -273,27 +347,44 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
 # --------------------------------------------------------------------- the graph of an edge_index, built once
 
 
-_graphs = WeakTensorKeyDictionary()  # edge_index to a dictionary, whose values map the groups to a graph
+_graphs = (
+    WeakTensorKeyDictionary()
+)  # edge_index to a dictionary, whose values map the groups to a graph
 
 
 @uncompiled  # SciPy cannot be traced
 def csr_of(
-    edge_index: Tensor, num_nodes: int, sensitive: Any, add_self_loops: bool, shares: "Shares | None"
+    edge_index: Tensor,
+    num_nodes: int,
+    sensitive: Any,
+    add_self_loops: bool,
+    shares: "Shares | None",
 ) -> CSRGraph:
     """`CSRGraph.from_edge_index`, built once while the same unmodified tensors are passed."""
 
     def build(_: Any = None) -> CSRGraph:
-        return CSRGraph.from_edge_index(edge_index, num_nodes, sensitive, add_self_loops, shares)
+        return CSRGraph.from_edge_index(
+            edge_index, num_nodes, sensitive, add_self_loops, shares
+        )
 
-    if hasattr(edge_index, "as_tensor"):  # PyTorch Geometric's EdgeIndex: writes to what it wraps are counted there
+    if hasattr(
+        edge_index, "as_tensor"
+    ):  # PyTorch Geometric's EdgeIndex: writes to what it wraps are counted there
         edge_index = edge_index.as_tensor()
     groups = edge_index if sensitive is None else sensitive
-    if not (isinstance(edge_index, Tensor) and isinstance(groups, Tensor)):  # writes to a list are not counted
+    if not (
+        isinstance(edge_index, Tensor) and isinstance(groups, Tensor)
+    ):  # writes to a list are not counted
         return build()
     of_edges = kept(_graphs, edge_index, lambda _: {})
-    graphs = of_edges.setdefault((num_nodes, sensitive is None, add_self_loops, shares), WeakTensorKeyDictionary())
+    graphs = of_edges.setdefault(
+        (num_nodes, sensitive is None, add_self_loops, shares),
+        WeakTensorKeyDictionary(),
+    )
     graph = kept(graphs, groups, build)
-    if max(len(of_edges), sum(map(len, of_edges.values()))) > KEPT:  # kinds whose groups are gone count, too
+    if (
+        max(len(of_edges), sum(map(len, of_edges.values()))) > KEPT
+    ):  # kinds whose groups are gone count, too
         of_edges.clear()
     return graph
 
@@ -307,7 +398,9 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
     Neighbours then share cache lines, which saves a tenth of the epoch or more on Recidivism. Hubs come last, and the
     others are ordered without them.
     """
-    hub = np.bincount(edge_index[1], minlength=num_nodes) > HUB * edge_index.shape[1] / max(num_nodes, 1)
+    hub = np.bincount(edge_index[1], minlength=num_nodes) > HUB * edge_index.shape[
+        1
+    ] / max(num_nodes, 1)
     source, target = edge_index[:, ~hub[edge_index].any(axis=0)]
     ones = np.ones(len(source), dtype=np.int8)
     adjacency = csr_matrix((ones, (target, source)), shape=(num_nodes, num_nodes))
@@ -321,7 +414,10 @@ def bandwidth_order(edge_index: np.ndarray, num_nodes: int) -> np.ndarray:
 def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
     """Sort keys (E,) below `count`: where each begins (count + 1,) int64, and the stable order (E,) int64."""
     positions = np.arange(keys.size)
-    table = csr_array((np.empty(keys.size, np.int8), (keys, positions)), shape=(count, max(keys.size, 1)))
+    table = csr_array(
+        (np.empty(keys.size, np.int8), (keys, positions)),
+        shape=(count, max(keys.size, 1)),
+    )
     return table.indptr.astype(np.int64), table.indices.astype(np.int64)
 
 
@@ -341,4 +437,6 @@ def cut_rows(ptr: Tensor) -> Tensor:
     place = torch.arange(len(row), device=ptr.device) - leading.repeat_interleave(parts)
     first = ptr[row] + LONG * place
     number = torch.zeros_like(row).index_copy(0, leading, parts)
-    return torch.stack([row, first, torch.minimum(first + LONG, ptr[row + 1]), number], 1)
+    return torch.stack(
+        [row, first, torch.minimum(first + LONG, ptr[row + 1]), number], 1
+    )

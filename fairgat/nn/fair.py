@@ -56,9 +56,18 @@ class FairGATConv(GATConv):
         center: bool = False,
     ) -> None:
         super().__init__(
-            in_channels, out_channels, heads, concat, negative_slope, dropout, add_self_loops, edge_dim, fill_value,
-            bias, residual,
-        )  # fmt: skip
+            in_channels,
+            out_channels,
+            heads,
+            concat,
+            negative_slope,
+            dropout,
+            add_self_loops,
+            edge_dim,
+            fill_value,
+            bias,
+            residual,
+        )
         self.alpha_chi = alpha_chi
         self.eta = eta
         self.center = center
@@ -89,9 +98,24 @@ class FairGATConv(GATConv):
                 "fair attention needs edge_index and `sensitive`, the group of each node, or a CSRGraph alone"
             )
         shares = self.alpha_chi if isinstance(self.alpha_chi, Shares) else None
-        graph = self._graph(x, edge_index, sensitive if fair else None, keep, edge_attr, size, fair, shares)
-        if sensitive is not None and not fair:  # which nothing reads, and GATConv's third argument is `edge_attr`
-            got = tuple(sensitive.shape) if hasattr(sensitive, "shape") else (len(sensitive),)
+        graph = self._graph(
+            x,
+            edge_index,
+            sensitive if fair else None,
+            keep,
+            edge_attr,
+            size,
+            fair,
+            shares,
+        )
+        if (
+            sensitive is not None and not fair
+        ):  # which nothing reads, and GATConv's third argument is `edge_attr`
+            got = (
+                tuple(sensitive.shape)
+                if hasattr(sensitive, "shape")
+                else (len(sensitive),)
+            )
             if got != (len(x),):
                 raise ValueError(
                     f"`sensitive` must have shape ({len(x)},), got {got}: features of edges are `edge_attr`"
@@ -99,37 +123,64 @@ class FairGATConv(GATConv):
         return self._forward(x, graph, keep, edge_attr, return_attention_weights)
 
     def attend(
-        self, source: Tensor, target: Tensor, graph: CSRGraph, keep: Tensor | None, edge: Tensor | None = None
+        self,
+        source: Tensor,
+        target: Tensor,
+        graph: CSRGraph,
+        keep: Tensor | None,
+        edge: Tensor | None = None,
     ) -> Tensor:
         """S1: attention coefficients (H, E), with `alpha_chi` on the inter-edges of a row that has both kinds."""
-        alpha_chi = 0.0 if graph.shares is not None or self.alpha_chi is None else self.alpha_chi
-        return segment_softmax(source, target, graph, alpha_chi, self.negative_slope, keep, edge)
+        alpha_chi = (
+            0.0
+            if graph.shares is not None or self.alpha_chi is None
+            else self.alpha_chi
+        )
+        return segment_softmax(
+            source, target, graph, alpha_chi, self.negative_slope, keep, edge
+        )
 
     def normalise(self, features: Features) -> Features:
         """S3 of C and of Z. Without `center` it is a factor of the columns, and nothing is multiplied out."""
         if self.eta is None:
             return features
-        return features.centred(self.eta) if self.center else features.standardised(self.eta)
+        return (
+            features.centred(self.eta)
+            if self.center
+            else features.standardised(self.eta)
+        )
 
     def weight(self) -> Tensor:
         """S2: W (H * C, F_in) divided by its spectral norm; the parameter where S3 follows, which undoes any factor."""
-        return spectrally_normalised(self.lin.weight) if self.spectral_norm and self.eta is None else self.lin.weight
+        return (
+            spectrally_normalised(self.lin.weight)
+            if self.spectral_norm and self.eta is None
+            else self.lin.weight
+        )
 
     def transform(self, x: Tensor) -> Features:
         """C = X W^T after S2, which asks a `lin` that is not plain for its matrix."""
         c = super().transform(x)
         if is_plain(self.lin) or not self.spectral_norm or self.eta is not None:
             return c
-        return replace(c, values=c.values / largest_singular_value(matrix_of(self.lin, x)))
+        return replace(
+            c, values=c.values / largest_singular_value(matrix_of(self.lin, x))
+        )
 
     def extra_repr(self) -> str:
         steps = f", alpha_chi={self.alpha_chi}, spectral_norm={self.spectral_norm}, eta={self.eta}"
-        return steps + ", center=True" * (self.center and self.eta is not None) + super().extra_repr()
+        return (
+            steps
+            + ", center=True" * (self.center and self.eta is not None)
+            + super().extra_repr()
+        )
 
     def _check_steps(self) -> None:
         share, eta = self.alpha_chi, self.eta
         # A tensor's gradient would be lost, and a flag is no share.
-        number = isinstance(share, Real) and not isinstance(share, bool) and 0 <= share <= 1
+        number = (
+            isinstance(share, Real) and not isinstance(share, bool) and 0 <= share <= 1
+        )
         if not (number or share is None or isinstance(share, Shares)):
             allowed = "a share of attention in [0, 1], `Shares` (`balanced_shares` makes them) or None"
             raise ValueError(f"alpha_chi must be {allowed}, got {share!r}")

@@ -35,7 +35,13 @@ def _row_or_part(cuts, P, ptr, LONG: tl.constexpr):
     first, end = tl.load(ptr + row), tl.load(ptr + row + 1)
     end = tl.where(end - first > LONG, first, end)
     first = tl.where(part, tl.load(cuts + 4 * item + 1, part, 0), first)
-    return item, part, row, first, tl.where(part, tl.load(cuts + 4 * item + 2, part, 0), end)
+    return (
+        item,
+        part,
+        row,
+        first,
+        tl.where(part, tl.load(cuts + 4 * item + 2, part, 0), end),
+    )
 
 
 # ------------------------------------------------------------------------------------------- softmax of the scores
@@ -64,10 +70,30 @@ def _long_row(cuts, ptr, S: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr)
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _softmax(
-    cuts, segptr, mass, source, keep, s, t, u, alpha, slope, E,
-    head_s, stride_s, head_t, stride_t, head_u, stride_u,
-    S: tl.constexpr, KEEP: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
-):  # fmt: skip
+    cuts,
+    segptr,
+    mass,
+    source,
+    keep,
+    s,
+    t,
+    u,
+    alpha,
+    slope,
+    E,
+    head_s,
+    stride_s,
+    head_t,
+    stride_t,
+    head_u,
+    stride_u,
+    S: tl.constexpr,
+    KEEP: tl.constexpr,
+    EDGES: tl.constexpr,
+    LONG: tl.constexpr,
+    CUT: tl.constexpr,
+    B: tl.constexpr,
+):
     row, own = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     s, u, alpha = s + head * head_s, u + head * head_u, alpha + head * E
@@ -104,10 +130,31 @@ def _softmax(
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _softmax_gradient(
-    cuts, segptr, source, s, t, u, alpha, grad, grad_score, grad_target, slope, M, E,
-    head_s, stride_s, head_t, stride_t, head_u, stride_u,
-    S: tl.constexpr, EDGES: tl.constexpr, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr,
-):  # fmt: skip
+    cuts,
+    segptr,
+    source,
+    s,
+    t,
+    u,
+    alpha,
+    grad,
+    grad_score,
+    grad_target,
+    slope,
+    M,
+    E,
+    head_s,
+    stride_s,
+    head_t,
+    stride_t,
+    head_u,
+    stride_u,
+    S: tl.constexpr,
+    EDGES: tl.constexpr,
+    LONG: tl.constexpr,
+    CUT: tl.constexpr,
+    B: tl.constexpr,
+):
     row, own = _long_row(cuts, segptr, S, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     s, u = s + head * head_s, u + head * head_u
@@ -138,15 +185,26 @@ def _softmax_gradient(
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _sum_by_source(
-    cuts, tptr, tedge, values, out, N, E, LONG: tl.constexpr, CUT: tl.constexpr, B: tl.constexpr
-):  # fmt: skip
+    cuts,
+    tptr,
+    tedge,
+    values,
+    out,
+    N,
+    E,
+    LONG: tl.constexpr,
+    CUT: tl.constexpr,
+    B: tl.constexpr,
+):
     j, own = _long_row(cuts, tptr, 1, LONG, CUT)
     head = tl.program_id(1).to(tl.int64)
     first, end = tl.load(tptr + j), tl.load(tptr + j + 1)
     total = 0.0
     for at in range(first, tl.where(own, end, first), B):
         e = at + tl.arange(0, B)
-        total += tl.sum(_number(values + head * E + tl.load(tedge + e, e < end, 0), e < end), 0)
+        total += tl.sum(
+            _number(values + head * E + tl.load(tedge + e, e < end, 0), e < end), 0
+        )
     tl.store(out + head * N + j, total.to(out.dtype.element_ty), own)
 
 
@@ -155,29 +213,90 @@ def _by_length(kernel, cuts: Tensor, rows: int, heads: int, *arguments) -> None:
     if rows:
         kernel[(rows, heads)](cuts, *arguments, LONG=LONG, CUT=False, B=32, num_warps=1)
     if len(cuts):
-        kernel[(len(cuts), heads)](cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16)
+        kernel[(len(cuts), heads)](
+            cuts, *arguments, LONG=LONG, CUT=True, B=4096, num_warps=16
+        )
 
 
-def softmax(s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope):
+def softmax(
+    s, t, u, rowptr, segptr, mass, source, cuts, tptr, tedge, tcuts, keep, slope
+):
     alpha = s.new_empty(len(s), source.numel())
-    edge, kept = s if u is None else u, alpha if keep is None else keep.contiguous().view(torch.int8)
+    edge, kept = (
+        s if u is None else u,
+        alpha if keep is None else keep.contiguous().view(torch.int8),
+    )
     _by_length(
-        _softmax, cuts, rowptr.numel() - 1, len(s), segptr, mass, source, kept, s, t, edge, alpha, slope,
-        source.numel(), *s.stride(), *t.stride(), *edge.stride(), mass.size(1), keep is not None, u is not None,
-    )  # fmt: skip
+        _softmax,
+        cuts,
+        rowptr.numel() - 1,
+        len(s),
+        segptr,
+        mass,
+        source,
+        kept,
+        s,
+        t,
+        edge,
+        alpha,
+        slope,
+        source.numel(),
+        *s.stride(),
+        *t.stride(),
+        *edge.stride(),
+        mass.size(1),
+        keep is not None,
+        u is not None,
+    )
     return alpha
 
 
-def softmax_gradient(grad, alpha, s, t, u, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope):
+def softmax_gradient(
+    grad, alpha, s, t, u, rowptr, segptr, source, cuts, tptr, tedge, tcuts, slope
+):
     rows, edges, edge = rowptr.numel() - 1, source.numel(), s if u is None else u
     segments = (segptr.numel() - 1) // max(rows, 1)
-    grad_score, grad_s, grad_t = torch.empty_like(alpha), s.new_empty(s.shape), t.new_empty(t.shape)
+    grad_score, grad_s, grad_t = (
+        torch.empty_like(alpha),
+        s.new_empty(s.shape),
+        t.new_empty(t.shape),
+    )
     _by_length(
-        _softmax_gradient, cuts, rows, len(s), segptr, source, s, t, edge, alpha, grad.contiguous(), grad_score, grad_t,
-        slope, rows, edges, *s.stride(), *t.stride(), *edge.stride(), segments, u is not None,
-    )  # fmt: skip
+        _softmax_gradient,
+        cuts,
+        rows,
+        len(s),
+        segptr,
+        source,
+        s,
+        t,
+        edge,
+        alpha,
+        grad.contiguous(),
+        grad_score,
+        grad_t,
+        slope,
+        rows,
+        edges,
+        *s.stride(),
+        *t.stride(),
+        *edge.stride(),
+        segments,
+        u is not None,
+    )
     sources = s.size(1)
-    _by_length(_sum_by_source, tcuts, sources, len(s), tptr, tedge, grad_score, grad_s, sources, edges)
+    _by_length(
+        _sum_by_source,
+        tcuts,
+        sources,
+        len(s),
+        tptr,
+        tedge,
+        grad_score,
+        grad_s,
+        sources,
+        edges,
+    )
     return grad_s, grad_t, grad_score
 
 
@@ -186,9 +305,22 @@ def softmax_gradient(grad, alpha, s, t, u, rowptr, segptr, source, cuts, tptr, t
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _aggregate(
-    cuts, P, rowptr, source, alpha, x, out, parts, E, C, stride_x, head_x,
-    LONG: tl.constexpr, B: tl.constexpr, BC: tl.constexpr,
-):  # fmt: skip
+    cuts,
+    P,
+    rowptr,
+    source,
+    alpha,
+    x,
+    out,
+    parts,
+    E,
+    C,
+    stride_x,
+    head_x,
+    LONG: tl.constexpr,
+    B: tl.constexpr,
+    BC: tl.constexpr,
+):
     item, part, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
     head, heads = tl.program_id(1).to(tl.int64), tl.num_programs(1)
     c = tl.program_id(2) * BC + tl.arange(0, BC)
@@ -199,9 +331,16 @@ def _aggregate(
         ok = e < end
         j = tl.load(source + e, ok, 0).to(tl.int64)
         w = _number(alpha + head * E + e, ok)
-        v = _number(x + j[:, None] * stride_x + head * head_x + c[None, :], ok[:, None] & inside[None, :])
+        v = _number(
+            x + j[:, None] * stride_x + head * head_x + c[None, :],
+            ok[:, None] & inside[None, :],
+        )
         sums += tl.sum(w[:, None] * v, 0)
-    tl.store(out + (row * heads + head) * C + c, sums.to(out.dtype.element_ty), c < tl.where(part, 0, C))
+    tl.store(
+        out + (row * heads + head) * C + c,
+        sums.to(out.dtype.element_ty),
+        c < tl.where(part, 0, C),
+    )
     tl.store(parts + (item * heads + head) * C + c, sums, c < tl.where(part, C, 0))
 
 
@@ -215,15 +354,43 @@ def _combine(cuts, parts, out, width, B: tl.constexpr, BC: tl.constexpr):
     sums = tl.zeros((BC,), tl.float32)
     for at in range(item, end, B):
         k = at + tl.arange(0, B)
-        sums += tl.sum(_number(parts + k[:, None] * width + c[None, :], (k < end)[:, None] & inside[None, :]), 0)
-    tl.store(out + row * width + c, sums.to(out.dtype.element_ty), c < tl.where(end > item, width, 0))
+        sums += tl.sum(
+            _number(
+                parts + k[:, None] * width + c[None, :],
+                (k < end)[:, None] & inside[None, :],
+            ),
+            0,
+        )
+    tl.store(
+        out + row * width + c,
+        sums.to(out.dtype.element_ty),
+        c < tl.where(end > item, width, 0),
+    )
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _aggregate_gradient(
-    cuts, P, tptr, ttarget, tedge, alpha, x, grad, grad_x, grad_alpha, parts, E, C, H, stride_x, head_x,
-    HEADS: tl.constexpr, LONG: tl.constexpr, B: tl.constexpr, BC: tl.constexpr,
-):  # fmt: skip
+    cuts,
+    P,
+    tptr,
+    ttarget,
+    tedge,
+    alpha,
+    x,
+    grad,
+    grad_x,
+    grad_alpha,
+    parts,
+    E,
+    C,
+    H,
+    stride_x,
+    head_x,
+    HEADS: tl.constexpr,
+    LONG: tl.constexpr,
+    B: tl.constexpr,
+    BC: tl.constexpr,
+):
     """By source, so that each row of `grad` is read once for both gradients; HEADS share x, or a program has one."""
     item, part, j, first, end = _row_or_part(cuts, P, tptr, LONG)
     own, programs = tl.program_id(1).to(tl.int64), tl.num_programs(1)
@@ -239,18 +406,41 @@ def _aggregate_gradient(
             i = tl.load(ttarget + e, ok, 0).to(tl.int64)
             place = tl.load(tedge + e, ok, 0) + head * E
             w = _number(alpha + place, ok)
-            g = _number(grad + (i[:, None] * H + head) * C + c[None, :], ok[:, None] & inside[None, :])
+            g = _number(
+                grad + (i[:, None] * H + head) * C + c[None, :],
+                ok[:, None] & inside[None, :],
+            )
             sums += tl.sum(w[:, None] * g, 0)
-            tl.store(grad_alpha + place, tl.sum(g * mine[None, :], 1).to(grad_alpha.dtype.element_ty), ok)
-    tl.store(grad_x + (j * programs + own) * C + c, sums.to(grad_x.dtype.element_ty), c < tl.where(part, 0, C))
+            tl.store(
+                grad_alpha + place,
+                tl.sum(g * mine[None, :], 1).to(grad_alpha.dtype.element_ty),
+                ok,
+            )
+    tl.store(
+        grad_x + (j * programs + own) * C + c,
+        sums.to(grad_x.dtype.element_ty),
+        c < tl.where(part, 0, C),
+    )
     tl.store(parts + (item * programs + own) * C + c, sums, c < tl.where(part, C, 0))
 
 
 @triton.jit(do_not_specialize=_LENGTHS)
 def _dot_products(
-    cuts, P, rowptr, source, x, grad, out, E, C, stride_x, head_x,
-    LONG: tl.constexpr, B: tl.constexpr, BC: tl.constexpr,
-):  # fmt: skip
+    cuts,
+    P,
+    rowptr,
+    source,
+    x,
+    grad,
+    out,
+    E,
+    C,
+    stride_x,
+    head_x,
+    LONG: tl.constexpr,
+    B: tl.constexpr,
+    BC: tl.constexpr,
+):
     _, _, row, first, end = _row_or_part(cuts, P, rowptr, LONG)
     head, heads = tl.program_id(1).to(tl.int64), tl.num_programs(1)
     c = tl.arange(0, BC)
@@ -260,14 +450,23 @@ def _dot_products(
         e = at + tl.arange(0, B)
         ok = e < end
         j = tl.load(source + e, ok, 0).to(tl.int64)
-        v = _number(x + j[:, None] * stride_x + head * head_x + c[None, :], ok[:, None] & inside[None, :])
-        tl.store(out + head * E + e, tl.sum(v * g[None, :], 1).to(out.dtype.element_ty), ok)
+        v = _number(
+            x + j[:, None] * stride_x + head * head_x + c[None, :],
+            ok[:, None] & inside[None, :],
+        )
+        tl.store(
+            out + head * E + e, tl.sum(v * g[None, :], 1).to(out.dtype.element_ty), ok
+        )
 
 
 def _tile(columns: int) -> dict[str, int]:
     """Edges and columns that a program reads at a time, and its warps."""
     columns = triton.next_power_of_2(columns)
-    return {"B": max(1, min(16, TILE // columns)), "BC": columns, "num_warps": max(1, min(8, columns // 256))}
+    return {
+        "B": max(1, min(16, TILE // columns)),
+        "BC": columns,
+        "num_warps": max(1, min(8, columns // 256)),
+    }
 
 
 def _rows_apart(x: Tensor) -> Tensor:
@@ -282,20 +481,41 @@ def _strides(x: Tensor) -> tuple[int, int]:
 def _added_up(cuts: Tensor, parts: Tensor, out: Tensor) -> Tensor:
     if len(cuts):
         width, tile = out[0].numel(), _tile(min(out[0].numel(), 128))
-        _combine[(len(cuts), triton.cdiv(width, tile["BC"]))](cuts, parts, out, width, **tile)
+        _combine[(len(cuts), triton.cdiv(width, tile["BC"]))](
+            cuts, parts, out, width, **tile
+        )
     return out
 
 
 def aggregate(alpha, x, rowptr, source, cuts, *_):
-    heads, columns, x, rows = alpha.size(0), x.size(-1), _rows_apart(x), rowptr.numel() - 1
-    out, parts = x.new_empty(rows, heads, columns), x.new_empty(len(cuts), heads, columns, dtype=torch.float32)
+    heads, columns, x, rows = (
+        alpha.size(0),
+        x.size(-1),
+        _rows_apart(x),
+        rowptr.numel() - 1,
+    )
+    out, parts = (
+        x.new_empty(rows, heads, columns),
+        x.new_empty(len(cuts), heads, columns, dtype=torch.float32),
+    )
     if not out.numel():
         return out
     tile = _tile(min(columns, 128))
     _aggregate[(rows + len(cuts), heads, triton.cdiv(columns, tile["BC"]))](
-        cuts, len(cuts), rowptr, source, alpha.contiguous(), x, out, parts, source.numel(), columns, *_strides(x),
-        LONG=LONG, **tile,
-    )  # fmt: skip
+        cuts,
+        len(cuts),
+        rowptr,
+        source,
+        alpha.contiguous(),
+        x,
+        out,
+        parts,
+        source.numel(),
+        columns,
+        *_strides(x),
+        LONG=LONG,
+        **tile,
+    )
     return _added_up(cuts, parts, out)
 
 
@@ -307,9 +527,25 @@ def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
         return grad_alpha, grad_x
     parts = x.new_empty(len(tcuts), programs, columns, dtype=torch.float32)
     _aggregate_gradient[(len(x) + len(tcuts), programs)](
-        tcuts, len(tcuts), tptr, ttarget, tedge, alpha.contiguous(), x, grad.contiguous(), grad_x, grad_alpha, parts,
-        alpha.size(1), columns, heads, *_strides(x), HEADS=heads // programs, LONG=LONG, **_tile(columns),
-    )  # fmt: skip
+        tcuts,
+        len(tcuts),
+        tptr,
+        ttarget,
+        tedge,
+        alpha.contiguous(),
+        x,
+        grad.contiguous(),
+        grad_x,
+        grad_alpha,
+        parts,
+        alpha.size(1),
+        columns,
+        heads,
+        *_strides(x),
+        HEADS=heads // programs,
+        LONG=LONG,
+        **_tile(columns),
+    )
     return grad_alpha, _added_up(tcuts, parts, grad_x)
 
 
@@ -318,9 +554,19 @@ def dot_products(grad, x, rowptr, source, cuts):
     x, out = _rows_apart(x), grad.new_empty(heads, source.numel())
     if out.numel():
         _dot_products[(rows + len(cuts), heads)](
-            cuts, len(cuts), rowptr, source, x, grad.contiguous(), out, source.numel(), columns, *_strides(x),
-            LONG=LONG, **_tile(columns),
-        )  # fmt: skip
+            cuts,
+            len(cuts),
+            rowptr,
+            source,
+            x,
+            grad.contiguous(),
+            out,
+            source.numel(),
+            columns,
+            *_strides(x),
+            LONG=LONG,
+            **_tile(columns),
+        )
     return out
 
 

@@ -26,7 +26,16 @@ def _factor(variance, least, otherwise, eta):
 
 
 @triton.jit(do_not_specialize=["N"])
-def _part_moments(x, partial, N, F, stride, PARTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr):
+def _part_moments(
+    x,
+    partial,
+    N,
+    F,
+    stride,
+    PARTS: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
     """partial (PARTS, 2, F): mean and sum of squared deviations of each column over the part's rows."""
     part = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
@@ -51,9 +60,19 @@ def _part_moments(x, partial, N, F, stride, PARTS: tl.constexpr, ROWS: tl.conste
 
 @triton.jit(do_not_specialize=["N"])
 def _moments_to_factor(
-    partial, otherwise, factor, mean, inverse, N, F, eta, rounding,
-    OTHERWISE: tl.constexpr, PARTS: tl.constexpr, COLUMNS: tl.constexpr,
-):  # fmt: skip
+    partial,
+    otherwise,
+    factor,
+    mean,
+    inverse,
+    N,
+    F,
+    eta,
+    rounding,
+    OTHERWISE: tl.constexpr,
+    PARTS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
     part = tl.arange(0, PARTS).to(tl.int64)
     f = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     ok = (part >= 0)[:, None] & (f < F)[None, :]
@@ -75,28 +94,61 @@ def column_factor(x, otherwise, eta):
     x = x if x.stride(-1) == 1 else x.contiguous()
     rows, columns = x.shape
     partial = x.new_empty(PARTS, 2, columns, dtype=torch.float32)
-    factor, mean, inverse = (x.new_empty(columns, dtype=torch.float32) for _ in range(3))
+    factor, mean, inverse = (
+        x.new_empty(columns, dtype=torch.float32) for _ in range(3)
+    )
     if columns:
         blocks = triton.cdiv(columns, COLUMNS)
-        _part_moments[(PARTS, blocks)](x, partial, rows, columns, x.stride(0), PARTS, ROWS, COLUMNS)
+        _part_moments[(PARTS, blocks)](
+            x, partial, rows, columns, x.stride(0), PARTS, ROWS, COLUMNS
+        )
         _moments_to_factor[(blocks,)](
-            partial, factor if otherwise is None else otherwise, factor, mean, inverse, rows, columns, eta,
-            ROUNDING * EPS, otherwise is not None, PARTS, COLUMNS,
-        )  # fmt: skip
+            partial,
+            factor if otherwise is None else otherwise,
+            factor,
+            mean,
+            inverse,
+            rows,
+            columns,
+            eta,
+            ROUNDING * EPS,
+            otherwise is not None,
+            PARTS,
+            COLUMNS,
+        )
     return factor, mean, inverse
 
 
 @triton.jit(do_not_specialize=["N"])
 def _column_factor_gradient(
-    grad, x, mean, inverse, grad_x, grad_otherwise, N, F, stride, eta, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+    grad,
+    x,
+    mean,
+    inverse,
+    grad_x,
+    grad_otherwise,
+    N,
+    F,
+    stride,
+    eta,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
     i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     ok = (i < N)[:, None] & (f < F)[None, :]
-    g, m, inverted = _number(grad + f, f < F) * eta, _number(mean + f, f < F), _number(inverse + f, f < F)
+    g, m, inverted = (
+        _number(grad + f, f < F) * eta,
+        _number(mean + f, f < F),
+        _number(inverse + f, f < F),
+    )
     slope = -g * inverted * inverted * inverted / N
     v = _number(x + i[:, None] * stride + f[None, :], ok)
-    tl.store(grad_x + i[:, None] * F + f[None, :], ((v - m[None, :]) * slope[None, :]).to(grad_x.dtype.element_ty), ok)
+    tl.store(
+        grad_x + i[:, None] * F + f[None, :],
+        ((v - m[None, :]) * slope[None, :]).to(grad_x.dtype.element_ty),
+        ok,
+    )
     if tl.program_id(0) == 0:
         tl.store(grad_otherwise + f, tl.where(inverted > 0, 0.0, g), f < F)
 
@@ -106,15 +158,37 @@ def column_factor_gradient(grad, x, mean, inverse, eta):
     rows, columns = x.shape
     grad_x, grad_otherwise = x.new_empty(x.shape), torch.empty_like(mean)
     if columns:
-        _column_factor_gradient[(triton.cdiv(max(rows, 1), ROWS), triton.cdiv(columns, COLUMNS))](
-            grad.contiguous(), x, mean, inverse, grad_x, grad_otherwise, rows, columns, x.stride(0), eta, ROWS, COLUMNS
+        _column_factor_gradient[
+            (triton.cdiv(max(rows, 1), ROWS), triton.cdiv(columns, COLUMNS))
+        ](
+            grad.contiguous(),
+            x,
+            mean,
+            inverse,
+            grad_x,
+            grad_otherwise,
+            rows,
+            columns,
+            x.stride(0),
+            eta,
+            ROWS,
+            COLUMNS,
         )
     return grad_x, grad_otherwise
 
 
 @triton.jit(do_not_specialize=["N"])
 def _scaling_gradient(
-    grad, x, scale, grad_x, partial, N, F, PARTS: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr
+    grad,
+    x,
+    scale,
+    grad_x,
+    partial,
+    N,
+    F,
+    PARTS: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
 ):
     """grad * scale, and partial (PARTS, 2, F): sums of grad * x and of grad over the part's rows."""
     part = tl.program_id(0).to(tl.int64)
@@ -136,7 +210,9 @@ def _scaling_gradient(
 
 
 @triton.jit
-def _sum_of_parts(partial, first, second, F, PARTS: tl.constexpr, COLUMNS: tl.constexpr):
+def _sum_of_parts(
+    partial, first, second, F, PARTS: tl.constexpr, COLUMNS: tl.constexpr
+):
     part = tl.arange(0, PARTS)[:, None]
     f = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     ok = (part >= 0) & (f < F)[None, :]
@@ -148,14 +224,27 @@ def _sum_of_parts(partial, first, second, F, PARTS: tl.constexpr, COLUMNS: tl.co
 
 def scale_and_shift_gradient(grad, x, scale):
     rows, columns = x.shape
-    grad_x, grad_scale, grad_bias = (each.new_empty(each.shape) for each in (x, scale, scale))
+    grad_x, grad_scale, grad_bias = (
+        each.new_empty(each.shape) for each in (x, scale, scale)
+    )
     partial = x.new_empty(PARTS, 2, columns, dtype=torch.float32)
     blocks = triton.cdiv(columns, COLUMNS)
     if columns:
         _scaling_gradient[(PARTS, blocks)](
-            grad.contiguous(), x.contiguous(), scale, grad_x, partial, rows, columns, PARTS, ROWS, COLUMNS
+            grad.contiguous(),
+            x.contiguous(),
+            scale,
+            grad_x,
+            partial,
+            rows,
+            columns,
+            PARTS,
+            ROWS,
+            COLUMNS,
         )
-        _sum_of_parts[(blocks,)](partial, grad_scale, grad_bias, columns, PARTS, COLUMNS)
+        _sum_of_parts[(blocks,)](
+            partial, grad_scale, grad_bias, columns, PARTS, COLUMNS
+        )
     return grad_x, grad_scale, grad_bias
 
 
@@ -164,9 +253,24 @@ def scale_and_shift_gradient(grad, x, scale):
 
 @triton.jit
 def _matrix_factor(
-    weight, product, mean, cov, otherwise, factor, inverse, C, K, head_mean, head_cov, eta, rounding, eps,
-    OTHERWISE: tl.constexpr, ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-):  # fmt: skip
+    weight,
+    product,
+    mean,
+    cov,
+    otherwise,
+    factor,
+    inverse,
+    C,
+    K,
+    head_mean,
+    head_cov,
+    eta,
+    rounding,
+    eps,
+    OTHERWISE: tl.constexpr,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
     head = tl.program_id(1)
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     inside = row < C
@@ -179,7 +283,14 @@ def _matrix_factor(
         w = _number(weight + row[:, None] * K + k[None, :], ok)
         variance += tl.sum(w * _number(product + row[:, None] * K + k[None, :], ok), 1)
         m = rounding * _number(mean + head * head_mean + k, k < K)
-        least += tl.sum(w * w * (m * m + eps * _number(cov + head * head_cov + k * (K + 1), k < K))[None, :], 1)
+        least += tl.sum(
+            w
+            * w
+            * (m * m + eps * _number(cov + head * head_cov + k * (K + 1), k < K))[
+                None, :
+            ],
+            1,
+        )
     other = _number(otherwise + row, inside) if OTHERWISE else 1.0
     scale, inverted = _factor(variance, least, other, eta)
     tl.store(factor + row, scale, inside)
@@ -188,9 +299,19 @@ def _matrix_factor(
 
 @triton.jit
 def _matrix_factor_gradient(
-    grad, weight, product, inverse, grad_weight, scaled, grad_otherwise, R, K, eta,
-    ROWS: tl.constexpr, COLUMNS: tl.constexpr,
-):  # fmt: skip
+    grad,
+    weight,
+    product,
+    inverse,
+    grad_weight,
+    scaled,
+    grad_otherwise,
+    R,
+    K,
+    eta,
+    ROWS: tl.constexpr,
+    COLUMNS: tl.constexpr,
+):
     """Of weight; and `scaled`, the weight times the gradient of the variance, for that of the covariance."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     g, inverted = _number(grad + row, row < R) * eta, _number(inverse + row, row < R)
@@ -199,7 +320,9 @@ def _matrix_factor_gradient(
         k = at + tl.arange(0, COLUMNS)
         ok = (row < R)[:, None] & (k < K)[None, :]
         place = row[:, None] * K + k[None, :]
-        tl.store(grad_weight + place, 2 * slope[:, None] * _number(product + place, ok), ok)
+        tl.store(
+            grad_weight + place, 2 * slope[:, None] * _number(product + place, ok), ok
+        )
         tl.store(scaled + place, slope[:, None] * _number(weight + place, ok), ok)
     tl.store(grad_otherwise + row, tl.where(inverted > 0, 0.0, g), row < R)
 
@@ -212,12 +335,20 @@ def _matrix_setup(ctx, inputs, output):
 
 def _matrix_backward(ctx, grad, *_):
     weight, cov, inverse, product = ctx.saved_tensors
-    grads = torch.ops.fairgat.matrix_factor_backward(grad, weight, product, inverse, ctx.eta)
+    grads = torch.ops.fairgat.matrix_factor_backward(
+        grad, weight, product, inverse, ctx.eta
+    )
     grad_weight, scaled, grad_otherwise = grads
     grad_cov = None
     if ctx.needs_input_grad[2]:
         grad_cov = (scaled.mT @ weight).sum_to_size(cov.shape)
-    return grad_weight, None, grad_cov, grad_otherwise if ctx.needs_input_grad[3] else None, None
+    return (
+        grad_weight,
+        None,
+        grad_cov,
+        grad_otherwise if ctx.needs_input_grad[3] else None,
+        None,
+    )
 
 
 @attention.operator(
@@ -239,27 +370,59 @@ def matrix_factor(weight, mean, cov, otherwise, eta):
     factor, inverse = weight.new_empty(heads, rows), weight.new_empty(heads, rows)
     apart = len(cov) > 1
     _matrix_factor[(triton.cdiv(rows, ROWS), heads)](
-        weight, product, mean, cov, factor if otherwise is None else otherwise.contiguous(), factor, inverse, rows,
-        columns, columns * apart, columns * columns * apart, eta, ROUNDING * EPS, 4 * EPS, otherwise is not None,
-        ROWS, COLUMNS,
-    )  # fmt: skip
+        weight,
+        product,
+        mean,
+        cov,
+        factor if otherwise is None else otherwise.contiguous(),
+        factor,
+        inverse,
+        rows,
+        columns,
+        columns * apart,
+        columns * columns * apart,
+        eta,
+        ROUNDING * EPS,
+        4 * EPS,
+        otherwise is not None,
+        ROWS,
+        COLUMNS,
+    )
     return factor, inverse, product
 
 
 @attention.operator(
     "matrix_factor_backward(Tensor grad, Tensor weight, Tensor product, Tensor inverse, float eta)"
     " -> (Tensor, Tensor, Tensor)",
-    lambda grad, weight, *_: (torch.empty_like(weight), torch.empty_like(weight), torch.empty_like(grad)),
+    lambda grad, weight, *_: (
+        torch.empty_like(weight),
+        torch.empty_like(weight),
+        torch.empty_like(grad),
+    ),
     device="CUDA",
 )
 def matrix_factor_gradient(grad, weight, product, inverse, eta):
     weight = weight.contiguous()
-    grad_weight, scaled, grad_otherwise = torch.empty_like(weight), torch.empty_like(weight), torch.empty_like(inverse)
+    grad_weight, scaled, grad_otherwise = (
+        torch.empty_like(weight),
+        torch.empty_like(weight),
+        torch.empty_like(inverse),
+    )
     rows, columns = inverse.numel(), weight.size(-1)
     _matrix_factor_gradient[(triton.cdiv(rows, ROWS),)](
-        grad.contiguous(), weight, product, inverse, grad_weight, scaled, grad_otherwise, rows, columns, eta,
-        ROWS, COLUMNS,
-    )  # fmt: skip
+        grad.contiguous(),
+        weight,
+        product,
+        inverse,
+        grad_weight,
+        scaled,
+        grad_otherwise,
+        rows,
+        columns,
+        eta,
+        ROWS,
+        COLUMNS,
+    )
     return grad_weight, scaled, grad_otherwise
 
 

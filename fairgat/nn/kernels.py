@@ -83,7 +83,9 @@ def _of_head(score_edge, h):
 
 
 @_inlined
-def _shifted_scores(lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha):
+def _shifted_scores(
+    lo, hi, source, keep, score_source, score_target, score_edge, slope, alpha
+):
     """alpha[lo:hi] = the scores less the largest of them; -inf where not kept."""
     top = np.float32(-np.inf)
     for e in range(lo, hi):
@@ -102,13 +104,26 @@ def _scale_to(mass, lo, hi, alpha):
     total = np.float32(0)
     for e in range(lo, hi):
         total += alpha[e]
-    share = np.float32(0) if total == 0 else mass / total  # of nothing, where all edges are dropped
+    share = (
+        np.float32(0) if total == 0 else mass / total
+    )  # of nothing, where all edges are dropped
     for e in range(lo, hi):
         alpha[e] *= share
 
 
 @_parallel
-def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, score_edge, slope, alpha):
+def softmax(
+    rowptr,
+    segptr,
+    mass,
+    source,
+    keep,
+    score_source,
+    score_target,
+    score_edge,
+    slope,
+    alpha,
+):
     """alpha (H, E): in each segment the softmax of its scores, scaled to the segment's mass (M, S).
 
     Scores are (H, N), (H, M) and (H, E) or None; `keep` is (E,) or None. Exponentials are taken of many rows'
@@ -135,7 +150,18 @@ def softmax(rowptr, segptr, mass, source, keep, score_source, score_target, scor
 
 
 @_inlined
-def _segment_gradient(lo, hi, source, score_source, score_target, score_edge, slope, alpha, grad_alpha, grad_score):
+def _segment_gradient(
+    lo,
+    hi,
+    source,
+    score_source,
+    score_target,
+    score_edge,
+    slope,
+    alpha,
+    grad_alpha,
+    grad_score,
+):
     """grad_score[lo:hi] of the scores before LeakyReLU; returns their sum."""
     along, mass, total = np.float32(0), np.float32(0), np.float32(0)
     for e in range(lo, hi):
@@ -153,7 +179,17 @@ def _segment_gradient(lo, hi, source, score_source, score_target, score_edge, sl
 
 @_parallel
 def softmax_gradient(
-    rowptr, segptr, source, score_source, score_target, score_edge, slope, alpha, grad_alpha, grad_score, grad_target
+    rowptr,
+    segptr,
+    source,
+    score_source,
+    score_target,
+    score_edge,
+    slope,
+    alpha,
+    grad_alpha,
+    grad_score,
+    grad_target,
 ):
     """grad_score (H, E), and grad_target (H, M), its sum over the edges of each row."""
     segments = np.uint64((segptr.size - 1) // max(rowptr.size - 1, 1))
@@ -165,8 +201,17 @@ def softmax_gradient(
                 for k in range(i * segments, (i + np.uint64(1)) * segments):
                     lo, hi = _segment(segptr, k)
                     total += _segment_gradient(
-                        lo, hi, source, s, t, u, slope, alpha[h], grad_alpha[h], grad_score[h]
-                    )  # fmt: skip
+                        lo,
+                        hi,
+                        source,
+                        s,
+                        t,
+                        u,
+                        slope,
+                        alpha[h],
+                        grad_alpha[h],
+                        grad_score[h],
+                    )
                 grad_target[h, i] = total
 
 
@@ -225,7 +270,21 @@ def _gradient_rows(width: int):
     """`aggregate_gradient` for the sources begin .. end."""
 
     @_rows
-    def kernel(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight):
+    def kernel(
+        begin,
+        end,
+        tptr,
+        ttarget,
+        weight,
+        x,
+        at,
+        grad,
+        to,
+        grad_x,
+        add_x,
+        grad_weight,
+        add_weight,
+    ):
         sums = carray(_stack_array(width), (width,))
         for j in range(begin, end):
             for f in range(np.uint64(width)):
@@ -244,7 +303,9 @@ def _gradient_rows(width: int):
 
 
 _aggregate_128, _aggregate_64, _aggregate_few = map(_aggregate_rows, (128, 64, None))
-_gradient_128, _gradient_64, _gradient_32, _gradient_16 = map(_gradient_rows, (128, 64, 32, 16))
+_gradient_128, _gradient_64, _gradient_32, _gradient_16 = map(
+    _gradient_rows, (128, 64, 32, 16)
+)
 
 
 @_parallel
@@ -262,8 +323,19 @@ def aggregate(rowptr, source, weight, x, at, out, to, columns):
 
 @_parallel
 def aggregate_gradient(
-    tptr, ttarget, weight, x, at, grad, to, columns, grad_x, add_x, grad_weight, add_weight
-):  # fmt: skip
+    tptr,
+    ttarget,
+    weight,
+    x,
+    at,
+    grad,
+    to,
+    columns,
+    grad_x,
+    add_x,
+    grad_weight,
+    add_weight,
+):
     """grad_x[j, at + f] = sum_i weight[k] grad[i, to + f], and grad_weight[k] = <grad[i], x[j]>, by source.
 
     Both from one read of `grad`, and added to what there is where `add_x` and `add_weight` say so. Weights are in the
@@ -272,13 +344,69 @@ def aggregate_gradient(
     for part in prange(PARTS):
         begin, end = _first_row(tptr, part), _first_row(tptr, part + 1)
         if columns == 128:
-            _gradient_128(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+            _gradient_128(
+                begin,
+                end,
+                tptr,
+                ttarget,
+                weight,
+                x,
+                at,
+                grad,
+                to,
+                grad_x,
+                add_x,
+                grad_weight,
+                add_weight,
+            )
         elif columns == 64:
-            _gradient_64(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+            _gradient_64(
+                begin,
+                end,
+                tptr,
+                ttarget,
+                weight,
+                x,
+                at,
+                grad,
+                to,
+                grad_x,
+                add_x,
+                grad_weight,
+                add_weight,
+            )
         elif columns == 32:
-            _gradient_32(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+            _gradient_32(
+                begin,
+                end,
+                tptr,
+                ttarget,
+                weight,
+                x,
+                at,
+                grad,
+                to,
+                grad_x,
+                add_x,
+                grad_weight,
+                add_weight,
+            )
         else:
-            _gradient_16(begin, end, tptr, ttarget, weight, x, at, grad, to, grad_x, add_x, grad_weight, add_weight)
+            _gradient_16(
+                begin,
+                end,
+                tptr,
+                ttarget,
+                weight,
+                x,
+                at,
+                grad,
+                to,
+                grad_x,
+                add_x,
+                grad_weight,
+                add_weight,
+            )
 
 
 @_parallel_dots
@@ -288,7 +416,9 @@ def dot_products(rowptr, source, x, grad, out):
         for i in range(_first_row(rowptr, part), _first_row(rowptr, part + 1)):
             for h in range(np.uint64(out.shape[0])):
                 k = h if x.shape[1] > 1 else np.uint64(0)
-                for e in range(np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])):
+                for e in range(
+                    np.uint64(rowptr[i]), np.uint64(rowptr[i + np.uint64(1)])
+                ):
                     j, product = source[e], np.float32(0)
                     for f in range(np.uint64(x.shape[2])):
                         product += grad[i, h, f] * x[j, k, f]
@@ -303,6 +433,8 @@ def column_dots(a, a_shift, b, b_shift, sums):
     """sums[p, f] = sum of (a[i, f] - a_shift[f]) (b[i, f] - b_shift[f]) over the rows of part p; a and b are (N, F)."""
     for part in prange(PARTS):
         sums[part] = 0
-        for i in range(np.uint64(len(a) * part // PARTS), np.uint64(len(a) * (part + 1) // PARTS)):
+        for i in range(
+            np.uint64(len(a) * part // PARTS), np.uint64(len(a) * (part + 1) // PARTS)
+        ):
             for f in range(np.uint64(a.shape[1])):
                 sums[part, f] += (a[i, f] - a_shift[f]) * (b[i, f] - b_shift[f])

@@ -44,7 +44,9 @@ class NodeClassifier(nn.Module):
         self.center = center
         self.spectral_norm = spectral_norm
 
-    def embed(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+    def embed(
+        self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
+    ) -> Tensor:
         """(N, hidden) representations after the second attention layer."""
         h = self.conv1(x, graph, *arguments, **options).relu()
         return self.conv2(h, graph, *arguments, **options).relu()
@@ -52,9 +54,13 @@ class NodeClassifier(nn.Module):
     def classify(self, h: Tensor) -> Tensor:
         """(N,) logits of representations (N, hidden)."""
         z = self.linear(h).squeeze(1)
-        return (z if self.eta is None else standardise(z, self.eta, self.center)) + self.bias
+        return (
+            z if self.eta is None else standardise(z, self.eta, self.center)
+        ) + self.bias
 
-    def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+    def forward(
+        self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
+    ) -> Tensor:
         """(N,) logits of features x (N, F) on a graph."""
         return self.classify(self.embed(x, graph, *arguments, **options))
 
@@ -78,7 +84,9 @@ class LinkEncoder(nn.Module):
         self.conv1 = layer(in_channels, hidden)
         self.conv2 = layer(hidden, hidden)
 
-    def forward(self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options) -> Tensor:
+    def forward(
+        self, x: Tensor, graph: CSRGraph | Tensor, *arguments, **options
+    ) -> Tensor:
         """(N, hidden) embeddings of features x (N, F) on a graph."""
         h = self.conv1(x, graph, *arguments, **options).relu()
         return self.conv2(h, graph, *arguments, **options)
@@ -90,5 +98,7 @@ class LinkEncoder(nn.Module):
         Raises:
             IndexError: edges name a node outside 0 .. N-1.
         """
-        source, target = nn.functional.embedding(edges, z)  # whose gradient is faster than z[edges]'s
+        source, target = nn.functional.embedding(
+            edges, z
+        )  # whose gradient is faster than z[edges]'s
         return torch.linalg.vecdot(source, target)

@@ -50,8 +50,12 @@ def leading_vectors(weight: Tensor) -> tuple[Tensor, Tensor]:
     """Singular vectors (C,) and (F,) of the largest singular value: an eigenvector of the smaller Gram matrix."""
     wide, precise = weight.size(0) < weight.size(1), exact(weight)
     gram = precise @ precise.t() if wide else precise.t() @ precise
-    vector = torch.linalg.eigh(gram.nan_to_num(0, 0, 0)).eigenvectors[:, -1].to(weight.dtype)
-    other = nn.functional.normalize(weight.t() @ vector if wide else weight @ vector, dim=0, eps=0)
+    vector = (
+        torch.linalg.eigh(gram.nan_to_num(0, 0, 0)).eigenvectors[:, -1].to(weight.dtype)
+    )
+    other = nn.functional.normalize(
+        weight.t() @ vector if wide else weight @ vector, dim=0, eps=0
+    )
     other = other.nan_to_num(0)
     return (vector, other) if wide else (other, vector)
 
@@ -78,23 +82,39 @@ def _held(mean: Tensor) -> Tensor:
 
 def column_factor(x: Tensor, eta: float, otherwise: Tensor | None = None) -> Tensor:
     """(...) eta / std of the columns of x (N, ...), and eta * `otherwise` (1 if None) of those that do not vary."""
-    if fused(x) and (x.dim() > 1 or x.is_cuda):  # on the CPU plain PyTorch is as fast for one column
+    if fused(x) and (
+        x.dim() > 1 or x.is_cuda
+    ):  # on the CPU plain PyTorch is as fast for one column
         flat = None if otherwise is None else exact(otherwise).flatten()
-        factor, _, _ = torch.ops.fairgat.column_factor(x.flatten(1) if x.dim() > 1 else x[:, None], flat, eta)
+        factor, _, _ = torch.ops.fairgat.column_factor(
+            x.flatten(1) if x.dim() > 1 else x[:, None], flat, eta
+        )
         return factor.view(x.shape[1:])
     mean, variance = moments(x)
-    return eta * inverse_deviation(variance, rounding(mean), 1.0 if otherwise is None else otherwise)
+    return eta * inverse_deviation(
+        variance, rounding(mean), 1.0 if otherwise is None else otherwise
+    )
 
 
-def matrix_factor(weight: Tensor, mean: Tensor, cov: Tensor, eta: float, otherwise: Tensor | None = None) -> Tensor:
+def matrix_factor(
+    weight: Tensor,
+    mean: Tensor,
+    cov: Tensor,
+    eta: float,
+    otherwise: Tensor | None = None,
+) -> Tensor:
     """(H, C) `column_factor` of x @ weight^T, from the mean (H, K) and the covariance (H, K, K) of x (N, H, K)."""
     if weight.is_cuda and fused(weight, cov):
         return torch.ops.fairgat.matrix_factor(weight, mean, cov, otherwise, eta)[0]
     with torch.no_grad():  # the products that are added up have rounding errors, too
-        least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(dim1=-2, dim2=-1)
+        least = rounding(mean) + 4 * torch.finfo(cov.dtype).eps * cov.diagonal(
+            dim1=-2, dim2=-1
+        )
         least = (weight.square() @ least[:, :, None]).squeeze(-1)
     variance = (weight @ cov * weight).sum(-1)
-    return eta * inverse_deviation(variance, least, 1.0 if otherwise is None else otherwise)
+    return eta * inverse_deviation(
+        variance, least, 1.0 if otherwise is None else otherwise
+    )
 
 
 def scale_and_shift(x: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
@@ -124,7 +144,10 @@ def _factor_setup(ctx, inputs, output):
 
 def _factor_backward(ctx, grad, *_):
     grads = torch.ops.fairgat.column_factor_backward(grad, *ctx.saved_tensors, ctx.eta)
-    return *(each if needed else None for each, needed in zip(grads, ctx.needs_input_grad, strict=False)), None
+    return *(
+        each if needed else None
+        for each, needed in zip(grads, ctx.needs_input_grad, strict=False)
+    ), None
 
 
 @operator(
@@ -136,7 +159,9 @@ def _factor_backward(ctx, grad, *_):
 def _column_factor(x, otherwise, eta):
     mean = x.sum(0) / max(len(x), 1)
     variance, least = _column_dots(x, x, mean) / max(len(x), 1), rounding(mean)
-    factor = eta * inverse_deviation(variance, least, 1.0 if otherwise is None else otherwise)
+    factor = eta * inverse_deviation(
+        variance, least, 1.0 if otherwise is None else otherwise
+    )
     return factor, mean, inverse_deviation(variance, least, 0.0)
 
 
@@ -153,7 +178,9 @@ def _column_factor_gradient(grad, x, mean, inverse, eta):
 @operator(
     "scale_and_shift(Tensor x, Tensor scale, Tensor bias) -> Tensor",
     lambda x, scale, bias: torch.empty_like(x),
-    lambda ctx, grad: torch.ops.fairgat.scale_and_shift_backward(grad, *ctx.saved_tensors),
+    lambda ctx, grad: torch.ops.fairgat.scale_and_shift_backward(
+        grad, *ctx.saved_tensors
+    ),
     lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]),
 )
 def _scale_and_shift(x, scale, bias):
@@ -162,7 +189,11 @@ def _scale_and_shift(x, scale, bias):
 
 @operator(
     "scale_and_shift_backward(Tensor grad, Tensor x, Tensor scale) -> (Tensor, Tensor, Tensor)",
-    lambda grad, x, scale: (torch.empty_like(x), torch.empty_like(scale), torch.empty_like(scale)),
+    lambda grad, x, scale: (
+        torch.empty_like(x),
+        torch.empty_like(scale),
+        torch.empty_like(scale),
+    ),
 )
 def _scale_and_shift_gradient(grad, x, scale):
     return grad * scale, _column_dots(grad, x), grad.sum(0)
@@ -180,7 +211,9 @@ def standardise(x: Tensor, eta: float, center: bool = False) -> Tensor:
     """S3 of x (N, ...): eta x / std(x), the mean kept, or with `center` taken out first."""
     if center:
         mean = exact(x).sum(0) / max(len(x), 1)
-        factor = column_factor(x, eta, torch.zeros_like(mean))  # centred constants are 0
+        factor = column_factor(
+            x, eta, torch.zeros_like(mean)
+        )  # centred constants are 0
         return ((x - mean) * factor).to(x.dtype)
     return (x * column_factor(x, eta)).to(x.dtype)
 
@@ -190,7 +223,9 @@ def rounding(mean: Tensor) -> Tensor:
     return (ROUNDING * torch.finfo(mean.dtype).eps * mean.detach()).square()
 
 
-def inverse_deviation(variance: Tensor, least: Tensor, otherwise: Tensor | float = 1.0) -> Tensor:
+def inverse_deviation(
+    variance: Tensor, least: Tensor, otherwise: Tensor | float = 1.0
+) -> Tensor:
     """1 / std of columns of a variance above `least`; the others do not vary, and are divided by 1.
 
     So does scikit-learn's StandardScaler. Rounding errors would be scaled to a deviation of 1 instead, and with them
@@ -224,7 +259,11 @@ class Features:
         if self.weight is not None:
             vectors = torch.einsum("khc,hcf->khf", vectors, self.weight)
         if self.values.dim() == 2:
-            return (self.values @ vectors.flatten(0, 1).t()).t().view(*vectors.shape[:2], -1)
+            return (
+                (self.values @ vectors.flatten(0, 1).t())
+                .t()
+                .view(*vectors.shape[:2], -1)
+            )
         if self.values.size(1) == 1:
             return (self.values.flatten(1) @ vectors.flatten(1).t()).t()[:, None]
         return torch.einsum("khf,nhf->khn", vectors, self.values)
@@ -239,7 +278,9 @@ class Features:
         def moments(x: Tensor) -> tuple[Tensor, Tensor]:
             return covariance(x if x.dim() == 3 else x[:, None])
 
-        recorded = x.is_cuda and torch.cuda.is_current_stream_capturing()  # to be replayed on other features
+        recorded = (
+            x.is_cuda and torch.cuda.is_current_stream_capturing()
+        )  # to be replayed on other features
         mean, cov = moments(x) if recorded else kept(_covariances, x, moments)
         scale = matrix_factor(exact(self.weight), mean, cov, eta, self.scale)
         return replace(self, scale=scale.to(self.weight.dtype))
@@ -248,7 +289,9 @@ class Features:
         """(N, H, C) values @ weight^T, without the scale."""
         if self.weight is None:
             return self.values
-        return linear(self.values, self.weight.flatten(0, 1)).view(-1, *self.weight.shape[:2])
+        return linear(self.values, self.weight.flatten(0, 1)).view(
+            -1, *self.weight.shape[:2]
+        )
 
     def centred(self, eta: float) -> "Features":
         """S3, the mean taken out first, which multiplies everything out."""
@@ -256,7 +299,9 @@ class Features:
 
     def scaled_weight(self) -> Tensor:
         """(H, C, K) the weight times the scale, if any."""
-        return self.weight if self.scale is None else self.weight * self.scale[:, :, None]
+        return (
+            self.weight if self.scale is None else self.weight * self.scale[:, :, None]
+        )
 
     def averaged(self) -> "Features":
         """(N, 1, C) the mean over the heads, where each head has its own values."""
@@ -265,7 +310,10 @@ class Features:
             values = self.values if self.scale is None else self.values * self.scale
             return Features(values.mean(1, keepdim=True))
         weight = self.scaled_weight()
-        return Features(self.values.flatten(1)[:, None], weight.transpose(0, 1).flatten(1)[None] / heads)
+        return Features(
+            self.values.flatten(1)[:, None],
+            weight.transpose(0, 1).flatten(1)[None] / heads,
+        )
 
     def dense(self, bias: Tensor | None = None) -> Tensor:
         """(N, H * C) the features multiplied out, plus bias (H * C,), if any; where each head has its own values."""
@@ -274,9 +322,19 @@ class Features:
             if self.scale is None:
                 return values if bias is None else values + bias
             scale = self.scale.flatten()
-            return values * scale if bias is None else scale_and_shift(values, scale, bias)
+            return (
+                values * scale if bias is None else scale_and_shift(values, scale, bias)
+            )
         weight = self.scaled_weight()
-        if len(weight) == 1:  # without a select, whose gradient is an array of zeros and a copy
+        if (
+            len(weight) == 1
+        ):  # without a select, whose gradient is an array of zeros and a copy
             return linear(self.values.flatten(1), weight.flatten(0, 1), bias)
         parts = [None] * len(weight) if bias is None else bias.view(len(weight), -1)
-        return torch.cat([linear(self.values[:, h], weight[h], parts[h]) for h in range(len(weight))], 1)
+        return torch.cat(
+            [
+                linear(self.values[:, h], weight[h], parts[h])
+                for h in range(len(weight))
+            ],
+            1,
+        )

@@ -26,7 +26,9 @@ def compiled(**options):
     def decorate(function):
         try:
             return njit(cache=True, **options)(function)
-        except RuntimeError:  # no locator: neither the package's folder nor the user's cache
+        except (
+            RuntimeError
+        ):  # no locator: neither the package's folder nor the user's cache
             return njit(**options)(function)
 
     return decorate
@@ -68,7 +70,9 @@ def launch(kernel, *arguments) -> None:
     with _one_at_a_time if _threading_layer() in (None, "workqueue") else nullcontext():
         threads = torch.get_num_threads()
         numba.set_num_threads(min(threads, numba.config.NUMBA_NUM_THREADS))
-        if torch.get_num_threads() != threads:  # Numba tells OpenMP, as it starts, to use every core
+        if (
+            torch.get_num_threads() != threads
+        ):  # Numba tells OpenMP, as it starts, to use every core
             torch.set_num_threads(threads)
         return kernel(*arguments)
 
@@ -89,7 +93,11 @@ def keep_freed_memory() -> None:
 
     It holds for the whole process, all its libraries included, and does nothing without glibc.
     """
-    mallopt = getattr(ctypes.CDLL(None), "mallopt", None) if sys.platform.startswith("linux") else None
+    mallopt = (
+        getattr(ctypes.CDLL(None), "mallopt", None)
+        if sys.platform.startswith("linux")
+        else None
+    )
     if mallopt is not None and mallopt(_MMAP_MAX, 0):  # musl has none
         mallopt(_TRIM_THRESHOLD, 1024 * _MIB)
         mallopt(_TOP_PAD, 64 * _MIB)

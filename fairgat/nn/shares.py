@@ -50,12 +50,21 @@ class Shares:
     add_self_loops: bool | None = None
 
     def __post_init__(self) -> None:
-        groups, target = np.array(grouping.values(self.groups)), np.array(self.target, dtype=np.float64)
+        groups, target = (
+            np.array(grouping.values(self.groups)),
+            np.array(self.target, dtype=np.float64),
+        )
         size = len(groups)
         kinds = np.array(self.kinds, dtype=np.int64)
-        masses = np.zeros((0, size)) if self.masses is None else np.array(self.masses, dtype=np.float64)
+        masses = (
+            np.zeros((0, size))
+            if self.masses is None
+            else np.array(self.masses, dtype=np.float64)
+        )
         if not 0 < size <= MOST or not np.array_equal(np.unique(groups), groups):
-            raise ValueError(f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}")
+            raise ValueError(
+                f"groups must be 1 to {MOST} different values in ascending order, got {groups.tolist()}"
+            )
         if target.shape != (size, size) or masses.shape != (len(kinds), size):
             expected = f"target ({size}, {size}) and masses ({len(kinds)}, {size})"
             raise ValueError(
@@ -63,10 +72,17 @@ class Shares:
             )
         sums = np.vstack([target, masses]).sum(1)
         if not (abs(sums - 1) <= 1e-6).all() or (masses < 0).any():  # nor not finite
-            raise ValueError(f"each row of target and masses must sum to 1, with no mass below 0, got {sums.tolist()}")
+            raise ValueError(
+                f"each row of target and masses must sum to 1, with no mass below 0, got {sums.tolist()}"
+            )
         if not np.array_equal(np.unique(kinds), kinds):
             raise ValueError("kinds must be different and in ascending order")
-        for name, value in {"groups": groups, "target": target, "kinds": kinds, "masses": masses}.items():
+        for name, value in {
+            "groups": groups,
+            "target": target,
+            "kinds": kinds,
+            "masses": masses,
+        }.items():
             value.setflags(write=False)  # graphs are cached by their shares
             object.__setattr__(self, name, value)
 
@@ -98,12 +114,16 @@ class Shares:
         if len(self.kinds):
             kinds = kinds_of(own, present)
             at = np.searchsorted(self.kinds, kinds).clip(max=len(self.kinds) - 1)
-            masses = np.where((self.kinds[at] == kinds)[:, None], self.masses[at], masses)
+            masses = np.where(
+                (self.kinds[at] == kinds)[:, None], self.masses[at], masses
+            )
         return masses
 
     def __eq__(self, other: object) -> bool:
         names = "groups", "target", "kinds", "masses", "add_self_loops"
-        return isinstance(other, Shares) and all(np.array_equal(getattr(self, n), getattr(other, n)) for n in names)
+        return isinstance(other, Shares) and all(
+            np.array_equal(getattr(self, n), getattr(other, n)) for n in names
+        )
 
     def __hash__(self) -> int:
         return hash(len(self.groups))
@@ -119,7 +139,10 @@ def kinds_of(own: np.ndarray, present: np.ndarray) -> np.ndarray:
 
 
 def balanced_shares(
-    sensitive: Any, edge_index: Tensor | np.ndarray, retention: float, add_self_loops: bool = True
+    sensitive: Any,
+    edge_index: Tensor | np.ndarray,
+    retention: float,
+    add_self_loops: bool = True,
 ) -> Shares:
     r"""Find the masses of each kind with which mixing keeps `retention` of the difference between any two groups.
 
@@ -144,17 +167,25 @@ def balanced_shares(
         ValueError: phi is out of range, there are no or too many groups, edges and groups do not fit, or nobody has a
             neighbour.
     """
-    if isinstance(retention, bool) or not isinstance(retention, Real) or not -1 <= retention <= 1:
+    if (
+        isinstance(retention, bool)
+        or not isinstance(retention, Real)
+        or not -1 <= retention <= 1
+    ):
         raise ValueError(f"retention is a number in [-1, 1], got {retention!r}")
     groups, own = np.unique(grouping.values(sensitive), return_inverse=True)
     nodes, size = len(own), len(groups)
     if own.ndim != 1:
         raise ValueError(f"sensitive must have shape (N,), got {own.shape}")
     if not 0 < size <= MOST:
-        raise ValueError(f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each")
+        raise ValueError(
+            f"shares are for 1 to {MOST} groups, got {size}; give ranges of a number one group each"
+        )
     edges = checked(edge_index, nodes)
     source, target = with_self_loops(edges, nodes) if add_self_loops else edges
-    counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(nodes, size)
+    counts = np.bincount(target * size + own[source], minlength=nodes * size).reshape(
+        nodes, size
+    )
     rows = counts.any(1)  # a node without neighbours attends to nothing
     if not rows.any():
         raise ValueError("no node has a neighbour: there is no attention to share")
@@ -162,11 +193,19 @@ def balanced_shares(
     share = counts / counts.sum(1, keepdims=True)
     aim = retention * np.eye(size) + (1 - retention) * share.mean(0)
     kinds, first, kind, number = np.unique(
-        kinds_of(own, counts > 0), return_index=True, return_inverse=True, return_counts=True
+        kinds_of(own, counts > 0),
+        return_index=True,
+        return_inverse=True,
+        return_counts=True,
     )
     mean = np.zeros((len(kinds), size))
     np.add.at(mean, kind, share)
-    mean, group, masses, reached = mean / number[:, None], own[first], np.zeros_like(mean), np.eye(size)
+    mean, group, masses, reached = (
+        mean / number[:, None],
+        own[first],
+        np.zeros_like(mean),
+        np.eye(size),
+    )
     for a in np.unique(group):
         of = group == a
         weight = number[of] / number[of].sum()
@@ -195,9 +234,14 @@ def _nearest(mean: np.ndarray, weight: np.ndarray, aim: np.ndarray) -> np.ndarra
     for _ in range(100):
         gradient = aim - _SLACK * multiplier - weight @ masses
         free = (masses > 0).astype(float)
-        curvature = np.diag(weight @ free + _SLACK) - (free * (weight / free.sum(1))[:, None]).T @ free
+        curvature = (
+            np.diag(weight @ free + _SLACK)
+            - (free * (weight / free.sum(1))[:, None]).T @ free
+        )
         step = np.linalg.solve(curvature, gradient)
-        while (found := dual(multiplier + step))[0] < value and np.abs(step).max() > 1e-12:
+        while (found := dual(multiplier + step))[0] < value and np.abs(
+            step
+        ).max() > 1e-12:
             step = step / 2
         if np.abs(gradient).max() < 1e-10 or found[0] <= value:
             break
@@ -209,6 +253,8 @@ def _on_simplex(points: np.ndarray, present: np.ndarray) -> np.ndarray:
     """Project points (R, K) on the simplex over each row's `present` groups."""
     points = np.where(present, points, -np.inf)
     ordered = -np.sort(-points, axis=1)
-    height = (np.cumsum(np.where(present.any(1, keepdims=True), ordered, 0), 1) - 1) / np.arange(1, points.shape[1] + 1)
+    height = (
+        np.cumsum(np.where(present.any(1, keepdims=True), ordered, 0), 1) - 1
+    ) / np.arange(1, points.shape[1] + 1)
     last = (ordered > height).sum(1, keepdims=True) - 1
     return (points - np.take_along_axis(height, last, 1)).clip(0)

@@ -23,7 +23,9 @@ def load() -> dict[str, Any]:
     quantity → count; `hyperparameters` as method → `grid` and `chosen` (dataset → cell); `samples` as table → `splits`
     and `ddof`; `oddities`.
     """
-    return yaml.safe_load(resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8"))
+    return yaml.safe_load(
+        resources.files(__package__).joinpath("paper.yaml").read_text(encoding="utf-8")
+    )
 
 
 @cache
@@ -35,20 +37,31 @@ def results() -> pd.DataFrame:
         `ddof`, and `sample`, the sample standard deviation.
     """
     rows = [
-        {"table": table, "dataset": dataset, "method": method, "metric": metric, "bold": False, **entry, **sample,
-         "sample": sample_deviation(entry["std"], **sample)}
+        {
+            "table": table,
+            "dataset": dataset,
+            "method": method,
+            "metric": metric,
+            "bold": False,
+            **entry,
+            **sample,
+            "sample": sample_deviation(entry["std"], **sample),
+        }
         for table, sample in load()["samples"].items()
         for dataset, methods in load()[table].items()
         for method, metrics in methods.items()
         for metric, entry in metrics.items()
-    ]  # fmt: skip
+    ]
     return pd.DataFrame(rows)
 
 
 def printed(table: str) -> dict[tuple[str, str, str], tuple[float, float]]:
     """The mean and standard deviation of each data set, method and metric of one of the tables of `results`."""
     rows = results()[results()["table"] == table]
-    return {(row.dataset, row.method, row.metric): (row.mean, row.std) for row in rows.itertuples()}
+    return {
+        (row.dataset, row.method, row.metric): (row.mean, row.std)
+        for row in rows.itertuples()
+    }
 
 
 def sample_deviation(std: float, splits: int, ddof: int) -> float:
@@ -62,6 +75,10 @@ def means(task: str) -> pd.DataFrame:
     Where two tables disagree (FairGAT on Pokec-n) the comparison table counts; the audit shows both.
     """
     keys, printed = ["dataset", "method", "metric"], ["paper_mean", "paper_std"]
-    frame = results()[results()["table"].map(TASK_OF_RESULTS) == task].drop_duplicates(keys)
-    frame[printed] = (frame[["mean", "std"]] / 100).round(6)  # 66.26 % is 0.6626 and not 0.6626000000000001
+    frame = results()[results()["table"].map(TASK_OF_RESULTS) == task].drop_duplicates(
+        keys
+    )
+    frame[printed] = (frame[["mean", "std"]] / 100).round(
+        6
+    )  # 66.26 % is 0.6626 and not 0.6626000000000001
     return frame[[*keys, *printed]]

@@ -4,5 +4,14 @@ In: a `Config` and the package's own source. Out: paths as Snakemake knows them,
 and nothing heavy is imported, because every Snakemake process on every node reads the rules.
 """
 
-from fairgat.plan.modules import KINDS, ROOT, Declared, closure, declared, digest, method_modules, method_path
+from fairgat.plan.modules import (
+    KINDS,
+    ROOT,
+    Declared,
+    closure,
+    declared,
+    digest,
+    method_modules,
+    method_path,
+)
 from fairgat.plan.runs import Plan, Run, cell_folder, check_targets

@@ -13,8 +13,18 @@ from fairgat.errors import ConfigError, nearest
 from fairgat.files import sha256_of
 
 KINDS = (
-    "runs", "cells", "winners", "selection", "histories", "debiasing", "runtime", "stats", "theory", "account", "audit",
-)  # fmt: skip
+    "runs",
+    "cells",
+    "winners",
+    "selection",
+    "histories",
+    "debiasing",
+    "runtime",
+    "stats",
+    "theory",
+    "account",
+    "audit",
+)
 ROOT = Path(__file__).parents[2]
 PACKAGE = ROOT / "fairgat"
 
@@ -47,14 +57,24 @@ def declared(folder: str, name: str) -> Declared:
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
         close = nearest(name, [*known, *SCORES])
-        kind = ". A table of rows and measures has `kind: scores`" if folder == "tables" else ""
-        raise ConfigError(f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}{kind}")
+        kind = (
+            ". A table of rows and measures has `kind: scores`"
+            if folder == "tables"
+            else ""
+        )
+        raise ConfigError(
+            f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}{kind}"
+        )
     tree, where = _parsed(place / f"{name}.py"), f"fairgat/report/{folder}/{name}.py"
     reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
     if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
-        raise ConfigError(f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}")
+        raise ConfigError(
+            f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}"
+        )
     if task not in (None, *TASKS):
-        raise ConfigError(f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}")
+        raise ConfigError(
+            f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}"
+        )
     return Declared(name, reads, task, ast.get_docstring(tree) or "")
 
 
@@ -71,7 +91,11 @@ def method_modules() -> dict[str, str]:
     """List every method module and its file, for `closure`: `methods/gat`, or with a folder `methods/edits/method`."""
     files = [*PACKAGE.glob("methods/*.py"), *PACKAGE.glob("methods/*/method.py")]
     paths = sorted(path.relative_to(PACKAGE).with_suffix("") for path in files)
-    return {path.parts[1]: path.as_posix() for path in paths if path.parts[1] not in ("__init__", "base", "groups")}
+    return {
+        path.parts[1]: path.as_posix()
+        for path in paths
+        if path.parts[1] not in ("__init__", "base", "groups")
+    }
 
 
 def method_path(module: str) -> str:
@@ -82,7 +106,9 @@ def method_path(module: str) -> str:
     """
     known = method_modules()
     if module not in known:
-        raise ConfigError(f"there is no method module fairgat/methods/{module}.py; {nearest(module, known)}")
+        raise ConfigError(
+            f"there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
+        )
     return known[module]
 
 
@@ -120,7 +146,14 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     """
     left_out = tuple(f"{PACKAGE / name}/" for name in (*_LEFT_OUT, *without))
     seen: set[Path] = set()
-    todo = [*_followed(script), *(path for name in more for path in _run_by(f"fairgat.{name.replace('/', '.')}"))]
+    todo = [
+        *_followed(script),
+        *(
+            path
+            for name in more
+            for path in _run_by(f"fairgat.{name.replace('/', '.')}")
+        ),
+    ]
     while todo:
         path = todo.pop()
         if path not in seen and not f"{path.with_suffix('')}/".startswith(left_out):
@@ -131,7 +164,10 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
 
 def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
     """Compute a digest of the content of a script and of the files of its `closure`, with their names."""
-    files = [(script.name, script), *((name, ROOT / name) for name in closure(script, *more, without=without))]
+    files = [
+        (script.name, script),
+        *((name, ROOT / name) for name in closure(script, *more, without=without)),
+    ]
     text = "".join(f"{name} {_sha256(path)}\n" for name, path in files)
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -154,7 +190,9 @@ def _followed(path: Path) -> tuple[Path, ...]:
     """List the repository's files that a file imports or names."""
     if path.suffix != ".py":
         return ()
-    return tuple(file for node in ast.walk(_parsed(path)) for file in _needed(node, path))
+    return tuple(
+        file for node in ast.walk(_parsed(path)) for file in _needed(node, path)
+    )
 
 
 def _needed(node: ast.AST, path: Path) -> list[Path]:
@@ -162,11 +200,21 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
     match node:
         case ast.Import():
             return [file for alias in node.names for file in _run_by(alias.name)]
-        case ast.ImportFrom(level=0):  # the last part may be a name in the module before it
-            return [file for alias in node.names for file in _run_by(f"{node.module}.{alias.name}")]
+        case ast.ImportFrom(
+            level=0
+        ):  # the last part may be a name in the module before it
+            return [
+                file
+                for alias in node.names
+                for file in _run_by(f"{node.module}.{alias.name}")
+            ]
         case ast.ImportFrom():
-            raise ConfigError(f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`")
-        case ast.Constant(value=str(text)) if text.endswith((".yaml", ".j2")) and (path.parent / text).is_file():
+            raise ConfigError(
+                f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`"
+            )
+        case ast.Constant(value=str(text)) if (
+            text.endswith((".yaml", ".j2")) and (path.parent / text).is_file()
+        ):
             return [path.parent / text]
     return []
 
@@ -174,7 +222,14 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
 def _run_by(name: str) -> list[Path]:
     """Find the files of the repository that importing a dotted name runs, each folder's __init__.py included."""
     parts = name.split(".")
-    if parts[0] != "fairgat" and not (ROOT / "Snakefile").exists():  # installed, beside all other packages
+    if (
+        parts[0] != "fairgat" and not (ROOT / "Snakefile").exists()
+    ):  # installed, beside all other packages
         return []
     bases = [ROOT.joinpath(*parts[: end + 1]) for end in range(len(parts))]
-    return [file for base in bases for file in (base.with_suffix(".py"), base / "__init__.py") if file.is_file()]
+    return [
+        file
+        for base in bases
+        for file in (base.with_suffix(".py"), base / "__init__.py")
+        if file.is_file()
+    ]

@@ -54,7 +54,9 @@ class Plan:
     def __init__(self, config: Config) -> None:
         self.config = config
         if Path(config.results_dir).is_file():
-            raise ConfigError(f"results_dir: {config.results_dir} is a file; give a folder")
+            raise ConfigError(
+                f"results_dir: {config.results_dir} is a file; give a folder"
+            )
         for name in config.figures:
             self.figure(name)
         for name in config.methods:
@@ -69,9 +71,15 @@ class Plan:
         """Check that each method of a table has its task; one without tasks may be timed."""
         for method in self.config.table(name).methods:
             tasks = self.config.methods[method].tasks
-            if table.task and table.task not in tasks and (tasks or "runtime" not in table.reads):
+            if (
+                table.task
+                and table.task not in tasks
+                and (tasks or "runtime" not in table.reads)
+            ):
                 title = TASKS[table.task].title.lower()
-                raise ConfigError(f"tables.{name}: {method} is no method of {title} (see its `tasks`)")
+                raise ConfigError(
+                    f"tables.{name}: {method} is no method of {title} (see its `tasks`)"
+                )
 
     def table(self, name: str) -> Declared:
         """Read what a table's module declares, with the task and the title of its entry.
@@ -82,8 +90,12 @@ class Plan:
         entry = self.config.table(name)
         page = declared("tables", entry.kind or name)
         if entry.kind == "scores" and not entry.task:
-            raise ConfigError(f"tables.{name}: a table of scores needs a `task`, of {', '.join(TASKS)}")
-        return replace(page, task=entry.task or page.task, about=entry.title or page.about)
+            raise ConfigError(
+                f"tables.{name}: a table of scores needs a `task`, of {', '.join(TASKS)}"
+            )
+        return replace(
+            page, task=entry.task or page.task, about=entry.title or page.about
+        )
 
     def figure(self, name: str) -> Declared:
         """Read what a figure's module declares: that of its name, `scores` for a table of scores, or of its name before
@@ -94,10 +106,16 @@ class Plan:
         """
         table = self.config.table(name)
         if table.kind == "scores":
-            return replace(declared("figures", "scores"), task=table.task, about=f"{table.title or name} As points.")
+            return replace(
+                declared("figures", "scores"),
+                task=table.task,
+                about=f"{table.title or name} As points.",
+            )
         for task in TASKS:
             if name.endswith(f"_{task}"):
-                return replace(declared("figures", name.removesuffix(f"_{task}")), task=task)
+                return replace(
+                    declared("figures", name.removesuffix(f"_{task}")), task=task
+                )
         return declared("figures", name)
 
     def path(self, relative: str) -> str:
@@ -105,9 +123,15 @@ class Plan:
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """List every data set of the task that is run, with every method that is run on it."""
-        return [(d, m) for d in self.config.datasets_of(task) for m in self.config.methods_on(d)]
+        return [
+            (d, m)
+            for d in self.config.datasets_of(task)
+            for m in self.config.methods_on(d)
+        ]
 
-    def runs(self, task: Task, dataset: str | None = None, method: str | None = None) -> list[Run]:
+    def runs(
+        self, task: Task, dataset: str | None = None, method: str | None = None
+    ) -> list[Run]:
         """List the runs of a task, of one data set or one method where given, in config order."""
         return [
             Run(task, d, m, cell, split)
@@ -117,34 +141,55 @@ class Plan:
             for split in range(self.config.split_count(d))
         ]
 
-    def outputs(self, name: str, task: Task, dataset: str | None = None, method: str | None = None) -> list[str]:
+    def outputs(
+        self,
+        name: str,
+        task: Task,
+        dataset: str | None = None,
+        method: str | None = None,
+    ) -> list[str]:
         """List a file of every run, such as `run.json`."""
-        return [self.path(f"{run.folder}/{name}") for run in self.runs(task, dataset, method)]
+        return [
+            self.path(f"{run.folder}/{name}")
+            for run in self.runs(task, dataset, method)
+        ]
 
     def split(self, task: Task, dataset: str, split: int) -> str:
         return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
-        return [self.split(task, dataset, k) for k in range(self.config.split_count(dataset))]
+        return [
+            self.split(task, dataset, k)
+            for k in range(self.config.split_count(dataset))
+        ]
 
-    def debiased(self, dataset: str, method: str, split: int | None = None) -> list[str]:
+    def debiased(
+        self, dataset: str, method: str, split: int | None = None
+    ) -> list[str]:
         """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
         splits = range(self.config.split_count(dataset)) if split is None else [split]
-        return [self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits]
+        return [
+            self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits
+        ]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
         """List the files of one of `KINDS`, of one task where given."""
         if kind not in KINDS:
-            raise ConfigError(f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}")
+            raise ConfigError(
+                f"there are no files of the kind {kind!r}; {nearest(kind, KINDS)}"
+            )
         optional = {each for training in TASKS.values() for each in training.measured}
         tasks = [
             each
             for each, training in TASKS.items()
-            if task in (None, each) and (kind in training.measured or kind not in optional)
+            if task in (None, each)
+            and (kind in training.measured or kind not in optional)
         ]
-        return list(dict.fromkeys(path for each in tasks for path in self._files(kind, each)))
+        return list(
+            dict.fromkeys(path for each in tasks for path in self._files(kind, each))
+        )
 
     def _files(self, kind: str, task: Task) -> list[str]:
         """List them for one task."""
@@ -153,12 +198,22 @@ class Plan:
             case "runs" | "cells" | "winners":
                 return [self.path(f"summary/{task}/{kind}.csv")]
             case "stats":
-                return [self.path(f"data/graphs/{dataset}.stats.json") for dataset in datasets]
+                return [
+                    self.path(f"data/graphs/{dataset}.stats.json")
+                    for dataset in datasets
+                ]
             case "runtime":
-                return [self.path(f"runtime/{dataset}.json") for dataset in filter(self.timed, datasets)]
+                return [
+                    self.path(f"runtime/{dataset}.json")
+                    for dataset in filter(self.timed, datasets)
+                ]
             case "histories":
                 return self.outputs("history.csv", task)
-        return [path for pair in self.pairs(task) for path in self._files_of(kind, task, *pair)]
+        return [
+            path
+            for pair in self.pairs(task)
+            for path in self._files_of(kind, task, *pair)
+        ]
 
     def _files_of(self, kind: str, task: Task, dataset: str, method: str) -> list[str]:
         """List them for one method on one data set."""
@@ -166,15 +221,27 @@ class Plan:
             case "selection":
                 return [self.selection(task, dataset, method)]
             case "audit":
-                return [self.path("audit/paper_vs_reproduced.csv")] if self.config.compares_with_paper else []
+                return (
+                    [self.path("audit/paper_vs_reproduced.csv")]
+                    if self.config.compares_with_paper
+                    else []
+                )
             case "debiasing":  # what it took, beside each debiased graph
-                return [f"{graph.removesuffix('.npz')}.timing.json" for graph in self.debiased(dataset, method)]
-        listed = method in self.config.table(kind).methods  # of the theory or the account
+                return [
+                    f"{graph.removesuffix('.npz')}.timing.json"
+                    for graph in self.debiased(dataset, method)
+                ]
+        listed = (
+            method in self.config.table(kind).methods
+        )  # of the theory or the account
         return [self.path(f"{kind}/{dataset}/{method}.csv")] if listed else []
 
     def shards(self, task: Task) -> list[str]:
         """List the scores of every method on every data set."""
-        return [self.path(f"runs/{task}/{dataset}/{method}/runs.csv") for dataset, method in self.pairs(task)]
+        return [
+            self.path(f"runs/{task}/{dataset}/{method}/runs.csv")
+            for dataset, method in self.pairs(task)
+        ]
 
     def selection(self, task: Task, dataset: str, method: str) -> str:
         return self.path(f"runs/{task}/{dataset}/{method}/selection.json")
@@ -182,24 +249,43 @@ class Plan:
     def timed(self, dataset: str) -> list[str]:
         """List the methods whose epochs are timed on a data set: those that are run on it, and those without tasks."""
         asked = self.config.only or self.config.methods
-        known = {*self.config.methods_on(dataset), *(name for name in asked if not self.config.methods[name].tasks)}
-        return [method for method in self.config.table("runtime").methods if method in known]
+        known = {
+            *self.config.methods_on(dataset),
+            *(name for name in asked if not self.config.methods[name].tasks),
+        }
+        return [
+            method for method in self.config.table("runtime").methods if method in known
+        ]
 
     def timed_debiased(self, dataset: str) -> dict[str, str]:
         """Give the debiased graph of each timed method that needs one."""
-        return {method: path for method in self.timed(dataset) for path in self.debiased(dataset, method, 0)}
+        return {
+            method: path
+            for method in self.timed(dataset)
+            for path in self.debiased(dataset, method, 0)
+        }
 
     def tables(self) -> list[str]:
         """List the tables that this run has files for, in their order; of scores, those that list methods."""
         pages = {name: self.table(name) for name in self.config.tables}
         empty = [
-            name for name, page in pages.items() if page.module == "scores" and not self.config.tables[name].methods
+            name
+            for name, page in pages.items()
+            if page.module == "scores" and not self.config.tables[name].methods
         ]
-        return [name for name, page in pages.items() if self._readable(page) and name not in empty]
+        return [
+            name
+            for name, page in pages.items()
+            if self._readable(page) and name not in empty
+        ]
 
     def figures(self) -> list[str]:
         """List the figures that this run has files and methods for."""
-        return [name for name in self.config.figures if self._readable(self.figure(name)) and self._drawn(name)]
+        return [
+            name
+            for name in self.config.figures
+            if self._readable(self.figure(name)) and self._drawn(name)
+        ]
 
     def _drawn(self, name: str) -> bool:
         """Say whether a method of a figure is run."""

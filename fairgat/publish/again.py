@@ -9,7 +9,12 @@ from typing import Any
 
 from fairgat import audit, frames
 from fairgat.config import TASKS, Config, Task
-from fairgat.config.shown import audit_settings, explorer_settings, figure_settings, table_settings
+from fairgat.config.shown import (
+    audit_settings,
+    explorer_settings,
+    figure_settings,
+    table_settings,
+)
 from fairgat.environment import revision
 from fairgat.errors import DataError
 from fairgat.files import read_json, read_text, replacing, write_json, write_text
@@ -23,7 +28,15 @@ from fairgat.report.render import FORMATS, document, render
 from fairgat.scores import runs, selection, summary
 
 # Settings that decide what was run, and those that decide how it is judged.
-SAME = ("seed", "splits", "training", "aggregation", "only_datasets", "only_methods", "skip")
+SAME = (
+    "seed",
+    "splits",
+    "training",
+    "aggregation",
+    "only_datasets",
+    "only_methods",
+    "skip",
+)
 JUDGE = ("selection", "audit")
 
 
@@ -44,10 +57,16 @@ def judge(results: Path, settings: Config, source: str) -> None:
     _check_same(results, recorded, settings, source)
     with TemporaryDirectory() as folder:
         fresh = Path(folder)
-        for path in (results / name for name in ("summary", "runtime") if (results / name).exists()):
+        for path in (
+            results / name
+            for name in ("summary", "runtime")
+            if (results / name).exists()
+        ):
             shutil.copytree(path, fresh / path.name)
         try:
-            stay = _make(Plan(settings.model_copy(update={"results_dir": folder})), results)
+            stay = _make(
+                Plan(settings.model_copy(update={"results_dir": folder})), results
+            )
         except DataError as error:  # in a copy, which nobody has seen
             raise DataError(str(error).replace(folder, str(results))) from None
         now = settings.model_dump(mode="json")
@@ -58,10 +77,14 @@ def judge(results: Path, settings: Config, source: str) -> None:
         write_json(fresh / "provenance.json", provenance | judged)
         for path in sorted(fresh.rglob("*.*")):
             place = results / path.relative_to(fresh)
-            if place.exists() or (place.parent.name == "audit" and place.suffix != ".html"):  # .md shows the same
+            if place.exists() or (
+                place.parent.name == "audit" and place.suffix != ".html"
+            ):  # .md shows the same
                 with replacing(place) as file:
                     file.write(path.read_bytes())
-    print(f"As before: {', '.join(stay) or 'nothing'}. The pages of this folder: fairgat publish --pages-only\n")
+    print(
+        f"As before: {', '.join(stay) or 'nothing'}. The pages of this folder: fairgat publish --pages-only\n"
+    )
 
 
 def _make(plan: Plan, results: Path) -> list[str]:
@@ -70,7 +93,9 @@ def _make(plan: Plan, results: Path) -> list[str]:
         _summarise(plan, task, results)
     _audit(plan)
     left = [f"tables/{name}.md" for name in plan.tables() if not _table(plan, name)]
-    left += [f"figures/{name}.svg" for name in plan.figures() if not _figure(plan, name)]
+    left += [
+        f"figures/{name}.svg" for name in plan.figures() if not _figure(plan, name)
+    ]
     write_text(plan.path("explore.html"), _explorer(plan))
     write_text(plan.path("tables/all_tables.tex"), _all_tables(plan, results))
     shutil.rmtree(plan.path("runs"))  # the selections
@@ -81,14 +106,23 @@ def _summarise(plan: Plan, task: Task, results: Path) -> None:
     """Average the scores of a task, and choose each method's cell."""
     settings, by = plan.config, plan.config.selection
     scores = runs.read(*plan.files("runs", task))
-    if other := {*plan.pairs(task)} ^ {*scores[["dataset", "method"]].itertuples(index=False, name=None)}:
+    if other := {*plan.pairs(task)} ^ {
+        *scores[["dataset", "method"]].itertuples(index=False, name=None)
+    }:
         both = ", ".join(f"{method} on {dataset}" for dataset, method in sorted(other))
-        raise DataError(f"{results} or the configuration has, and the other lacks, {both}: give the run's own files")
+        raise DataError(
+            f"{results} or the configuration has, and the other lacks, {both}: give the run's own files"
+        )
     selections = []
     for dataset, method in plan.pairs(task):
         rows = scores.query("dataset == @dataset and method == @method")
-        protocol, published = settings.training.of(task).reported, settings.methods[method].published.get(dataset)
-        selections.append(selection.select(rows, task, protocol, by.rule, by.tolerance, published))
+        protocol, published = (
+            settings.training.of(task).reported,
+            settings.methods[method].published.get(dataset),
+        )
+        selections.append(
+            selection.select(rows, task, protocol, by.rule, by.tolerance, published)
+        )
         write_json(plan.selection(task, dataset, method), selections[-1])
     cells = summary.cells(scores, settings.aggregation.ddof)
     winners = summary.winners(selections, cells, means(task))
@@ -106,7 +140,9 @@ def _audit(plan: Plan) -> None:
 
 
 def _readable(plan: Plan, page: Declared) -> bool:
-    return all(Path(path).exists() for paths in plan.sources(page).values() for path in paths)
+    return all(
+        Path(path).exists() for paths in plan.sources(page).values() for path in paths
+    )
 
 
 def _table(plan: Plan, name: str) -> bool:
@@ -127,22 +163,37 @@ def _figure(plan: Plan, name: str) -> bool:
     if made := _readable(plan, page):
         draw = import_module(f"fairgat.report.figures.{page.module}").draw
         figure = draw(figure_settings(plan.config, name, page.task), plan.sources(page))
-        style.save(figure, {form: plan.path(f"figures/{name}.{form}") for form in style.FORMATS})
+        style.save(
+            figure,
+            {form: plan.path(f"figures/{name}.{form}") for form in style.FORMATS},
+        )
     return made
 
 
 def _explorer(plan: Plan) -> str:
-    return explorer.page(explorer_settings(plan.config), {kind: plan.files(kind) for kind in explorer.READS})
+    return explorer.page(
+        explorer_settings(plan.config),
+        {kind: plan.files(kind) for kind in explorer.READS},
+    )
 
 
 def _all_tables(plan: Plan, results: Path) -> str:
     """Put the LaTeX tables that are there in one document: the new one of each, or that of before."""
-    names = [name for name in (f"tables/{table}.tex" for table in plan.tables()) if (results / name).exists()]
-    places = [Path(plan.path(name)) if Path(plan.path(name)).exists() else results / name for name in names]
+    names = [
+        name
+        for name in (f"tables/{table}.tex" for table in plan.tables())
+        if (results / name).exists()
+    ]
+    places = [
+        Path(plan.path(name)) if Path(plan.path(name)).exists() else results / name
+        for name in names
+    ]
     return document(map(read_text, places), plan.config.heading)
 
 
-def _check_same(results: Path, recorded: Mapping[str, Any], settings: Config, files: str) -> None:
+def _check_same(
+    results: Path, recorded: Mapping[str, Any], settings: Config, files: str
+) -> None:
     """Refuse to judge a run with a configuration that would not run it, or judge it by less.
 
     `recorded` is the run's own configuration, as provenance.json has it; `settings` are from `files`.
@@ -151,14 +202,26 @@ def _check_same(results: Path, recorded: Mapping[str, Any], settings: Config, fi
     for kind in ("datasets", "methods"):
         for name in recorded.get(kind, {}):
             if name not in now[kind]:
-                raise DataError(f"{results} has {name}, which {files} lacks: give the configuration files of the run")
+                raise DataError(
+                    f"{results} has {name}, which {files} lacks: give the configuration files of the run"
+                )
     for key in SAME:
         then = recorded.get(key, now[key])
-        if any(then[name] != now[key].get(name) for name in then) if isinstance(then, dict) else then != now[key]:
-            raise DataError(f"{results} was made with {key}: {then}, and {files} has {now[key]}: give its own")
-    if (recorded.get("audit") or {}).get("more_splits") and not settings.audit.more_splits:
+        if (
+            any(then[name] != now[key].get(name) for name in then)
+            if isinstance(then, dict)
+            else then != now[key]
+        ):
+            raise DataError(
+                f"{results} was made with {key}: {then}, and {files} has {now[key]}: give its own"
+            )
+    if (recorded.get("audit") or {}).get(
+        "more_splits"
+    ) and not settings.audit.more_splits:
         raise DataError(
             f"{results} was judged with `audit.more_splits`, which {files} lacks: give all files of the run"
         )
     if not settings.compares_with_paper:
-        raise DataError(f"{results} has none of the paper's data sets; snakemake makes its pages, and trains nothing")
+        raise DataError(
+            f"{results} has none of the paper's data sets; snakemake makes its pages, and trains nothing"
+        )

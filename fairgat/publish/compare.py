@@ -35,8 +35,15 @@ class Kind:
 
 
 KINDS = (
-    Kind("Chosen cells", "summary/*/winners.csv", ["rule", "dataset", "method"], "cell"),
-    Kind("Verdicts", "audit/paper_vs_reproduced.csv", ["rule", "dataset", "method", "metric", "paper_mean"], "verdict"),
+    Kind(
+        "Chosen cells", "summary/*/winners.csv", ["rule", "dataset", "method"], "cell"
+    ),
+    Kind(
+        "Verdicts",
+        "audit/paper_vs_reproduced.csv",
+        ["rule", "dataset", "method", "metric", "paper_mean"],
+        "verdict",
+    ),
     Kind("Claims", "audit/claims.csv", ["rule", "claim"], "status"),
 )
 
@@ -60,15 +67,27 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
     runs = _beside(first, second, RUN, "reason")
     both = runs.dropna()
     if both.empty:
-        raise DataError(f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}")
+        raise DataError(
+            f"no run (a cell of a method on a split of a data set) is both in {a} and in {b}"
+        )
     finished = both.query("a == b == @FINISHED")[RUN]
     first, second = first.merge(finished), second.merge(finished)
-    metrics = sorted({*first["metric"]} ^ {*second["metric"]})  # that only one of them knows
+    metrics = sorted(
+        {*first["metric"]} ^ {*second["metric"]}
+    )  # that only one of them knows
     scores = _scores(first, second, metrics)
     lost, gaps = scores[scores[["a", "b"]].isna().any(axis=1)], _gaps(scores.dropna())
-    beyond = gaps[gaps["largest"] > tolerance].sort_values("largest", ascending=False, kind="stable")
-    judged = [_block(f"{kind.title} that differ", _read_both(kind, a, b), kind.keys) for kind in KINDS]
-    changed = Block(f"Scores that differ: {len(beyond)} of {len(gaps)}", [_score(line) for line in beyond.itertuples()])
+    beyond = gaps[gaps["largest"] > tolerance].sort_values(
+        "largest", ascending=False, kind="stable"
+    )
+    judged = [
+        _block(f"{kind.title} that differ", _read_both(kind, a, b), kind.keys)
+        for kind in KINDS
+    ]
+    changed = Block(
+        f"Scores that differ: {len(beyond)} of {len(gaps)}",
+        [_score(line) for line in beyond.itertuples()],
+    )
     others = [
         _block("Runs that differ", runs, RUN),
         _block("Scores in one only", lost, [*SCORE, "split"]),
@@ -76,15 +95,25 @@ def compare(a: Path, b: Path, tolerance: float) -> tuple[Table, bool]:
         _block("Settings that differ", _settings(a, b), ["setting"]),
     ]
     panels = [
-        Panel("stacked", ["", "A", "B", "B less A (points)", "largest on a split"], [changed], align="lllrr"),
+        Panel(
+            "stacked",
+            ["", "A", "B", "B less A (points)", "largest on a split"],
+            [changed],
+            align="lllrr",
+        ),
         Panel("stacked", ["", "A", "B"], others, align="lll"),
     ]
-    panels = [replace(panel, blocks=[block for block in panel.blocks if block.rows]) for panel in panels]
+    panels = [
+        replace(panel, blocks=[block for block in panel.blocks if block.rows])
+        for panel in panels
+    ]
     same_runs = len(both) == len(runs)
     text = _headline(len(both), gaps, beyond, tolerance) + _limits(metrics, same_runs)
     failed = both[both["a"] != both["b"]]
     differ = [beyond, lost, failed, *(block.rows for block in judged if same_runs)]
-    return Table("comparison", f"{a} (A) and {b} (B)", panels, _notes(a, b), text), any(map(len, differ))
+    return Table("comparison", f"{a} (A) and {b} (B)", panels, _notes(a, b), text), any(
+        map(len, differ)
+    )
 
 
 def shortened(table: Table, rows: int) -> Table:
@@ -94,40 +123,69 @@ def shortened(table: Table, rows: int) -> Table:
         more = len(block.rows) - rows
         if more <= 0:
             return block
-        return replace(block, rows=[*block.rows[:rows], row(f"and {more} more", *[""] * (columns - 1))])
+        return replace(
+            block,
+            rows=[*block.rows[:rows], row(f"and {more} more", *[""] * (columns - 1))],
+        )
 
-    return replace(table, panels=[replace(p, blocks=[cut(b, len(p.header)) for b in p.blocks]) for p in table.panels])
+    return replace(
+        table,
+        panels=[
+            replace(p, blocks=[cut(b, len(p.header)) for b in p.blocks])
+            for p in table.panels
+        ],
+    )
 
 
 def _runs(folder: Path) -> pd.DataFrame:
     """The rows of runs.csv; the `reason` of a run that has none is that it finished."""
     frame = _read(folder, RUNS, [*RUN, *SCORE, "value", "reason"])
     if frame.empty:
-        raise DataError(f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2")
+        raise DataError(
+            f"{folder} holds no scores ({RUNS}). A whole run makes them: snakemake --cores 2"
+        )
     return frame.assign(reason=frame["reason"].replace("", FINISHED))
 
 
 def _read(folder: Path, file: str, columns: list[str]) -> pd.DataFrame:
     frame = frames.read(*sorted(folder.glob(file)), columns=columns)
-    return frame.assign(cell=frame["cell"].map(in_words)) if "cell" in columns else frame
+    return (
+        frame.assign(cell=frame["cell"].map(in_words)) if "cell" in columns else frame
+    )
 
 
-def _beside(first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: str) -> pd.DataFrame:
+def _beside(
+    first: pd.DataFrame, second: pd.DataFrame, keys: list[str], value: str
+) -> pd.DataFrame:
     """Merge the values of two runs by what they are of: in A (`a`) and in B (`b`), NaN where one lacks it."""
-    sides = (frame[[*keys, value]].dropna().drop_duplicates(keys) for frame in (first, second))
+    sides = (
+        frame[[*keys, value]].dropna().drop_duplicates(keys)
+        for frame in (first, second)
+    )
     return pd.merge(*sides, on=keys, how="outer").set_axis([*keys, "a", "b"], axis=1)
 
 
-def _scores(first: pd.DataFrame, second: pd.DataFrame, metrics: list[str]) -> pd.DataFrame:
+def _scores(
+    first: pd.DataFrame, second: pd.DataFrame, metrics: list[str]
+) -> pd.DataFrame:
     """The scores of two runs, but for those of `metrics`."""
-    sides = (frame[frame["part"].isin(HELD_OUT) & ~frame["metric"].isin(metrics)] for frame in (first, second))
+    sides = (
+        frame[frame["part"].isin(HELD_OUT) & ~frame["metric"].isin(metrics)]
+        for frame in (first, second)
+    )
     return _beside(*sides, [*SCORE, "split"], "value")
 
 
 def _gaps(scores: pd.DataFrame) -> pd.DataFrame:
     """B less A of every score of a cell: as `fairgat.scores.paired.differences`, and the `largest` on a split."""
-    pairs = scores.assign(base=scores["a"], value=scores["b"], largest=(scores["b"] - scores["a"]).abs())
-    means = pairs.groupby(SCORE).agg({"a": "mean", "b": "mean", "largest": "max"}).reset_index()
+    pairs = scores.assign(
+        base=scores["a"], value=scores["b"], largest=(scores["b"] - scores["a"]).abs()
+    )
+    means = (
+        pairs.groupby(SCORE)
+        .agg({"a": "mean", "b": "mean", "largest": "max"})
+        .reset_index()
+    )
     return differences(pairs, SCORE).merge(means, on=SCORE)
 
 
@@ -147,12 +205,22 @@ def _settings(a: Path, b: Path) -> pd.DataFrame:
 def _flat(provenance: Path) -> pd.DataFrame:
     content = read_json(provenance)
     try:
-        trained = ", ".join(f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"])
-        said = {name: value for name, value in content.items() if name not in ("rules", "files")}  # rules have times
+        trained = ", ".join(
+            f"{code['runs']} runs at {code['commit']}" for code in content["trained_at"]
+        )
+        said = {
+            name: value
+            for name, value in content.items()
+            if name not in ("rules", "files")
+        }  # rules have times
     except (KeyError, TypeError) as error:
-        raise DataError(f"{provenance} is damaged, or of another version: {error}") from None
+        raise DataError(
+            f"{provenance} is damaged, or of another version: {error}"
+        ) from None
     flat = pd.json_normalize(said | {"trained_at": trained})
-    return pd.DataFrame({"setting": flat.columns, "value": flat.iloc[0].map(str).tolist()})
+    return pd.DataFrame(
+        {"setting": flat.columns, "value": flat.iloc[0].map(str).tolist()}
+    )
 
 
 def _block(title: str, lines: pd.DataFrame, keys: list[str]) -> Block:
@@ -160,7 +228,10 @@ def _block(title: str, lines: pd.DataFrame, keys: list[str]) -> Block:
     changed = lines[lines["a"] != lines["b"]].astype(object).fillna(str(DASH))
     if "split" in keys:
         changed = changed.assign(split="split " + changed["split"].map(str))
-    rows = [row(_name(key), a, b) for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)]
+    rows = [
+        row(_name(key), a, b)
+        for *key, a, b in changed[[*keys, "a", "b"]].itertuples(index=False)
+    ]
     return Block(f"{title}: {len(rows)} of {len(lines)}", rows)
 
 
@@ -169,26 +240,46 @@ def _name(key: list) -> str:
 
 
 def _score(line) -> Row:
-    means, difference = map(percent.score, (line.a, line.b)), percent.signed(line.difference, line.low, line.high)
-    return row(_name([getattr(line, key) for key in SCORE]), *means, difference, percent.brief(line.largest))
+    means, difference = (
+        map(percent.score, (line.a, line.b)),
+        percent.signed(line.difference, line.low, line.high),
+    )
+    return row(
+        _name([getattr(line, key) for key in SCORE]),
+        *means,
+        difference,
+        percent.brief(line.largest),
+    )
 
 
 def _limits(metrics: list[str], same_runs: bool) -> str:
     """Say what was not compared."""
-    text = f" Not compared: {', '.join(metrics)}, which one of them does not know." if metrics else ""
+    text = (
+        f" Not compared: {', '.join(metrics)}, which one of them does not know."
+        if metrics
+        else ""
+    )
     if same_runs:
         return text
     return f"{text} Chosen cells, verdicts and claims depend on all that was run, and these two did not run the same."
 
 
 def _notes(a: Path, b: Path) -> list[tuple[str, str]]:
-    places = [(folder, file) for folder in (a, b) for file in (*(kind.file for kind in KINDS), PROVENANCE)]
+    places = [
+        (folder, file)
+        for folder in (a, b)
+        for file in (*(kind.file for kind in KINDS), PROVENANCE)
+    ]
     return [
-        ("", f"Not compared: {folder / file} does not exist.") for folder, file in places if not any(folder.glob(file))
+        ("", f"Not compared: {folder / file} does not exist.")
+        for folder, file in places
+        if not any(folder.glob(file))
     ]
 
 
-def _headline(runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float) -> str:
+def _headline(
+    runs: int, gaps: pd.DataFrame, beyond: pd.DataFrame, tolerance: float
+) -> str:
     text = f"{runs} runs (a cell on a split) are in both. Of their {len(gaps)} scores (a metric of a cell), "
     if beyond.empty:
         return f"{text}none differs by more than {tolerance:g} on any split."

@@ -19,15 +19,32 @@ PROFILES = {
     "https://w3id.org/ro/wfrun/workflow/0.5": "Workflow Run Crate",
     "https://w3id.org/workflowhub/workflow-ro-crate/1.0": "Workflow RO-Crate",
 }
-DERIVED = ("data/graphs/", "data/debiased/")  # they hold the data sets' features and edges
+DERIVED = (
+    "data/graphs/",
+    "data/debiased/",
+)  # they hold the data sets' features and edges
 ACCESS = "Each data set has its licence, if any: docs/data.md"
 PLACES = (
-    "data/graphs/", "data/splits/", "data/debiased/", "runs/", "summary/", "runtime/", "theory/", "account/", "tables/",
-    "figures/", "audit/", "costs/", "studies/", "explore.html",
-)  # fmt: skip
+    "data/graphs/",
+    "data/splits/",
+    "data/debiased/",
+    "runs/",
+    "summary/",
+    "runtime/",
+    "theory/",
+    "account/",
+    "tables/",
+    "figures/",
+    "audit/",
+    "costs/",
+    "studies/",
+    "explore.html",
+)
 
 
-def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw: str | Path) -> dict[str, Any]:
+def describe(
+    results: str | Path, provenance: Mapping[str, Any], agent: str, raw: str | Path
+) -> dict[str, Any]:
     """Make the content of ro-crate-metadata.json.
 
     Args:
@@ -39,14 +56,30 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw
     results, crate = Path(results), ROCrate(version="1.1")
     crate.name = "A run of the FairGAT workflow"
     crate.description = f"Results of `{provenance['command']}`, with tables, audit and the scores of every split."
-    crate.license = _add(crate, "https://spdx.org/licenses/MIT", "CreativeWork", name="MIT License")
+    crate.license = _add(
+        crate, "https://spdx.org/licenses/MIT", "CreativeWork", name="MIT License"
+    )
     crate.root_dataset["conformsTo"] = [
-        _add(crate, profile, "CreativeWork", name=name, version=profile.rpartition("/")[2])
+        _add(
+            crate,
+            profile,
+            "CreativeWork",
+            name=name,
+            version=profile.rpartition("/")[2],
+        )
         for profile, name in PROFILES.items()
     ]
-    workflow = crate.add_workflow(dest_path="workflow/Snakefile", main=True, lang="snakemake")
-    workflow["name"], workflow["version"] = "FairGAT, reproduced", provenance["commit"] or "unknown"
-    values = [_parameter(crate, workflow, name, value) for name, value in provenance["config"].items()]
+    workflow = crate.add_workflow(
+        dest_path="workflow/Snakefile", main=True, lang="snakemake"
+    )
+    workflow["name"], workflow["version"] = (
+        "FairGAT, reproduced",
+        provenance["commit"] or "unknown",
+    )
+    values = [
+        _parameter(crate, workflow, name, value)
+        for name, value in provenance["config"].items()
+    ]
     crate.root_dataset["mentions"] = crate.add_action(
         workflow,
         "#run",
@@ -55,7 +88,9 @@ def describe(results: str | Path, provenance: Mapping[str, Any], agent: str, raw
         properties={
             "name": provenance["command"],
             "agent": _add(crate, "#agent", "Person", name=agent),
-            "description": ", ".join(f"{name} {version}" for name, version in provenance["versions"].items()),
+            "description": ", ".join(
+                f"{name} {version}" for name, version in provenance["versions"].items()
+            ),
         },
     )
     return crate.metadata.generate()
@@ -67,9 +102,18 @@ def _add(crate: ROCrate, identifier: str, kind: str, /, **properties: Any) -> En
 
 def _parameter(crate: ROCrate, workflow: Entity, name: str, value: Any) -> Entity:
     """Add a setting as an input of the workflow, and its value."""
-    parameter = crate.add_formal_parameter(name, "Text", identifier=f"#parameter-{name}")
+    parameter = crate.add_formal_parameter(
+        name, "Text", identifier=f"#parameter-{name}"
+    )
     workflow.append_to("input", parameter)
-    return _add(crate, f"#value-{name}", "PropertyValue", name=name, value=json.dumps(value), exampleOfWork=parameter)
+    return _add(
+        crate,
+        f"#value-{name}",
+        "PropertyValue",
+        name=name,
+        value=json.dumps(value),
+        exampleOfWork=parameter,
+    )
 
 
 def _place(crate: ROCrate, path: str) -> Entity:
@@ -80,11 +124,20 @@ def _place(crate: ROCrate, path: str) -> Entity:
 
 def _raw_files(crate: ROCrate, folder: Path) -> list[Entity]:
     """The raw files, named by where they came from, with their checksums; they are no part of what is deposited."""
-    files = [file for manifest in sorted(folder.glob("*/manifest.json")) for file in read_json(manifest)["files"]]
+    files = [
+        file
+        for manifest in sorted(folder.glob("*/manifest.json"))
+        for file in read_json(manifest)["files"]
+    ]
     return [
         _add(
-            crate, f"#{file['name']}", "CreativeWork", name=file["name"], identifier=f"sha256:{file['sha256']}",
-            url=file.get("source", "unknown"), conditionsOfAccess=ACCESS,
+            crate,
+            f"#{file['name']}",
+            "CreativeWork",
+            name=file["name"],
+            identifier=f"sha256:{file['sha256']}",
+            url=file.get("source", "unknown"),
+            conditionsOfAccess=ACCESS,
         )
         for file in files
-    ]  # fmt: skip
+    ]

@@ -27,8 +27,14 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
         lines.append(f"The report, one page with everything in it: {report}")
     lines += _runs_without_result(plan, since if failed else 0)
     if failed:
-        lines += ["Failed:", *(f"    see {log}" for log in failed), *_without(plan, failed)]
-        lines.append("What is finished stays finished: the same command goes on from here.")
+        lines += [
+            "Failed:",
+            *(f"    see {log}" for log in failed),
+            *_without(plan, failed),
+        ]
+        lines.append(
+            "What is finished stays finished: the same command goes on from here."
+        )
     return "\n".join(lines)
 
 
@@ -37,9 +43,16 @@ def _new(path: Path, since: float) -> bool:
 
 
 def _tables(plan: Plan, results: Path, since: float) -> list[str]:
-    tables = [*(results / f"tables/{name}.md" for name in plan.config.tables), *sorted(results.glob("studies/*/*.md"))]
+    tables = [
+        *(results / f"tables/{name}.md" for name in plan.config.tables),
+        *sorted(results.glob("studies/*/*.md")),
+    ]
     new = [f"    {table}" for table in tables if _new(table, since)]
-    return ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new] if new else []
+    return (
+        ["Tables (as Markdown; LaTeX, HTML and CSV are beside them):", *new]
+        if new
+        else []
+    )
 
 
 def _audit(results: Path, since: float) -> list[str]:
@@ -52,7 +65,11 @@ def _failed(results: Path, since: float) -> list[Path]:
     """The logs of the jobs that began and did not succeed: Snakemake writes a job's benchmark only at a good end."""
     failed = []
     for log in sorted(results.glob("logs/**/*.log")):
-        benchmark = results / "benchmarks" / log.relative_to(results / "logs").with_suffix(".tsv")
+        benchmark = (
+            results
+            / "benchmarks"
+            / log.relative_to(results / "logs").with_suffix(".tsv")
+        )
         if _new(log, since) and not _new(benchmark, log.stat().st_mtime):
             failed.append(log)
     return failed
@@ -62,12 +79,23 @@ def _without(plan: Plan, failed: list[Path]) -> list[str]:
     """How to run the others, where a data set could not be made: it has no graph or no splits."""
     names = []
     for name in sorted(plan.config.datasets):
-        logs = [f"logs/{rule}/{name}.log" for rule in ("download", "preprocess", "statistics")]
-        if any(log.match(pattern) for log in failed for pattern in (*logs, f"logs/split/*/{name}/*.log")):
+        logs = [
+            f"logs/{rule}/{name}.log"
+            for rule in ("download", "preprocess", "statistics")
+        ]
+        if any(
+            log.match(pattern)
+            for log in failed
+            for pattern in (*logs, f"logs/split/*/{name}/*.log")
+        ):
             names.append(name)
     skip = ",".join([*plan.config.skip, *names])
     left = set(plan.config.datasets_run) - {*names}
-    return [f"To have the tables without {', '.join(names)}: --config skip={skip}"] if names and left else []
+    return (
+        [f"To have the tables without {', '.join(names)}: --config skip={skip}"]
+        if names and left
+        else []
+    )
 
 
 def _runs_without_result(plan: Plan, since: float) -> list[str]:
@@ -76,7 +104,9 @@ def _runs_without_result(plan: Plan, since: float) -> list[str]:
     Where jobs failed, older shards may be of other code.
     """
     alike = ["method", "cell", "dataset", "reason"]
-    paths = [path for task in TASKS for path in plan.shards(task) if _new(Path(path), since)]
+    paths = [
+        path for task in TASKS for path in plan.shards(task) if _new(Path(path), since)
+    ]
     try:
         runs = frames.read(*paths, columns=(*alike, "split", "metric"))
     except DataError as error:
@@ -87,4 +117,12 @@ def _runs_without_result(plan: Plan, since: float) -> list[str]:
         for (method, cell, dataset, reason), splits in groups
     ]
     more = [f"    and {len(lines) - _SHOWN} more"] if len(lines) > _SHOWN else []
-    return ["Training runs without a result, which the tables mark:", *lines[:_SHOWN], *more] if lines else []
+    return (
+        [
+            "Training runs without a result, which the tables mark:",
+            *lines[:_SHOWN],
+            *more,
+        ]
+        if lines
+        else []
+    )

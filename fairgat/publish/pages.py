@@ -35,7 +35,14 @@ def update(pages: list[Path], published: Path) -> None:
     """Render the parts of these pages, as `filled` does; a page without any stays as it is."""
     for page in pages:
         text = page.read_text(encoding="utf-8")
-        write_text(page, filled(text, published, Path(os.path.relpath(published, page.parent)).as_posix()))
+        write_text(
+            page,
+            filled(
+                text,
+                published,
+                Path(os.path.relpath(published, page.parent)).as_posix(),
+            ),
+        )
 
 
 def filled(page: str, published: Path, link: str) -> str:
@@ -53,7 +60,11 @@ def filled(page: str, published: Path, link: str) -> str:
     def fresh(part: re.Match) -> str:
         name = part["name"]
         try:
-            text = included(published, name, link) if "." in name else rendered(name, published, link)
+            text = (
+                included(published, name, link)
+                if "." in name
+                else rendered(name, published, link)
+            )
         except NotPublished as error:
             print(f"{name} stays as it is: {error}")
             return part[0]
@@ -98,9 +109,13 @@ def rendered(name: str, published: Path, link: str) -> str:
         template = environment.get_template(f"{name}.md.j2")
         return template.render(**readers, paper=paper.load(), link=link).strip()
     except jinja2.TemplateNotFound:
-        raise DataError(f"<!-- {name} -->: there is no template {name}.md.j2 in fairgat/publish/templates") from None
+        raise DataError(
+            f"<!-- {name} -->: there is no template {name}.md.j2 in fairgat/publish/templates"
+        ) from None
     except jinja2.TemplateError as error:
-        raise DataError(f"the template {name}.md.j2 in fairgat/publish/templates: {error}") from None
+        raise DataError(
+            f"the template {name}.md.j2 in fairgat/publish/templates: {error}"
+        ) from None
 
 
 def row(published: Path, name: str, **values: Any) -> dict[str, Any]:
@@ -110,7 +125,9 @@ def row(published: Path, name: str, **values: Any) -> dict[str, Any]:
         frame = frame[frame[column] == value]
     if len(frame) != 1:
         said = ", ".join(f"{column} {value}" for column, value in values.items())
-        raise DataError(f"{published / name} has {len(frame)} rows with {said}, and a page quotes one")
+        raise DataError(
+            f"{published / name} has {len(frame)} rows with {said}, and a page quotes one"
+        )
     return frame.iloc[0].to_dict()
 
 
@@ -121,13 +138,20 @@ def studies(published: Path) -> tuple[str, dict[str, list[str]]]:
     """
     known: dict[str, list[str]] = {}
     for study in sorted(published.glob("studies/*/")):
-        versions = [read_json(path)["versions"]["fairgat"] for path in study.glob("provenance*.json")]
+        versions = [
+            read_json(path)["versions"]["fairgat"]
+            for path in study.glob("provenance*.json")
+        ]
         if versions:
             known.setdefault(min(versions, key=Version), []).append(study.name)
     if not known:
         raise NotPublished(f"{published}/studies has no study with a provenance file")
     most = max(known, key=lambda version: (len(known[version]), Version(version)))
-    return most, {version: known[version] for version in sorted(known, key=Version) if Version(version) < Version(most)}
+    return most, {
+        version: known[version]
+        for version in sorted(known, key=Version)
+        if Version(version) < Version(most)
+    }
 
 
 def _existing(published: Path, name: str) -> Path:
@@ -138,7 +162,9 @@ def _existing(published: Path, name: str) -> Path:
 
 def _difference(line: Mapping[str, Any]) -> str:
     unit = measures.find(line["metric"]).unit
-    return _text(percent.signed(line["difference"], line["low"], line["high"], unit)) + _others(line)
+    return _text(
+        percent.signed(line["difference"], line["low"], line["high"], unit)
+    ) + _others(line)
 
 
 def _others(line: Mapping[str, Any]) -> str:
@@ -148,7 +174,9 @@ def _others(line: Mapping[str, Any]) -> str:
 
 
 def _score(line: Mapping[str, Any]) -> str:
-    return _text(percent.score(line["mean"], line["std"], measures.find(line["metric"]).unit))
+    return _text(
+        percent.score(line["mean"], line["std"], measures.find(line["metric"]).unit)
+    )
 
 
 def _text(cell: Cell) -> str:

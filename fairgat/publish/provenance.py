@@ -15,8 +15,26 @@ from fairgat.files import read_json
 from fairgat.report.model import DASH, Block, Panel, Table, row
 
 # What decides results; README.md and results/reference are made from them.
-DECIDES = ("Snakefile", "rules", "workflow_scripts", "fairgat", "config.yaml", "configs")
-PACKAGES = ("fairgat", "torch", "numpy", "scipy", "numba", "pandas", "pydantic", "snakemake", "matplotlib", "Jinja2")
+DECIDES = (
+    "Snakefile",
+    "rules",
+    "workflow_scripts",
+    "fairgat",
+    "config.yaml",
+    "configs",
+)
+PACKAGES = (
+    "fairgat",
+    "torch",
+    "numpy",
+    "scipy",
+    "numba",
+    "pandas",
+    "pydantic",
+    "snakemake",
+    "matplotlib",
+    "Jinja2",
+)
 
 
 def collect(
@@ -55,7 +73,10 @@ def trained_at(selections: Iterable[str | Path]) -> list[dict[str, Any]]:
     for path in selections:
         for entry in read_json(path)["trained_at"]:
             counts[entry["commit"], entry["modified"]] += entry["runs"]
-    return [{"commit": key[0], "modified": key[1], "runs": runs} for key, runs in counts.most_common()]
+    return [
+        {"commit": key[0], "modified": key[1], "runs": runs}
+        for key, runs in counts.most_common()
+    ]
 
 
 def _versions() -> Iterable[tuple[str, str]]:
@@ -74,11 +95,25 @@ def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
     paths = sorted(Path(benchmarks).rglob("*.tsv"))
     if not paths:
         return {}
-    rules = [path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths]
-    frame = pd.concat([pd.read_csv(path, sep="\t").assign(rule=rule) for path, rule in zip(paths, rules, strict=True)])
-    numbers = frame[["s", "cpu_time", "max_rss"]].apply(pd.to_numeric, errors="coerce").fillna(0.0)  # NA: not sampled
+    rules = [
+        path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths
+    ]
+    frame = pd.concat(
+        [
+            pd.read_csv(path, sep="\t").assign(rule=rule)
+            for path, rule in zip(paths, rules, strict=True)
+        ]
+    )
+    numbers = (
+        frame[["s", "cpu_time", "max_rss"]]
+        .apply(pd.to_numeric, errors="coerce")
+        .fillna(0.0)
+    )  # NA: not sampled
     sums = numbers.groupby(frame["rule"]).agg(
-        jobs=("s", "size"), wall_seconds=("s", "sum"), cpu_seconds=("cpu_time", "sum"), peak_mb=("max_rss", "max")
+        jobs=("s", "size"),
+        wall_seconds=("s", "sum"),
+        cpu_seconds=("cpu_time", "sum"),
+        peak_mb=("max_rss", "max"),
     )
     return sums.round(1).astype({"jobs": object}).to_dict("index")
 
@@ -89,7 +124,9 @@ def page(content: Mapping[str, Any]) -> Table:
     run = {
         "Command": content["command"],
         "Commit": commit(content),
-        "Trained at": ", ".join(f"{commit(code)}: {code['runs']} runs" for code in content["trained_at"]),
+        "Trained at": ", ".join(
+            f"{commit(code)}: {code['runs']} runs" for code in content["trained_at"]
+        ),
         "Seed": config["seed"],
         "Splits": config["splits"]["count"],
         "Selection rule": config["selection"]["rule"],
@@ -104,14 +141,22 @@ def page(content: Mapping[str, Any]) -> Table:
         for rule, entry in content["rules"].items()
     ]
     panels = [
-        Panel("stacked", ["", ""], [Block(title, [*starmap(row, entries.items())])], align="ll")
+        Panel(
+            "stacked",
+            ["", ""],
+            [Block(title, [*starmap(row, entries.items())])],
+            align="ll",
+        )
         for title, entries in pairs.items()
     ]
     header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
     return Table(
         name="provenance",
         caption="Provenance",
-        panels=[*panels, Panel("stacked", header, [Block("Rule", rules)], align="lrrrr")],
+        panels=[
+            *panels,
+            Panel("stacked", header, [Block("Rule", rules)], align="lrrrr"),
+        ],
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",
     )

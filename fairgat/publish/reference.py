@@ -36,10 +36,14 @@ def publish(results: Path) -> Path:
     """
     folder, provenance = results / "reference", read_json(results / "provenance.json")
     if "files" not in provenance:
-        raise DataError(f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again.")
+        raise DataError(
+            f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again."
+        )
     copies = _copies(results, provenance["files"])
     _check(results, copies)
-    with tempfile.TemporaryDirectory(dir=results, prefix=f".{folder.name}.") as temporary:
+    with tempfile.TemporaryDirectory(
+        dir=results, prefix=f".{folder.name}."
+    ) as temporary:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
             copy = fresh / place
@@ -47,7 +51,9 @@ def publish(results: Path) -> Path:
             shutil.copyfile(path, copy)
         for study in sorted((folder / "studies").glob("*")):
             if not (fresh / "studies" / study.name).exists():
-                print(f"no study {study.name} was made: the one published before stays as it is")
+                print(
+                    f"no study {study.name} was made: the one published before stays as it is"
+                )
                 shutil.copytree(study, fresh / "studies" / study.name)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
@@ -68,11 +74,19 @@ def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     """List what is published, and where in the published folder it goes."""
     copies = {results / name: Path(name) for name in [*files, "provenance.json"]}
     copies |= {path: path.relative_to(results) for path in _predictions(results)}
-    copies |= {path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))}
+    copies |= {
+        path: path.relative_to(results) for path in sorted(results.glob("studies/*/*"))
+    }
     for place in sorted(results.glob("*/studies")):
         copies |= _of_study(place.parent) if place.parent.name != "reference" else {}
-    shown = {path: place for path, place in copies.items() if path.suffix not in (".html", ".png")}
-    return shown | {path: place for path, place in copies.items() if place == Path("explore.html")}
+    shown = {
+        path: place
+        for path, place in copies.items()
+        if path.suffix not in (".html", ".png")
+    }
+    return shown | {
+        path: place for path, place in copies.items() if place == Path("explore.html")
+    }
 
 
 def _predictions(results: Path) -> list[Path]:
@@ -82,14 +96,25 @@ def _predictions(results: Path) -> list[Path]:
         keys = ["dataset", "method", "cell"]
         chosen = frames.read(winners, columns=keys)[keys].dropna().drop_duplicates()
         cells = chosen.itertuples(index=False)
-        runs += [results / cell_folder(winners.parent.name, *cell) / "split-0" for cell in cells]
-    kept = [run for run in runs if (file := run / "predictions.npz").exists() and file.stat().st_size <= SMALL]
+        runs += [
+            results / cell_folder(winners.parent.name, *cell) / "split-0"
+            for cell in cells
+        ]
+    kept = [
+        run
+        for run in runs
+        if (file := run / "predictions.npz").exists() and file.stat().st_size <= SMALL
+    ]
     return [run / name for run in kept for name in ("run.json", "predictions.npz")]
 
 
 def _of_study(root: Path) -> dict[Path, Path]:
     """What is published of a study that has a results directory of its own."""
-    about = [*root.glob("provenance.json"), *root.glob("figures/account.*"), *root.glob("tables/account.*")]
+    about = [
+        *root.glob("provenance.json"),
+        *root.glob("figures/account.*"),
+        *root.glob("tables/account.*"),
+    ]
     about += root.glob("audit/*") if audited(root) else []
     copies = {path: path.relative_to(root) for path in sorted(root.glob("studies/*/*"))}
     return copies | {path: Path("studies", root.name, path.name) for path in about}
@@ -103,12 +128,18 @@ def _check(results: Path, copies: dict[Path, Path]) -> None:
                 f"{other} and {path} would both be published as {place}: remove or rename one of the studies"
             )
         if not path.exists():
-            raise DataError(f"the run in {results} is not whole: {path} does not exist. Run it again.")
+            raise DataError(
+                f"the run in {results} is not whole: {path} does not exist. Run it again."
+            )
         if path.stat().st_size > LARGEST:
-            raise DataError(f"{path} has {path.stat().st_size} bytes: too large to be published")
+            raise DataError(
+                f"{path} has {path.stat().st_size} bytes: too large to be published"
+            )
 
 
 def audited(results: Path) -> bool:
     """Tell whether a run had any of the paper's results to compare with."""
     path = results / "audit/paper_vs_reproduced.csv"
-    return path.exists() and bool(frames.read(path, columns=("mean",))["mean"].notna().any())
+    return path.exists() and bool(
+        frames.read(path, columns=("mean",))["mean"].notna().any()
+    )

@@ -3,10 +3,19 @@
 import re
 
 from markupsafe import Markup, escape
-from pylatexenc.latexencode import RULE_DICT, RULE_REGEX, UnicodeToLatexConversionRule, UnicodeToLatexEncoder
+from pylatexenc.latexencode import (
+    RULE_DICT,
+    RULE_REGEX,
+    UnicodeToLatexConversionRule,
+    UnicodeToLatexEncoder,
+)
 
 # LaTeX's old font encoding prints a dash for |; the other two need a package or are unknown to pylatexenc.
-_OWN = {ord("|"): r"\textbar{}", ord("✓"): r"\ensuremath{\surd}", ord("✗"): r"\ensuremath{\times}"}
+_OWN = {
+    ord("|"): r"\textbar{}",
+    ord("✓"): r"\ensuremath{\surd}",
+    ord("✗"): r"\ensuremath{\times}",
+}
 _QUOTES = [(re.compile(r'(?<![^\s([])"'), "``"), (re.compile('"'), "''")]
 _CODE = re.compile("`([^`]+)`")
 _ENCODER = UnicodeToLatexEncoder(
@@ -26,10 +35,14 @@ def tex(text: str) -> str:
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
-    parts = [_ENCODER.unicode_to_latex(part) for part in _CODE.split(" ".join(text.split()))]
+    parts = [
+        _ENCODER.unicode_to_latex(part) for part in _CODE.split(" ".join(text.split()))
+    ]
     parts[1::2] = [rf"\texttt{{{part}}}" for part in parts[1::2]]
     escaped = "".join(parts)
-    return "{}" + escaped if escaped[:1] in ("[", "*") else escaped  # else an argument of the \\ before it
+    return (
+        "{}" + escaped if escaped[:1] in ("[", "*") else escaped
+    )  # else an argument of the \\ before it
 
 
 def markdown(text: str) -> str:
@@ -46,5 +59,11 @@ def html(text: str) -> Markup:
 
 def _escaped(text: str) -> str:
     text = re.sub(r"([\\`*|~$\[\]])", r"\\\1", text)
-    text = re.sub(r"(?<!\w)_|_(?!\w)", r"\\_", text)  # within a word, GitHub leaves _ alone
-    return text.replace("&", "&amp;").replace("<", "&lt;") if re.search(r"<|&\w+;", text) else text
+    text = re.sub(
+        r"(?<!\w)_|_(?!\w)", r"\\_", text
+    )  # within a word, GitHub leaves _ alone
+    return (
+        text.replace("&", "&amp;").replace("<", "&lt;")
+        if re.search(r"<|&\w+;", text)
+        else text
+    )

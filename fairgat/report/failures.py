@@ -19,18 +19,35 @@ def of_selection(selection: Mapping[str, Any]) -> str:
     Args:
         selection: as `fairgat.scores.selection.select` gives it.
     """
-    why = selection["winners"][selection["rule"]]["reason"] if selection["winner"] is None else ""
+    why = (
+        selection["winners"][selection["rule"]]["reason"]
+        if selection["winner"] is None
+        else ""
+    )
     if not selection["failed"]:
         return why
     failed, cells_of_method = pd.DataFrame(selection["failed"]), selection["cells"]
-    failed["reason"] = [run["reason"].removeprefix(f"{run['cell']}: ").rstrip(".") for run in selection["failed"]]
-    alike = failed.groupby(["cell", "reason"], sort=False)["split"].agg(lambda splits: (*sorted(splits),)).reset_index()
-    everywhere = (alike["split"].map(len) == max(cell["n_splits"] for cell in cells_of_method)).all()
+    failed["reason"] = [
+        run["reason"].removeprefix(f"{run['cell']}: ").rstrip(".")
+        for run in selection["failed"]
+    ]
+    alike = (
+        failed.groupby(["cell", "reason"], sort=False)["split"]
+        .agg(lambda splits: (*sorted(splits),))
+        .reset_index()
+    )
+    everywhere = (
+        alike["split"].map(len) == max(cell["n_splits"] for cell in cells_of_method)
+    ).all()
     phrases = [
         f"{in_words(*names)}{'' if everywhere else f', {numbered(splits)}'}: {reason}"
-        for (reason, splits), names in alike.groupby(["reason", "split"], sort=False)["cell"]
+        for (reason, splits), names in alike.groupby(["reason", "split"], sort=False)[
+            "cell"
+        ]
     ]
-    text = "; ".join(phrases[:_SHOWN]) + (f"; and {len(phrases) - _SHOWN} more" if len(phrases) > _SHOWN else "")
+    text = "; ".join(phrases[:_SHOWN]) + (
+        f"; and {len(phrases) - _SHOWN} more" if len(phrases) > _SHOWN else ""
+    )
     where = " on every split" if everywhere else ""
     lost = f"{failed['cell'].nunique()} of {len(cells_of_method)} cells failed{where} ({text})"
     return f"{why}; {lost}" if why else lost
@@ -41,9 +58,12 @@ def in_words(*paths: str) -> str:
     parameters = [cells.from_path(path) for path in paths]
     names = {name for values in parameters for name in values}
     if len(names) == 1:
-        return f"{names.pop()} " + ", ".join(str(value) for values in parameters for value in values.values())
+        return f"{names.pop()} " + ", ".join(
+            str(value) for values in parameters for value in values.values()
+        )
     return " and ".join(
-        ", ".join(f"{name} {value}" for name, value in values.items()) or cells.DEFAULT for values in parameters
+        ", ".join(f"{name} {value}" for name, value in values.items()) or cells.DEFAULT
+        for values in parameters
     )
 
 

@@ -11,7 +11,14 @@ from matplotlib.figure import Figure
 from fairgat import measures
 from fairgat.report import style
 from fairgat.report.inputs import Settings
-from fairgat.report.study import ROW, compared_with, metrics_of, published_gap, rows_of, with_variants
+from fairgat.report.study import (
+    ROW,
+    compared_with,
+    metrics_of,
+    published_gap,
+    rows_of,
+    with_variants,
+)
 
 FAR = 12  # medians away, beyond which a difference has its number at the edge
 
@@ -31,16 +38,22 @@ def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
     mine = _with_something_to_draw(mine, heads=not one_base)
     looks = _looks(mine, one_base)
     coloured_by = "method" if one_base else "of"
-    rows = {name: [lines for _, _, lines in rows_of(block)] for name, block in mine.groupby("dataset", sort=False)}
+    rows = {
+        name: [lines for _, _, lines in rows_of(block)]
+        for name, block in mine.groupby("dataset", sort=False)
+    }
     titles = {name: lines[0][0]["dataset_title"] for name, lines in rows.items()}
     height = 0.6 + 0.17 * max(map(len, rows.values()), default=0)
     metrics = settings.config.study.figure_metrics or metrics_of(settings, task)
     drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
     beyond = [
-        _panel(ax, _of_metric(rows[dataset], metric), looks, coloured_by) for (dataset, metric), ax in axes.items()
+        _panel(ax, _of_metric(rows[dataset], metric), looks, coloured_by)
+        for (dataset, metric), ax in axes.items()
     ]
     said = "; a triangle at an edge: it goes on beyond" if any(beyond) else ""
-    drawn.supxlabel(f"difference to {compared_with(frame)}, in points{said}", fontsize=8)
+    drawn.supxlabel(
+        f"difference to {compared_with(frame)}, in points{said}", fontsize=8
+    )
     published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
     paper = style.sign("published (test)", marker="o", markerfacecolor="none")
     style.legend(drawn, looks.values(), [paper] if published else [])
@@ -55,7 +68,9 @@ def _looks(frame: pd.DataFrame, one_base: bool) -> dict[str, style.Look]:
 
 def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:
     """Keep the rows with a difference or a published score; with `heads` the methods as they are, too."""
-    kept = frame[["difference", "paper_mean"]].notna().any(axis=1) | ((frame["changes"] == "") & heads)
+    kept = frame[["difference", "paper_mean"]].notna().any(axis=1) | (
+        (frame["changes"] == "") & heads
+    )
     return frame.groupby(ROW, sort=False).filter(lambda row: kept[row.index].any())
 
 
@@ -64,7 +79,9 @@ def _of_metric(rows: list[list[pd.Series]], metric: str) -> list[pd.Series]:
     return [line for row in rows for line in row if line["metric"] == metric]
 
 
-def _panel(ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], coloured_by: str) -> bool:
+def _panel(
+    ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], coloured_by: str
+) -> bool:
     """Draw the rows of a data set and metric; True where something lies beyond the panel's edge."""
     metric = lines[0]["metric"]
     style.zero(ax, upright=True)
@@ -72,7 +89,9 @@ def _panel(ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], colou
     style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
     for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
         tick.set_fontweight("normal" if line["changes"] else "bold")
-    values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(paper=[*map(published_gap, lines)])
+    values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(
+        paper=[*map(published_gap, lines)]
+    )
     values = values.astype(float) * measures.find(metric).unit.factor
     sizes = values.abs().stack()
     beyond = bool(sizes.max() > FAR * sizes.median() > 0)
@@ -83,7 +102,9 @@ def _panel(ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], colou
         if pd.notna(row.difference):
             look = looks[line[coloured_by]]
             edge.interval(row, place, look)
-            edge.mark(row.difference, place, look.marker, color=look.colour, markersize=3.5)
+            edge.mark(
+                row.difference, place, look.marker, color=look.colour, markersize=3.5
+            )
     return beyond
 
 
@@ -104,8 +125,14 @@ class Edge:
         if abs(row.difference) > self.limit:
             side = np.sign(row.difference)
             number = f"{row.difference:+.1f}".replace("-", "−")
-            where = {"xytext": (-5 * side, 0), "textcoords": "offset points", "ha": "right" if side > 0 else "left"}
-            self.ax.annotate(number, (side * self.limit, place), va="center", fontsize=6, **where)
+            where = {
+                "xytext": (-5 * side, 0),
+                "textcoords": "offset points",
+                "ha": "right" if side > 0 else "left",
+            }
+            self.ax.annotate(
+                number, (side * self.limit, place), va="center", fontsize=6, **where
+            )
         elif pd.notna(row.low):
             ends = np.clip([row.low, row.high], -self.limit, self.limit)
             self.ax.plot(ends, [place, place], color=look.colour, linewidth=1)

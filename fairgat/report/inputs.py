@@ -32,7 +32,10 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
     there = set(frame[["dataset", "method", "rule"]].itertuples(index=False, name=None))
     for entry in map(read_json, files.get("selection", ())):
         for rule, winner in entry["winners"].items():
-            if winner["cell"] is not None and (entry["dataset"], entry["method"], rule) not in there:
+            if (
+                winner["cell"] is not None
+                and (entry["dataset"], entry["method"], rule) not in there
+            ):
                 what = f"lacks {entry['method']} on {entry['dataset']}, chosen by the rule {rule}"
                 raise damaged(files["winners"][0], what)
     frame = with_same(under(frame, *settings.protocols), settings.same)
@@ -41,15 +44,29 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
 
 def selections(files: Files, settings: Settings) -> Selections:
     """Every selection.json, by data set and method; also under the names of methods that are another one."""
-    chosen = {(entry["dataset"], entry["method"]): entry for entry in map(read_json, files["selection"])}
-    same = {(d, name): chosen[d, m] for name, other in settings.same.items() for d, m in chosen if m == other}
+    chosen = {
+        (entry["dataset"], entry["method"]): entry
+        for entry in map(read_json, files["selection"])
+    }
+    same = {
+        (d, name): chosen[d, m]
+        for name, other in settings.same.items()
+        for d, m in chosen
+        if m == other
+    }
     return chosen | same
 
 
-def histories(files: Files, task: Task, dataset: str, method: str, cell: str) -> list[pd.DataFrame]:
+def histories(
+    files: Files, task: Task, dataset: str, method: str, cell: str
+) -> list[pd.DataFrame]:
     """The history.csv of a cell's run on each split, of those that were given."""
     folder = f"/{cell_folder(task, dataset, method, cell)}/split-"
-    return [frames.read(path, columns=("epoch",)) for path in files["histories"] if folder in str(path)]
+    return [
+        frames.read(path, columns=("epoch",))
+        for path in files["histories"]
+        if folder in str(path)
+    ]
 
 
 def by_dataset(paths: Sequence[str | Path]) -> dict[str, Any]:

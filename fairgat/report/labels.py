@@ -21,15 +21,25 @@ RULES = {
     "paper": "the cell with the paper's hyperparameters",
 }
 # Of a published number, as the audit gives them.
-AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = ("agrees", "better", "worse", "undecided", "not run")
+AGREES, BETTER, WORSE, UNDECIDED, NOT_RUN = VERDICTS = (
+    "agrees",
+    "better",
+    "worse",
+    "undecided",
+    "not run",
+)
 
 
 def metric(name: str) -> Math:
     """The label of a measure, with its unit; its name where it is not declared."""
     measure = measures.find(name)
-    sign, tex = (f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex))
+    sign, tex = (
+        f" ({unit})" if unit else "" for unit in (measure.unit.sign, measure.unit.tex)
+    )
     label = measure.label.replace("{which}", measure.which)
-    return Math(label + sign, measure.tex.replace("{which}", escape.tex(measure.which)) + tex)
+    return Math(
+        label + sign, measure.tex.replace("{which}", escape.tex(measure.which)) + tex
+    )
 
 
 def parameter(name: str) -> Text:

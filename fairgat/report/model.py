@@ -42,13 +42,22 @@ class Row:
 
 def row(*entries: Cell | Text | int, group: int = 0) -> Row:
     """A line of these entries; texts and counts become cells."""
-    texts = (entry if isinstance(entry, Cell | Math) else str(entry) for entry in entries)
-    return Row([text if isinstance(text, Cell) else Cell(text) for text in texts], group)
+    texts = (
+        entry if isinstance(entry, Cell | Math) else str(entry) for entry in entries
+    )
+    return Row(
+        [text if isinstance(text, Cell) else Cell(text) for text in texts], group
+    )
 
 
-def titled(title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int) -> list[Row]:
+def titled(
+    title: Cell | Text, lines: Iterable[Iterable[Cell | Text]], group: int
+) -> list[Row]:
     """The rows of one thing, whose title stands in the first of them."""
-    return [row("" if place else title, *line, group=group) for place, line in enumerate(lines)]
+    return [
+        row("" if place else title, *line, group=group)
+        for place, line in enumerate(lines)
+    ]
 
 
 @dataclass(frozen=True)

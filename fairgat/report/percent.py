@@ -22,11 +22,19 @@ def score(mean: float | None, std: float | None = None, unit: Unit = PERCENT) ->
     """A mean with its standard deviation; a dash where there is none."""
     if pd.isna(mean):
         return Cell(DASH)
-    text, deviation = (f"{unit.factor * value:.{unit.decimals}f}" for value in (mean, 0 if pd.isna(std) else std))
+    text, deviation = (
+        f"{unit.factor * value:.{unit.decimals}f}"
+        for value in (mean, 0 if pd.isna(std) else std)
+    )
     return Cell(text, std="" if pd.isna(std) else deviation)
 
 
-def signed(value: float | None, low: float | None = None, high: float | None = None, unit: Unit = PERCENT) -> Cell:
+def signed(
+    value: float | None,
+    low: float | None = None,
+    high: float | None = None,
+    unit: Unit = PERCENT,
+) -> Cell:
     """A difference, in percentage points where it is one of fractions, ± half its interval; bold without 0 in it."""
     if pd.isna(value):
         return Cell(DASH)

@@ -13,14 +13,26 @@ from fairgat.report.model import Block, Cell, Math, Panel, Table, Text, to_json
 
 FORMATS = ("md", "tex", "html", "csv", "json")
 # In full, so that the rules see which files a table is rendered with.
-TEMPLATES = {"md": "templates/table.md.j2", "tex": "templates/table.tex.j2", "html": "templates/table.html.j2"}
+TEMPLATES = {
+    "md": "templates/table.md.j2",
+    "tex": "templates/table.tex.j2",
+    "html": "templates/table.html.j2",
+}
 DOCUMENT = "templates/all_tables.tex.j2"
 # LaTeX is full of braces and per cent signs, so its templates use their own delimiters.
 _IN_LATEX = {
-    "block_start_string": "<%", "block_end_string": "%>", "variable_start_string": "<<", "variable_end_string": ">>",
-    "comment_start_string": "<#", "comment_end_string": "#>",
-}  # fmt: skip
-_RULES = {"l": ":{}-", "c": ":{}:", "r": "-{}:"}  # below a header, by how a column is aligned
+    "block_start_string": "<%",
+    "block_end_string": "%>",
+    "variable_start_string": "<<",
+    "variable_end_string": ">>",
+    "comment_start_string": "<#",
+    "comment_end_string": "#>",
+}
+_RULES = {
+    "l": ":{}-",
+    "c": ":{}:",
+    "r": "-{}:",
+}  # below a header, by how a column is aligned
 _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻")
 
 
@@ -39,7 +51,11 @@ def render(table: Table, form: str) -> str:
 
 def document(tables: Iterable[str], title: str) -> str:
     """A LaTeX document of these tables, each as `render(table, "tex")` gives it; it compiles as it is."""
-    return _environment("tex").get_template(DOCUMENT).render(tables=list(tables), title=title)
+    return (
+        _environment("tex")
+        .get_template(DOCUMENT)
+        .render(tables=list(tables), title=title)
+    )
 
 
 def with_asides_as_notes(table: Table) -> Table:
@@ -48,10 +64,21 @@ def with_asides_as_notes(table: Table) -> Table:
     for panel in table.panels:
         if panel.aside:
             for block in filter(lambda block: block.rows, panel.blocks):
-                said = "; ".join(f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows)
+                said = "; ".join(
+                    f"{row.cells[0].text} {row.cells[-1].text}" for row in block.rows
+                )
                 notes.append(("", f"{panel.header[-1]}, {block.title}: {said}."))
-            blocks = [replace(b, rows=[replace(row, cells=row.cells[:-1]) for row in b.rows]) for b in panel.blocks]
-            panel = replace(panel, header=panel.header[:-1], align=panel.columns[:-1], blocks=blocks, aside=False)
+            blocks = [
+                replace(b, rows=[replace(row, cells=row.cells[:-1]) for row in b.rows])
+                for b in panel.blocks
+            ]
+            panel = replace(
+                panel,
+                header=panel.header[:-1],
+                align=panel.columns[:-1],
+                blocks=blocks,
+                aside=False,
+            )
         panels.append(panel)
     return replace(table, panels=panels, notes=notes)
 
@@ -68,7 +95,9 @@ def _environment(form: str) -> jinja2.Environment:
         **(_IN_LATEX if form == "tex" else {}),
     )
     environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
-    environment.filters.update(md=markdown, md_grid=markdown_grid, superscript=superscript, html=escape.html)
+    environment.filters.update(
+        md=markdown, md_grid=markdown_grid, superscript=superscript, html=escape.html
+    )
     return environment
 
 
@@ -79,7 +108,11 @@ def tex(text: Text) -> str:
 
 def tex_header(panel: Panel) -> str:
     """The header of a multirow panel; a stacked one repeats its header in every block."""
-    return " & ".join(map(tex, panel.header)) + r" \\" if panel.layout == "multirow" else ""
+    return (
+        " & ".join(map(tex, panel.header)) + r" \\"
+        if panel.layout == "multirow"
+        else ""
+    )
 
 
 def tex_cell(cell: Cell) -> str:
@@ -105,7 +138,11 @@ def superscript(mark: str) -> str:
 def _markdown_cell(cell: Cell) -> str:
     text = markdown(cell.text)
     text = f"**{text}**" if cell.bold else text
-    return text + (f" ± {cell.std}" if cell.std else "") + (f" {superscript(cell.mark)}" if cell.mark else "")
+    return (
+        text
+        + (f" ± {cell.std}" if cell.std else "")
+        + (f" {superscript(cell.mark)}" if cell.mark else "")
+    )
 
 
 def markdown_grid(panel: Panel, block: Block | None = None) -> str:
@@ -115,16 +152,23 @@ def markdown_grid(panel: Panel, block: Block | None = None) -> str:
     lines = [[markdown(text) for text in header]]
     for item in blocks:
         for number, line in enumerate(item.rows):
-            title = [markdown(item.title) if number == 0 else ""] if block is None else []
+            title = (
+                [markdown(item.title) if number == 0 else ""] if block is None else []
+            )
             lines.append([*title, *map(_markdown_cell, line.cells)])
-    columns = [_column(side, entries) for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True)]
+    columns = [
+        _column(side, entries)
+        for side, entries in zip(panel.columns, zip(*lines, strict=True), strict=True)
+    ]
     return "\n".join(f"| {' | '.join(line)} |" for line in zip(*columns, strict=True))
 
 
 def _column(side: str, entries: Sequence[str]) -> list[str]:
     """Pad the entries of a column, of which the first is its header, and put the rule below that."""
     width = max(3, *map(len, entries))
-    first, *others = (format(entry, f"{'<' if side == 'l' else '>'}{width}") for entry in entries)
+    first, *others = (
+        format(entry, f"{'<' if side == 'l' else '>'}{width}") for entry in entries
+    )
     return [first, _RULES[side].format("-" * (width - 2)), *others]
 
 
@@ -133,7 +177,11 @@ def to_csv(table: Table) -> str:
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     for panel in table.panels:
-        header = ["", *panel.header[1:]] if panel.layout == "multirow" else ["", "", *panel.header[1:]]
+        header = (
+            ["", *panel.header[1:]]
+            if panel.layout == "multirow"
+            else ["", "", *panel.header[1:]]
+        )
         if panel.title:
             writer.writerow([panel.title])
         writer.writerow([str(entry) for entry in header])
@@ -149,4 +197,8 @@ def to_csv(table: Table) -> str:
 
 def plain(cell: Cell) -> str:
     """The cell as text."""
-    return f"{cell.text}" + (f" ± {cell.std}" if cell.std else "") + (f" [{cell.mark}]" if cell.mark else "")
+    return (
+        f"{cell.text}"
+        + (f" ± {cell.std}" if cell.std else "")
+        + (f" [{cell.mark}]" if cell.mark else "")
+    )

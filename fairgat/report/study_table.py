@@ -62,27 +62,54 @@ def _kinds(settings: Settings, frame: pd.DataFrame) -> list[Kind]:
     base, part = compared_with(frame), settings.config.study.part
     kinds = [
         Kind("Score", f"{part} scores (%)", _score_rows),
-        Kind("Difference", f"differences to {base} (points), for {percent.SPLITS}", _difference_rows),
+        Kind(
+            "Difference",
+            f"differences to {base} (points), for {percent.SPLITS}",
+            _difference_rows,
+        ),
     ]
     if part == "test":
         kinds += [
-            Kind("Difference", f"differences to {base} (points), for {percent.PEOPLE}", _people_rows),
-            Kind("Splits", "splits that a difference of the published size takes", _splits_rows),
+            Kind(
+                "Difference",
+                f"differences to {base} (points), for {percent.PEOPLE}",
+                _people_rows,
+            ),
+            Kind(
+                "Splits",
+                "splits that a difference of the published size takes",
+                _splits_rows,
+            ),
         ]
     return kinds
 
 
-def _panel(kind: Kind, task: str, metrics: list[str], frame: pd.DataFrame, notes: Notes) -> Panel:
+def _panel(
+    kind: Kind, task: str, metrics: list[str], frame: pd.DataFrame, notes: Notes
+) -> Panel:
     lines = frame[frame["metric"].isin(metrics)]
-    blocks = [Block(title, kind.rows(block, notes)) for title, block in lines.groupby("dataset_title", sort=False)]
+    blocks = [
+        Block(title, kind.rows(block, notes))
+        for title, block in lines.groupby("dataset_title", sort=False)
+    ]
     header = ["Data set", kind.heading, *map(labels.metric, metrics)]
     title = f"{TASKS[task].title}: {kind.title}"
-    return Panel("multirow", header, [each for each in blocks if each.rows], title, align="ll" + "r" * len(metrics))
+    return Panel(
+        "multirow",
+        header,
+        [each for each in blocks if each.rows],
+        title,
+        align="ll" + "r" * len(metrics),
+    )
 
 
 def _explanation(settings: Settings, frame: pd.DataFrame, panels: list[Panel]) -> str:
     """Say how to read the table."""
-    base, study, varied = compared_with(frame), settings.config.study, with_variants(frame)
+    base, study, varied = (
+        compared_with(frame),
+        settings.config.study,
+        with_variants(frame),
+    )
     test = study.part == "test"
     said = [
         f"Percent on the {study.part} sets; ± beside a score is its standard deviation over the splits.",
@@ -92,7 +119,11 @@ def _explanation(settings: Settings, frame: pd.DataFrame, panels: list[Panel]) -
         percent.NOT_CORRECTED,
     ]
     counts = f"Here they do, for {percent.SPLITS}, {leave_out_0(varied)}"
-    said.append(f"{counts}; for {percent.PEOPLE}, {leave_out_0(for_other_people(varied))}." if test else f"{counts}.")
+    said.append(
+        f"{counts}; for {percent.PEOPLE}, {leave_out_0(for_other_people(varied))}."
+        if test
+        else f"{counts}."
+    )
     if frame["rules"].ne("").any():
         said.append(
             f"In brackets: the rule that chooses the epoch; after a slash, the one for {base} where that is another."
@@ -107,7 +138,9 @@ def _explanation(settings: Settings, frame: pd.DataFrame, panels: list[Panel]) -
             "Splits: how many the paired t-test at 5 % takes to find a difference as large as the published one with a "
             "probability of 80 %, given the spread of ours."
         )
-    if left_out := [row.title for row in study.rows if row.title not in set(frame["title"])]:
+    if left_out := [
+        row.title for row in study.rows if row.title not in set(frame["title"])
+    ]:
         said.append(f"Not run here: {'; '.join(left_out)}.")
     return " ".join(said)
 
@@ -116,17 +149,32 @@ def _splits(frame: pd.DataFrame) -> str:
     """Say how many splits there are; in brackets, data sets that have another number."""
     counts = frame.groupby("dataset_title", sort=False)["n_splits"].max()
     usual = counts.value_counts().index[0]
-    others = ", ".join(f"{name} {count}" for name, count in counts.items() if count != usual)
+    others = ", ".join(
+        f"{name} {count}" for name, count in counts.items() if count != usual
+    )
     return f"{usual} {'split' if usual == 1 else 'splits'}{f' ({others})' if others else ''}"
 
 
 def _score_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
-    for number, first, lines in rows_of(block.drop_duplicates(["run_on", "method", "cell", "epochs", "metric"])):
-        ours = [_over(percent.score(line["mean"], line["std"], _unit(line)), line, "n_splits", notes) for line in lines]
+    for number, first, lines in rows_of(
+        block.drop_duplicates(["run_on", "method", "cell", "epochs", "metric"])
+    ):
+        ours = [
+            _over(
+                percent.score(line["mean"], line["std"], _unit(line)),
+                line,
+                "n_splits",
+                notes,
+            )
+            for line in lines
+        ]
         rows.append(row(_name(first, notes), *ours, group=number))
         if any(pd.notna(line["paper_mean"]) for line in lines):
-            paper = (percent.score(line["paper_mean"], line["paper_std"], _unit(line)) for line in lines)
+            paper = (
+                percent.score(line["paper_mean"], line["paper_std"], _unit(line))
+                for line in lines
+            )
             rows.append(row("– published (test)", *paper, group=number))
     return rows
 
@@ -135,12 +183,26 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     rows = []
     for number, first, lines in rows_of(with_variants(block)):
         if first["changes"]:
-            ours = [percent.signed(line["difference"], line["low"], line["high"], _unit(line)) for line in lines]
-            ours = [_over(cell, line, "pairs", notes) for cell, line in zip(ours, lines, strict=True)]
+            ours = [
+                percent.signed(
+                    line["difference"], line["low"], line["high"], _unit(line)
+                )
+                for line in lines
+            ]
+            ours = [
+                _over(cell, line, "pairs", notes)
+                for cell, line in zip(ours, lines, strict=True)
+            ]
             rows.append(row(_name(first, notes), *ours, group=number))
         if any(pd.notna(published_gap(line)) for line in lines):
-            gaps = (percent.signed(published_gap(line), unit=_unit(line)) for line in lines)
-            title = "– published" if first["changes"] else f"{_title(first)}, published (test)"
+            gaps = (
+                percent.signed(published_gap(line), unit=_unit(line)) for line in lines
+            )
+            title = (
+                "– published"
+                if first["changes"]
+                else f"{_title(first)}, published (test)"
+            )
             rows.append(row(title, *gaps, group=number))
     return rows
 
@@ -148,8 +210,12 @@ def _difference_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 def _people_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     """The differences without the published ones, which have no such interval."""
     varied = block[block["changes"] != ""].groupby(ROW, sort=False, dropna=False)
-    mine = for_other_people(varied.filter(lambda lines: lines["difference"].notna().any()))
-    return _difference_rows(mine.assign(paper_difference=None), notes) if len(mine) else []
+    mine = for_other_people(
+        varied.filter(lambda lines: lines["difference"].notna().any())
+    )
+    return (
+        _difference_rows(mine.assign(paper_difference=None), notes) if len(mine) else []
+    )
 
 
 def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
@@ -157,7 +223,12 @@ def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
     for number, first, lines in rows_of(block):
         needed = [line["splits_needed"] for line in lines]
         if any(map(pd.notna, needed)):
-            texts = ("> 1000" if value == float("inf") else percent.formatted("{:.0f}", value) for value in needed)
+            texts = (
+                "> 1000"
+                if value == float("inf")
+                else percent.formatted("{:.0f}", value)
+                for value in needed
+            )
             rows.append(row(_name(first, notes), *texts, group=number))
     return rows
 
@@ -165,9 +236,17 @@ def _splits_rows(block: pd.DataFrame, notes: Notes) -> list[Row]:
 def _over(cell: Cell, line: pd.Series, count: str, notes: Notes) -> Cell:
     """Mark a number that is over fewer splits than the row was run on, or a difference without an interval."""
     if 0 < line[count] < line["ran"]:
-        return replace(cell, mark=notes.mark(f"Over {line[count]:.0f} of {line['ran']:.0f} splits."))
+        return replace(
+            cell,
+            mark=notes.mark(f"Over {line[count]:.0f} of {line['ran']:.0f} splits."),
+        )
     if count == "pairs" and line["pairs"] > 1 and pd.isna(line["low"]):
-        return replace(cell, mark=notes.mark("All splits differ by this amount, as may be chance: no interval."))
+        return replace(
+            cell,
+            mark=notes.mark(
+                "All splits differ by this amount, as may be chance: no interval."
+            ),
+        )
     return cell
 
 
@@ -185,11 +264,18 @@ def _name(row: pd.Series, notes: Notes) -> Cell:
         said.append(f"Not compared ({row['failure']}).")
     if row["constant"] > 0:
         splits = f"{row['constant']:.0f} of {row['n_splits']} splits"
-        said.append(f"The same answer for {100 * ALIKE:.0f} % of every group on {splits}.")
+        said.append(
+            f"The same answer for {100 * ALIKE:.0f} % of every group on {splits}."
+        )
     if row["changes"]:
         to = [f"Compared with {row['base']}."] if row["base"] else []
-        return Cell(_title(row), mark=notes.mark(" ".join([row["changes"], *to, *said])))
-    return Cell(_title(row), mark=notes.mark(f"{row['title']}: {' '.join(said)}") if said else "")
+        return Cell(
+            _title(row), mark=notes.mark(" ".join([row["changes"], *to, *said]))
+        )
+    return Cell(
+        _title(row),
+        mark=notes.mark(f"{row['title']}: {' '.join(said)}") if said else "",
+    )
 
 
 def _title(row: pd.Series) -> str:

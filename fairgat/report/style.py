@@ -95,11 +95,18 @@ def looks(methods: Mapping[str, str]) -> dict[str, Look]:
     own = [name for name in methods if name not in _KNOWN]
     # Steps of the golden ratio around the circle of hues never come back to a colour.
     spare = {
-        name: (to_hex(hsv_to_rgb(((0.15 + number * 0.618034) % 1, 0.9, 0.75))), _MARKERS[number % len(_MARKERS)])
+        name: (
+            to_hex(hsv_to_rgb(((0.15 + number * 0.618034) % 1, 0.9, 0.75))),
+            _MARKERS[number % len(_MARKERS)],
+        )
         for number, name in enumerate(own)
     }
     return {
-        name: Look(plain(title), *(_KNOWN | spare)[name], "--" if name.startswith(_ABLATION) else "-")
+        name: Look(
+            plain(title),
+            *(_KNOWN | spare)[name],
+            "--" if name.startswith(_ABLATION) else "-",
+        )
         for name, title in methods.items()
     }
 
@@ -111,7 +118,9 @@ def plain(text: str) -> str:
 
 def label(metric: str) -> str:
     """The label of a metric on an axis."""
-    return re.sub(r"\\([_&#{}])", r"\1", labels.metric(metric).tex)  # escapes that Matplotlib keeps
+    return re.sub(
+        r"\\([_&#{}])", r"\1", labels.metric(metric).tex
+    )  # escapes that Matplotlib keeps
 
 
 def rows(ax: Axes, titles: Sequence[str]) -> None:
@@ -123,7 +132,9 @@ def rows(ax: Axes, titles: Sequence[str]) -> None:
 
 def zero(ax: Axes, upright: bool = False, at: float = 0) -> None:
     """Mark where there is no difference."""
-    (ax.axvline if upright else ax.axhline)(at, color="#999999", linewidth=0.8, zorder=1)
+    (ax.axvline if upright else ax.axhline)(
+        at, color="#999999", linewidth=0.8, zorder=1
+    )
 
 
 def crowd(values: np.ndarray) -> np.ndarray | None:
@@ -139,18 +150,34 @@ def crowd(values: np.ndarray) -> np.ndarray | None:
         return None
     away = np.abs(values - np.median(values, axis=0))
     near = (away <= 5 * np.median(away, axis=0)).all(axis=1)
-    ranges = [np.ptp(points, axis=0) for points in (values, values[near])] if near.any() else []
-    return near if ranges and ((ranges[1] > 0) & (ranges[0] >= 4 * ranges[1])).all() else None
+    ranges = (
+        [np.ptp(points, axis=0) for points in (values, values[near])]
+        if near.any()
+        else []
+    )
+    return (
+        near
+        if ranges and ((ranges[1] > 0) & (ranges[0] >= 4 * ranges[1])).all()
+        else None
+    )
 
 
-def grid(rows: int, columns: int, height: float, **options) -> tuple[Figure, list[list[Axes]]]:
+def grid(
+    rows: int, columns: int, height: float, **options
+) -> tuple[Figure, list[list[Axes]]]:
     """A figure of rows × columns axes; `height` is that of one row, in inches."""
-    figure, axes = plt.subplots(rows, columns, figsize=(WIDTH, 0.5 + height * rows), squeeze=False, **options)
+    figure, axes = plt.subplots(
+        rows, columns, figsize=(WIDTH, 0.5 + height * rows), squeeze=False, **options
+    )
     return figure, axes.tolist()
 
 
 def panels(
-    datasets: Mapping[str, str], names: Sequence[str], columns: int, height: float, **options
+    datasets: Mapping[str, str],
+    names: Sequence[str],
+    columns: int,
+    height: float,
+    **options,
 ) -> tuple[Figure, dict[tuple[str, str], Axes]]:
     """A figure with axes for each data set (name → title) and each of `names`, at most `columns` side by side.
 
@@ -164,7 +191,9 @@ def panels(
     axes_of = {}
     for place, (dataset, title) in enumerate(datasets.items()):
         for number, name in enumerate(names):
-            ax = axes_of[dataset, name] = axes[place * rows + number // columns][number % columns]
+            ax = axes_of[dataset, name] = axes[place * rows + number // columns][
+                number % columns
+            ]
             ax.set_axis_on()
         axes[place * rows][0].set_title(plain(title), loc="left", fontweight="bold")
     return figure, axes_of
@@ -175,12 +204,25 @@ def sign(text: str, **drawn: Any) -> Line2D:
     return Line2D([], [], label=text, **{"color": GREY, "linestyle": ""} | drawn)
 
 
-def legend(figure: Figure, shown: Iterable[Look] = (), signs: Iterable[Line2D] = (), title: str = "") -> None:
+def legend(
+    figure: Figure,
+    shown: Iterable[Look] = (),
+    signs: Iterable[Line2D] = (),
+    title: str = "",
+) -> None:
     """One legend for the whole figure, above it and no wider; its `title` says what is shown and how to read it."""
-    handles = [*(sign(look.title, color=look.colour, marker=look.marker) for look in shown), *signs]
+    handles = [
+        *(sign(look.title, color=look.colour, marker=look.marker) for look in shown),
+        *signs,
+    ]
     for columns in range(min(len(handles), 6), 0, -1):
         placed = figure.legend(
-            handles=handles, loc="outside upper center", ncols=columns, frameon=False, title=title, title_fontsize=8.5
+            handles=handles,
+            loc="outside upper center",
+            ncols=columns,
+            frameon=False,
+            title=title,
+            title_fontsize=8.5,
         )
         if placed.get_window_extent().width <= figure.bbox.width or columns == 1:
             break
@@ -190,7 +232,9 @@ def legend(figure: Figure, shown: Iterable[Look] = (), signs: Iterable[Line2D] =
 def save(figure: Figure, paths: Mapping[str, str | Path]) -> None:
     """Write a figure once per format (`pdf`, `png`, `svg` → path), without dates: equal figures, equal bytes."""
     for form, path in paths.items():
-        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[form]
+        metadata = {"pdf": {"CreationDate": None}, "svg": {"Date": None}, "png": {}}[
+            form
+        ]
         with replacing(path) as file:
             figure.savefig(file, format=form, metadata=metadata)
     plt.close(figure)

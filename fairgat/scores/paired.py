@@ -17,7 +17,18 @@ from fairgat.scores.runs import under
 REFERENCE = "gat"
 CONFIDENCE = 0.95
 ROUNDING = 1e-12  # what equal differences of fractions may differ by
-COLUMNS = ("dataset", "method", "cell", "selected", "metric", "n_splits", "difference", "spread", "low", "high")
+COLUMNS = (
+    "dataset",
+    "method",
+    "cell",
+    "selected",
+    "metric",
+    "n_splits",
+    "difference",
+    "spread",
+    "low",
+    "high",
+)
 
 
 def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Series:
@@ -36,7 +47,11 @@ def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Serie
     """
     by_chance = (frame["spread"] < ROUNDING) & (frame["difference"].abs() > ROUNDING)
     several = frame["n_splits"].where((frame["n_splits"] > 1) & ~by_chance)
-    return stdtrit(several - 1, (1 + CONFIDENCE) / 2) * frame["spread"] * np.sqrt(1 / several + ratios)
+    return (
+        stdtrit(several - 1, (1 + CONFIDENCE) / 2)
+        * frame["spread"]
+        * np.sqrt(1 / several + ratios)
+    )
 
 
 def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
@@ -50,13 +65,21 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
         One row per group, in order of appearance: `keys`, `n_splits`, `difference`, and `spread` (the standard
         deviation of the differences), `low` and `high`, which are NaN for a single split.
     """
-    gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(list(keys), sort=False)["gap"]
-    means = gaps.agg(n_splits="size", difference=fmean, spread="std").astype({"difference": float, "spread": float})
+    gaps = pairs.assign(gap=pairs["value"] - pairs["base"]).groupby(
+        list(keys), sort=False
+    )["gap"]
+    means = gaps.agg(n_splits="size", difference=fmean, spread="std").astype(
+        {"difference": float, "spread": float}
+    )
     half = half_width(means)
-    return means.assign(low=means["difference"] - half, high=means["difference"] + half).reset_index()
+    return means.assign(
+        low=means["difference"] - half, high=means["difference"] + half
+    ).reset_index()
 
 
-def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: Sequence[str]) -> pd.DataFrame:
+def against(
+    scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: Sequence[str]
+) -> pd.DataFrame:
     """`differences` of scores to those of `base` with the same values in `on`; what is missing is left out."""
     base = base.dropna(subset="value").rename(columns={"value": "base"})[[*on, "base"]]
     return differences(scores.dropna(subset="value").merge(base, on=list(on)), keys)
@@ -64,7 +87,10 @@ def against(scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: S
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
     """The differences with `low` and `high` for other people: `corrected` is half the interval."""
-    return frame.assign(low=frame["difference"] - frame["corrected"], high=frame["difference"] + frame["corrected"])
+    return frame.assign(
+        low=frame["difference"] - frame["corrected"],
+        high=frame["difference"] + frame["corrected"],
+    )
 
 
 def leave_out_0(frame: pd.DataFrame) -> str:
@@ -83,13 +109,20 @@ def splits_needed(difference: float, spread: float) -> float:
         spread: their standard deviation.
     """
     n = np.arange(2, 1001)
-    bound, shift = stdtrit(n - 1, (1 + CONFIDENCE) / 2), abs(difference) * np.sqrt(n) / spread
-    other = np.nan_to_num(stats.nct.cdf(-bound, n - 1, shift))  # the wrong sign; SciPy has NaN for the least of these
+    bound, shift = (
+        stdtrit(n - 1, (1 + CONFIDENCE) / 2),
+        abs(difference) * np.sqrt(n) / spread,
+    )
+    other = np.nan_to_num(
+        stats.nct.cdf(-bound, n - 1, shift)
+    )  # the wrong sign; SciPy has NaN for the least of these
     enough = n[stats.nct.sf(bound, n - 1, shift) + other >= 0.8]
     return float(enough[0]) if len(enough) else math.inf
 
 
-def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> pd.DataFrame:
+def against_reference(
+    runs: pd.DataFrame, winners: pd.DataFrame, rule: str, protocols: Iterable[str]
+) -> pd.DataFrame:
     """Test scores of every cell less those of GAT's selected cell, with the columns COLUMNS.
 
     Args:
@@ -104,7 +137,11 @@ def against_reference(runs: pd.DataFrame, winners: pd.DataFrame, rule: str, prot
     """
     identity = ["dataset", "method", "cell"]
     chosen = winners.loc[winners["rule"] == rule, identity].drop_duplicates()
-    test = under(runs, *protocols).query("part == 'test'")[[*identity, "split", "metric", "value"]].dropna()
+    test = (
+        under(runs, *protocols)
+        .query("part == 'test'")[[*identity, "split", "metric", "value"]]
+        .dropna()
+    )
     base = test.merge(chosen[chosen["method"] == REFERENCE])
     others = test[test["method"] != REFERENCE]
     gaps = against(others, base, ["dataset", "split", "metric"], [*identity, "metric"])

@@ -42,7 +42,9 @@ def regrouped(
     """
     own, other = map(Graph.load, graphs)
     if not np.array_equal(own.labels, other.labels):
-        raise DataError(f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}")
+        raise DataError(
+            f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}"
+        )
     parts = [split_files.load(path) for path in splits]
     reported = under(runs[(runs["dataset"] == dataset) & (runs["metric"] == "epoch")])
     epochs = reported.set_index(["method", "cell", "split"])["value"]
@@ -50,7 +52,9 @@ def regrouped(
     for method, cell, split, path in predictions:
         if winners.get(method) == cell:
             kept = unpack(load_npz(path), epochs[method, cell, split])
-            scores = measures.judge(NodeTraining(), other, parts[split], kept, "")["test"]
+            scores = measures.judge(NodeTraining(), other, parts[split], kept, "")[
+                "test"
+            ]
             run = (by, f"{method}@{dataset}", cell, split, "test", "")
             rows += [(*run, metric, value, "") for metric, value in scores.items()]
     return pd.DataFrame(rows, columns=list(COLUMNS))

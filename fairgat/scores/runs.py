@@ -26,9 +26,22 @@ from fairgat.files import damaged
 from fairgat.measures import Scores
 from fairgat.training.record import Record, unpack
 
-COLUMNS = ("dataset", "method", "cell", "split", "part", "protocol", "metric", "value", "reason")
+COLUMNS = (
+    "dataset",
+    "method",
+    "cell",
+    "split",
+    "part",
+    "protocol",
+    "metric",
+    "value",
+    "reason",
+)
 FAILURE = "failure"
-CLOCK = ("seconds", "seconds_per_epoch")  # metrics that differ from run to run of the same code
+CLOCK = (
+    "seconds",
+    "seconds_per_epoch",
+)  # metrics that differ from run to run of the same code
 
 _NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
 
@@ -44,7 +57,12 @@ class Judged:
     scores: Mapping[str, Scores]
 
 
-def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray], inputs: Mapping[str, str]) -> Judged:
+def judged(
+    path: str | Path,
+    graph: Graph,
+    split: Mapping[str, np.ndarray],
+    inputs: Mapping[str, str],
+) -> Judged:
     """Judge the run of a run.json by the predictions beside it, the graph and the split.
 
     Args:
@@ -58,27 +76,42 @@ def judged(path: str | Path, graph: Graph, split: Mapping[str, np.ndarray], inpu
     run.check_inputs(folder, inputs)
     try:
         scores = {
-            protocol: measures.judge(run.trained_by, graph, split, unpack(predictions, epoch), protocol)
+            protocol: measures.judge(
+                run.trained_by, graph, split, unpack(predictions, epoch), protocol
+            )
             for protocol, epoch in run.epochs.items()
         }
     except (DataError, IndexError, KeyError, ValueError) as error:
-        raise DataError(f"{folder}: predictions.npz is not of this run: {error}") from None
+        raise DataError(
+            f"{folder}: predictions.npz is not of this run: {error}"
+        ) from None
     return Judged(run, scores)
 
 
 def table(runs: Iterable[Judged]) -> pd.DataFrame:
     """The rows of judged runs, in the order given."""
-    return pd.DataFrame([row for run in runs for row in _rows(run)], columns=list(COLUMNS))
+    return pd.DataFrame(
+        [row for run in runs for row in _rows(run)], columns=list(COLUMNS)
+    )
 
 
 def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
     run = judged.run
 
-    def row(part: str, protocol: str, metric: str, value: float = math.nan, reason: str = "") -> dict[str, Any]:
+    def row(
+        part: str, protocol: str, metric: str, value: float = math.nan, reason: str = ""
+    ) -> dict[str, Any]:
         return {
-            "dataset": run.dataset, "method": run.method, "cell": run.cell, "split": run.split,
-            "part": part, "protocol": protocol, "metric": metric, "value": value, "reason": reason,
-        }  # fmt: skip
+            "dataset": run.dataset,
+            "method": run.method,
+            "cell": run.cell,
+            "split": run.split,
+            "part": part,
+            "protocol": protocol,
+            "metric": metric,
+            "value": value,
+            "reason": reason,
+        }
 
     if failure := run.failure or _unusable(judged.scores, measures.utility(run.task)):
         yield row("training", "", FAILURE, reason=failure)
@@ -86,17 +119,28 @@ def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
     for protocol, parts in judged.scores.items():
         for part in HELD_OUT:
             shown = _shown(run.task, protocol, parts[part])
-            yield from (row(part, protocol, metric, value) for metric, value in shown.items())
-    yield from (row("training", protocol, "epoch", epoch) for protocol, epoch in run.epochs.items())
+            yield from (
+                row(part, protocol, metric, value) for metric, value in shown.items()
+            )
+    yield from (
+        row("training", protocol, "epoch", epoch)
+        for protocol, epoch in run.epochs.items()
+    )
     yield row("training", "", "epochs", run.training["epochs"])
     yield from (row("training", "", name, run.runtime[name]) for name in CLOCK)
 
 
-def _shown(task: Task, protocol: str, scores: Mapping[str, float]) -> Mapping[str, float]:
+def _shown(
+    task: Task, protocol: str, scores: Mapping[str, float]
+) -> Mapping[str, float]:
     """Choose the scores that are kept: of further rules for the epoch what the tables show."""
     if protocol not in TASKS[task].epoch_rules:
         return scores
-    return {metric: value for metric, value in scores.items() if metric in measures.names(task, "shown")}
+    return {
+        metric: value
+        for metric, value in scores.items()
+        if metric in measures.names(task, "shown")
+    }
 
 
 def _unusable(scores: Mapping[str, Scores], utility: str) -> str | None:
@@ -115,7 +159,10 @@ def trained_at(runs: Iterable[Record]) -> list[dict[str, Any]]:
     """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
     codes = [(run.code.get("commit"), run.code.get("modified")) for run in runs]
     counts = pd.Series(codes, dtype=object).value_counts()
-    return [{"commit": code[0], "modified": code[1], "runs": int(count)} for code, count in counts.items()]
+    return [
+        {"commit": code[0], "modified": code[1], "runs": int(count)}
+        for code, count in counts.items()
+    ]
 
 
 def read(*paths: str | Path) -> pd.DataFrame:
@@ -126,7 +173,9 @@ def read(*paths: str | Path) -> pd.DataFrame:
     """
     if not paths:  # no data set of a task is run
         return pd.DataFrame(columns=list(COLUMNS))
-    return frames.read(*paths, columns=("dataset", "method", "metric"), numbers=_NUMBERS)
+    return frames.read(
+        *paths, columns=("dataset", "method", "metric"), numbers=_NUMBERS
+    )
 
 
 def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.DataFrame:
@@ -139,15 +188,29 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
     Raises:
         DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
     """
-    return frames.join([_read_shard(path, *shard) for path, shard in zip(paths, shards, strict=True)], COLUMNS)
+    return frames.join(
+        [_read_shard(path, *shard) for path, shard in zip(paths, shards, strict=True)],
+        COLUMNS,
+    )
 
 
-def _read_shard(path: str | Path, dataset: str, method: str, cells: Sequence[str], splits: int) -> pd.DataFrame:
+def _read_shard(
+    path: str | Path, dataset: str, method: str, cells: Sequence[str], splits: int
+) -> pd.DataFrame:
     rows = read(path)
-    ends = rows[rows["metric"].isin([FAILURE, CLOCK[-1]])]  # with which the rows of a run end
-    there = set(ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None))
-    wanted = {(dataset, method, cell, split) for cell in cells for split in range(splits)}
-    for what, runs in (("lacks the end of", wanted - there), ("has, besides its own runs,", there - wanted)):
+    ends = rows[
+        rows["metric"].isin([FAILURE, CLOCK[-1]])
+    ]  # with which the rows of a run end
+    there = set(
+        ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None)
+    )
+    wanted = {
+        (dataset, method, cell, split) for cell in cells for split in range(splits)
+    }
+    for what, runs in (
+        ("lacks the end of", wanted - there),
+        ("has, besides its own runs,", there - wanted),
+    ):
         if runs:
             dataset, method, cell, split = min(runs)
             raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")

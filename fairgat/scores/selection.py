@@ -54,14 +54,22 @@ def select(
     """
     failed = runs[runs["metric"] == FAILURE]
     splits = runs.groupby("cell", sort=False)["split"].nunique()
-    usable = _means(under(runs, protocol), [cell for cell in splits.index if cell not in set(failed["cell"])])
+    usable = _means(
+        under(runs, protocol),
+        [cell for cell in splits.index if cell not in set(failed["cell"])],
+    )
     utility, chosen = measures.utility(task), measures.names(task, "chosen")
-    grid, nothing = list(splits.index), {"cell": None, "reason": "no cell finished on every split"}
+    grid, nothing = (
+        list(splits.index),
+        {"cell": None, "reason": "no cell finished on every split"},
+    )
     means = usable.astype(object).where(usable.notna(), None).to_dict("index")
     winners = {
         "fair": nothing if usable.empty else _fair(usable, utility, chosen, tolerance),
         "accuracy": nothing if usable.empty else _accuracy(usable, utility),
-        "paper": nothing if usable.empty and grid == [cells.DEFAULT] else _paper(grid, usable, published),
+        "paper": nothing
+        if usable.empty and grid == [cells.DEFAULT]
+        else _paper(grid, usable, published),
     }
     return {
         "task": task,
@@ -90,23 +98,40 @@ def _means(runs: pd.DataFrame, cells: Sequence[str]) -> pd.DataFrame:
     """Mean validation scores of these cells: a row per cell, a column per metric; over the splits that all have it."""
     rows = runs[(runs["part"] == "validation") & runs["cell"].isin(cells)]
     lacking = rows.loc[rows["value"].isna(), ["metric", "split"]].drop_duplicates()
-    common = rows.merge(lacking, how="left", on=["metric", "split"], indicator=True)["_merge"] == "left_only"
-    means = rows[common.to_numpy()].groupby(["cell", "metric"], sort=False)["value"].agg(fmean)
+    common = (
+        rows.merge(lacking, how="left", on=["metric", "split"], indicator=True)[
+            "_merge"
+        ]
+        == "left_only"
+    )
+    means = (
+        rows[common.to_numpy()]
+        .groupby(["cell", "metric"], sort=False)["value"]
+        .agg(fmean)
+    )
     return means.unstack().reindex(cells, columns=list(dict.fromkeys(rows["metric"])))
 
 
-def _fair(usable: pd.DataFrame, utility: str, chosen: Sequence[str], tolerance: float) -> dict[str, Any]:
+def _fair(
+    usable: pd.DataFrame, utility: str, chosen: Sequence[str], tolerance: float
+) -> dict[str, Any]:
     best = usable[utility].max()
     near = usable[usable[utility] >= best - tolerance - _SLACK]
     known = [name for name in chosen if near[name].notna().all()]
     unfairness = near[known].apply(math.fsum, axis=1) if known else near[utility] * 0
-    winner = min(near.index, key=lambda cell: (unfairness[cell], -near.at[cell, utility]))  # min keeps grid order
+    winner = min(
+        near.index, key=lambda cell: (unfairness[cell], -near.at[cell, utility])
+    )  # min keeps grid order
     near_best = f"within {100 * tolerance:g} points of the best validation {utility} ({100 * best:.2f} %)"
     among = f"the {len(near)} of {len(usable)} cells {near_best}"
     if not known:
         reason = f"highest validation {utility} among {among}, as {' and '.join(chosen)} are missing on some cell"
     else:
-        missing = f"; {', '.join(name for name in chosen if name not in known)} missing" if known != [*chosen] else ""
+        missing = (
+            f"; {', '.join(name for name in chosen if name not in known)} missing"
+            if known != [*chosen]
+            else ""
+        )
         reason = f"lowest sum of {' + '.join(known)} ({100 * unfairness[winner]:.2f} %{missing}) among {among}"
     return {"cell": winner, "reason": reason}
 
@@ -114,17 +139,33 @@ def _fair(usable: pd.DataFrame, utility: str, chosen: Sequence[str], tolerance: 
 def _accuracy(usable: pd.DataFrame, utility: str) -> dict[str, Any]:
     winner = usable[utility].idxmax()  # the first of equals, in grid order
     score = usable.at[winner, utility]
-    return {"cell": winner, "reason": f"highest validation {utility} ({100 * score:.2f} %) of {len(usable)} cells"}
+    return {
+        "cell": winner,
+        "reason": f"highest validation {utility} ({100 * score:.2f} %) of {len(usable)} cells",
+    }
 
 
-def _paper(grid: Sequence[str], usable: pd.DataFrame, published: Mapping[str, cells.Value] | None) -> dict[str, Any]:
+def _paper(
+    grid: Sequence[str],
+    usable: pd.DataFrame,
+    published: Mapping[str, cells.Value] | None,
+) -> dict[str, Any]:
     if grid == [cells.DEFAULT]:
-        return {"cell": cells.DEFAULT, "reason": "the method has no hyperparameters to choose"}
+        return {
+            "cell": cells.DEFAULT,
+            "reason": "the method has no hyperparameters to choose",
+        }
     if published is None:
-        return {"cell": None, "reason": "the paper gives no hyperparameters for this method on this data set"}
+        return {
+            "cell": None,
+            "reason": "the paper gives no hyperparameters for this method on this data set",
+        }
     matching = [cell for cell in grid if cells.agrees(cells.from_path(cell), published)]
     if not matching:
-        return {"cell": None, "reason": f"the published cell {cells.to_path(published)} is not in the grid"}
+        return {
+            "cell": None,
+            "reason": f"the published cell {cells.to_path(published)} is not in the grid",
+        }
     if matching[0] not in usable.index:
         return {"cell": None, "reason": f"the published cell {matching[0]} failed"}
     return {"cell": matching[0], "reason": "the hyperparameters that the paper reports"}

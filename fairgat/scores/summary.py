@@ -10,8 +10,18 @@ from fairgat.config import TASKS
 from fairgat.scores.runs import CLOCK
 
 WINNERS = (
-    "rule", "protocol", "dataset", "method", "cell", "metric", "mean", "std", "n_splits", "paper_mean", "paper_std",
-)  # fmt: skip
+    "rule",
+    "protocol",
+    "dataset",
+    "method",
+    "cell",
+    "metric",
+    "mean",
+    "std",
+    "n_splits",
+    "paper_mean",
+    "paper_std",
+)
 
 
 def without_times(runs: pd.DataFrame) -> pd.DataFrame:
@@ -36,14 +46,19 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
     rows = without_times(runs)
     rows = rows[rows["part"].isin(["validation", "test"])].dropna(subset="value")
-    means = rows.groupby(keys, sort=False)["value"].agg(mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size")
+    means = rows.groupby(keys, sort=False)["value"].agg(
+        mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size"
+    )
     return means.astype({"mean": float, "std": float}).reset_index()
 
 
 def with_same(winners: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
     """Give each method that is `same_as` another one the other's rows, in place of any that it has."""
     winners = winners[~winners["method"].isin([*same])]
-    rows = [winners[winners["method"] == other].assign(method=name) for name, other in same.items()]
+    rows = [
+        winners[winners["method"] == other].assign(method=name)
+        for name, other in same.items()
+    ]
     return pd.concat([winners, *rows])
 
 
@@ -68,7 +83,9 @@ def winners(
         for rule, winner in entry["winners"].items()
         if winner["cell"] is not None
     ]
-    chosen = pd.DataFrame(chosen, columns=["rule", "dataset", "method", "cell"], dtype=str)
+    chosen = pd.DataFrame(
+        chosen, columns=["rule", "dataset", "method", "cell"], dtype=str
+    )
     rows = chosen.merge(cells[cells["part"] == "test"]).merge(published, how="left")
     return rows[list(WINNERS)]
 

@@ -44,7 +44,13 @@ class Task(ABC):
     rank: np.ndarray
     """(N,): the inverse of `order`."""
 
-    def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: Training, seed: int) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        split: Mapping[str, np.ndarray],
+        training: Training,
+        seed: int,
+    ) -> None:
         self.training = training
         self.order = nn.bandwidth_order(graph.edge_index, graph.num_nodes)
         self.rank = np.empty_like(self.order)
@@ -52,7 +58,9 @@ class Task(ABC):
         self.graph = graph.permute(self.order)
 
     @abstractmethod
-    def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> torch.nn.Module:
+    def network(
+        self, layer: Callable[[int, int], torch.nn.Module], **options
+    ) -> torch.nn.Module:
         """Make the task's network of attention layers, freshly initialised.
 
         Args:
@@ -95,10 +103,14 @@ class Task(ABC):
     @cached_property
     def segmented_csr(self) -> "nn.CSRGraph":
         """The training graph with self-loops, rows cut into intra- and inter-edges."""
-        return nn.CSRGraph.from_edge_index(self.edge_index, self.graph.num_nodes, self.sensitive)
+        return nn.CSRGraph.from_edge_index(
+            self.edge_index, self.graph.num_nodes, self.sensitive
+        )
 
 
 def task_class(name: str) -> type[Task]:
     """Import the class of a task from the module of its name in fairgat/tasks."""
     module = importlib.import_module(f"fairgat.tasks.{name}")
-    return next(value for value in vars(module).values() if getattr(value, "name", None) == name)
+    return next(
+        value for value in vars(module).values() if getattr(value, "name", None) == name
+    )

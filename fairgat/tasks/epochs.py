@@ -50,13 +50,17 @@ def qian(scores: Scores) -> int:
     utilities = [_column(scores, name) for name in ("accuracy", "auc", "f1")]
     known = [values for values in utilities if not np.isnan(values).any()]
     for percent in range(95, 89, -1):
-        qualified = np.all([values >= percent / 100 * values.max() for values in known], axis=0)
+        qualified = np.all(
+            [values >= percent / 100 * values.max() for values in known], axis=0
+        )
         if qualified.any():
             return int(np.where(qualified, _gaps(scores), np.inf).argmin())
     return last(scores)
 
 
-RULES: dict[str, EpochRule] = {rule.__name__: rule for rule in (least_loss, accuracy_less_gaps, qian, last)}
+RULES: dict[str, EpochRule] = {
+    rule.__name__: rule for rule in (least_loss, accuracy_less_gaps, qian, last)
+}
 
 
 def _gaps(scores: Scores) -> np.ndarray:

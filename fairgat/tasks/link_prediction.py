@@ -28,28 +28,46 @@ class LinkTask(Task):
     decisive = "auc"
     returns = False
 
-    def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: LinkTraining, seed: int) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        split: Mapping[str, np.ndarray],
+        training: LinkTraining,
+        seed: int,
+    ) -> None:
         super().__init__(graph.with_edges(split["train_edges"]), split, training, seed)
         self._random = np.random.default_rng(seed)
         held_out = {part: pairs_of(split, part) for part in HELD_OUT}
-        self._pairs = {part: tensor(self.rank[pairs]) for part, (pairs, _) in held_out.items()}
+        self._pairs = {
+            part: tensor(self.rank[pairs]) for part, (pairs, _) in held_out.items()
+        }
         self._labels = held_out["validation"][1]
         n = self.graph.num_nodes
         self._codes = self.graph.edge_index[0] * n + self.graph.edge_index[1]  # sorted
 
     def sample_non_edges(self) -> Tensor:
         """Draw (2, m) pairs that are neither training edges nor self-loops."""
-        n, count = self.graph.num_nodes, int(self.graph.num_edges * self.training.negatives)
+        n, count = (
+            self.graph.num_nodes,
+            int(self.graph.num_edges * self.training.negatives),
+        )
         chosen = np.zeros(0, dtype=np.int64)
         while len(chosen) < count:
             codes = self._random.integers(n * n, size=count + count // 8 + 8)
-            known = self._codes[np.searchsorted(self._codes, codes).clip(max=len(self._codes) - 1)] == codes
+            known = (
+                self._codes[
+                    np.searchsorted(self._codes, codes).clip(max=len(self._codes) - 1)
+                ]
+                == codes
+            )
             codes = codes[~known & (codes // n != codes % n)]
             chosen = np.concatenate([chosen, codes])
         chosen = chosen[:count]
         return tensor(np.stack([chosen // n, chosen % n]))
 
-    def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.LinkEncoder:
+    def network(
+        self, layer: Callable[[int, int], torch.nn.Module], **options
+    ) -> nn.LinkEncoder:
         """Make two attention layers, whose embeddings a dot product decodes."""
         return nn.LinkEncoder(layer, self.graph.num_features, self.training.hidden)
 
@@ -69,7 +87,10 @@ class LinkTask(Task):
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
         """Collect per part `*_logits` (m,)."""
         return {
-            f"{part}_logits": nn.LinkEncoder.decode(output, self._pairs[part]).numpy(force=True) for part in HELD_OUT
+            f"{part}_logits": nn.LinkEncoder.decode(output, self._pairs[part]).numpy(
+                force=True
+            )
+            for part in HELD_OUT
         }
 
 

@@ -23,32 +23,53 @@ class NodeTask(Task):
     decisive = "accuracy"
     returns = True
 
-    def __init__(self, graph: Graph, split: Mapping[str, np.ndarray], training: NodeTraining, seed: int = 0) -> None:
+    def __init__(
+        self,
+        graph: Graph,
+        split: Mapping[str, np.ndarray],
+        training: NodeTraining,
+        seed: int = 0,
+    ) -> None:
         super().__init__(graph, split, training, seed)
         self.train = tensor(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
         labels = tensor(self.graph.labels).float()
-        self.labels = torch.full_like(labels, torch.nan)  # (N,) 0/1 of the nodes trained on, and NaN of all others
+        self.labels = torch.full_like(
+            labels, torch.nan
+        )  # (N,) 0/1 of the nodes trained on, and NaN of all others
         self.labels[self.train] = labels[self.train]
-        self.validation = self.rank[split["validation"]]  # (m,) nodes that choose the epoch
+        self.validation = self.rank[
+            split["validation"]
+        ]  # (m,) nodes that choose the epoch
         self._validated = labels[self.validation]
         self._num_groups = graph.num_groups  # counted once, and not in every epoch
 
-    def network(self, layer: Callable[[int, int], torch.nn.Module], **options) -> nn.NodeClassifier:
+    def network(
+        self, layer: Callable[[int, int], torch.nn.Module], **options
+    ) -> nn.NodeClassifier:
         """Make two attention layers and a linear layer."""
-        return nn.NodeClassifier(layer, self.graph.num_features, self.training.hidden, **options)
+        return nn.NodeClassifier(
+            layer, self.graph.num_features, self.training.hidden, **options
+        )
 
     def loss(self, output: Tensor) -> Tensor:
         """Compute the binary cross-entropy of (N,) logits on the training nodes."""
         labels = self.labels.index_select(0, self.train)
-        return binary_cross_entropy_with_logits(output.index_select(0, self.train), labels)  # faster than output[train]
+        return binary_cross_entropy_with_logits(
+            output.index_select(0, self.train), labels
+        )  # faster than output[train]
 
     def validate(self, output: Tensor) -> dict[str, float]:
         """Measure (N,) logits on the validation nodes."""
         logits = output[self.validation]
         loss = float(binary_cross_entropy_with_logits(logits, self._validated))
-        logits, labels = logits.numpy(force=True), self._validated.numpy(force=True) == 1
+        logits, labels = (
+            logits.numpy(force=True),
+            self._validated.numpy(force=True) == 1,
+        )
         positive = logits > 0
-        counts = rates.counted(positive, labels, self.graph.sensitive[self.validation], self._num_groups)
+        counts = rates.counted(
+            positive, labels, self.graph.sensitive[self.validation], self._num_groups
+        )
         return {
             "accuracy": rates.accuracy(positive, labels),
             "statistical_parity": rates.gap(rates.positive_rates(counts)),

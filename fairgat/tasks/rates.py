@@ -13,7 +13,9 @@ import numpy as np
 from fairgat.groups import unmasked
 
 
-def counted(positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int) -> np.ndarray:
+def counted(
+    positive: np.ndarray, labels: np.ndarray, groups: np.ndarray, num_groups: int
+) -> np.ndarray:
     """Count nodes or pairs by group, label and decision: (groups, 2, 2)."""
     codes = (groups.astype(np.int64) * 2 + labels) * 2 + positive
     return np.bincount(codes, minlength=4 * num_groups).reshape(num_groups, 2, 2)
@@ -29,7 +31,9 @@ def true_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndar
     return shares(counts[:, 1, 1], counts[:, 1].sum(axis=1), counts, nobody)
 
 
-def shares(part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: float) -> np.ndarray:
+def shares(
+    part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: float
+) -> np.ndarray:
     """Divide; where `whole` is 0, the rate is `nobody` for a group with members and NaN for one without."""
     rates = np.where(counts.any(axis=(1, 2)), nobody, math.nan)
     return np.divide(part, whole, out=rates, where=whole > 0)
@@ -68,7 +72,9 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     """
     labels = unmasked(labels, "labels")
     if (wrong := labels[(labels != 0) & (labels != 1)]).size:
-        raise ValueError(f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label")
+        raise ValueError(
+            f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label"
+        )
     labels = labels.astype(bool)
     positives = int(labels.sum())
     negatives = len(labels) - positives
@@ -78,4 +84,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     if np.isnan(values[-1]):  # sorted last, NaN would count as the highest
         return math.nan
     ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return float((ranks[labels].sum() - positives * (positives + 1) / 2) / (positives * negatives))
+    return float(
+        (ranks[labels].sum() - positives * (positives + 1) / 2)
+        / (positives * negatives)
+    )

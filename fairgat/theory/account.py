@@ -81,7 +81,9 @@ def compared(groups: np.ndarray) -> list[int]:
     return known[1:] if len(known) == 2 else known
 
 
-def contrast(groups: np.ndarray, group: int, rows: np.ndarray | None = None) -> np.ndarray:
+def contrast(
+    groups: np.ndarray, group: int, rows: np.ndarray | None = None
+) -> np.ndarray:
     """(N,) weights whose product with values is the mean over the rows of a group less the mean over the other rows.
 
     `groups` are (N,), `rows` (N,) bool the nodes averaged over, all where None. NaN where either side has no row.
@@ -93,7 +95,9 @@ def contrast(groups: np.ndarray, group: int, rows: np.ndarray | None = None) -> 
     return mine / mine.sum() - others / others.sum()
 
 
-def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_others: np.ndarray) -> np.ndarray:
+def of_decisions(
+    logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_others: np.ndarray
+) -> np.ndarray:
     """Split the difference of two sides' shares of positive logits, by label first, in the parts of DECIDED.
 
     The base rates' part is Kitagawa's: what labels make of it that are more frequent on one side. Among people of one
@@ -111,7 +115,11 @@ def of_decisions(logits: np.ndarray, others: np.ndarray, labels: np.ndarray, of_
         shares = len(mine) / len(logits), len(theirs) / len(others)
         rates = (mine > 0).mean(), (theirs > 0).mean()
         within, moved = rates[0] - rates[1], of_means(mine, theirs)
-        total += [(shares[0] - shares[1]) * np.mean(rates), np.mean(shares) * moved, np.mean(shares) * (within - moved)]
+        total += [
+            (shares[0] - shares[1]) * np.mean(rates),
+            np.mean(shares) * moved,
+            np.mean(shares) * (within - moved),
+        ]
     return total
 
 
@@ -122,14 +130,20 @@ def of_means(values: np.ndarray, others: np.ndarray) -> float:
     return float(gained + (others > -shift).mean() - (others > 0).mean()) / 2
 
 
-def parts(net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray) -> np.ndarray:
+def parts(
+    net: np.ndarray, values: np.ndarray, groups: np.ndarray, labels: np.ndarray
+) -> np.ndarray:
     """Split sum_j u_j c_j into (3,) mixing, label selection and the rest.
 
     `net` is (N,) u, the net attention to each source, `values` (N,) c, `groups` and `labels` are those of each source.
     """
     of_group = _means(values, groups)
-    of_cell = _means(values, groups * (labels.max() + 2) + labels + 1)  # labels count from -1, the unlabelled
-    return np.stack([net @ of_group, net @ (of_cell - of_group), net @ (values - of_cell)])
+    of_cell = _means(
+        values, groups * (labels.max() + 2) + labels + 1
+    )  # labels count from -1, the unlabelled
+    return np.stack(
+        [net @ of_group, net @ (of_cell - of_group), net @ (values - of_cell)]
+    )
 
 
 @dataclass(frozen=True)
@@ -154,32 +168,59 @@ class Pass:
 
     def accounts(self, layer: str) -> list[Account]:
         """Account for every set of rows in OVER and every group of `compared`; `layer` is what to call it."""
-        return [self.account(layer, over, group) for over in OVER for group in compared(self.groups)]
+        return [
+            self.account(layer, over, group)
+            for over in OVER
+            for group in compared(self.groups)
+        ]
 
     @cached_property
     def one_factor(self) -> bool:
         """Whether one factor says what mixing is: there are two groups, and each node's attention sums to 1."""
-        whole = all(np.allclose(np.asarray(alpha.sum(1)), 1, atol=1e-3) for alpha in self.attention)
+        whole = all(
+            np.allclose(np.asarray(alpha.sum(1)), 1, atol=1e-3)
+            for alpha in self.attention
+        )
         return whole and len(np.unique(self.groups)) == 2
 
     def account(self, layer: str, over: str, group: int) -> Account:
         """Account for the gap of a group over some rows."""
-        rows = np.ones(len(self.labels), bool) if OVER[over] is None else self.labels == OVER[over]
+        rows = (
+            np.ones(len(self.labels), bool)
+            if OVER[over] is None
+            else self.labels == OVER[over]
+        )
         weights = contrast(self.groups, group, rows)
         identity = {"layer": layer, "over": over, "group": group}
         if np.isnan(weights).any():
-            return Account(**{field.name: np.nan for field in fields(Account)} | identity)
+            return Account(
+                **{field.name: np.nan for field in fields(Account)} | identity
+            )
         gap = weights @ self.out
-        along = gap / (np.linalg.norm(gap) or 1) if self.direction is None else self.direction
+        along = (
+            gap / (np.linalg.norm(gap) or 1)
+            if self.direction is None
+            else self.direction
+        )
         shown = self.out @ along if self.read is None else self.read
         slopes = along * (self.out[rows] > 0).mean(0)
         linear = self._linear_parts(weights, slopes)
         total = float(weights @ shown)
-        decided = self._decided(shown, rows, group) if self.read is not None else np.full(1 + len(DECIDED), np.nan)
+        decided = (
+            self._decided(shown, rows, group)
+            if self.read is not None
+            else np.full(1 + len(DECIDED), np.nan)
+        )
         return Account(
             **identity,
             gap=total,
-            **dict(zip(PARTS, [*map(float, linear), float(total - linear.sum())], strict=True)),
+            **dict(
+                zip(
+                    PARTS,
+                    [*map(float, linear), float(total - linear.sum())],
+                    strict=True,
+                )
+            ),
             **self._factor(weights, slopes, rows, group),
             spread=float(shown.std()),
             **dict(zip(("decided", *DECIDED), map(float, decided), strict=True)),
@@ -187,10 +228,20 @@ class Pass:
 
     def _linear_parts(self, weights: np.ndarray, slopes: np.ndarray) -> np.ndarray:
         """(3,) mixing, label selection and the rest, the heads' sums."""
-        each = zip(self.attention, _heads(self.c, self.attention), _heads(slopes, self.attention), strict=True)
-        return sum(parts(alpha.T @ weights, c @ slope, self.groups, self.labels) for alpha, c, slope in each)
+        each = zip(
+            self.attention,
+            _heads(self.c, self.attention),
+            _heads(slopes, self.attention),
+            strict=True,
+        )
+        return sum(
+            parts(alpha.T @ weights, c @ slope, self.groups, self.labels)
+            for alpha, c, slope in each
+        )
 
-    def _factor(self, weights: np.ndarray, slopes: np.ndarray, rows: np.ndarray, group: int) -> dict[str, float]:
+    def _factor(
+        self, weights: np.ndarray, slopes: np.ndarray, rows: np.ndarray, group: int
+    ) -> dict[str, float]:
         """The factor of mixing, what it multiplies, and the reach of a share."""
         if not self.one_factor:
             return dict.fromkeys(("factor", "between", "reach"), np.nan)
@@ -198,13 +249,22 @@ class Pass:
         between = contrast(self.groups, group) @ (self.c @ slopes)
         factors = [(alpha.T @ weights)[mine].sum() for alpha in self.attention]
         reach = _reach(self.attention[0], mine, rows)
-        return {"factor": float(np.mean(factors)), "between": float(between), "reach": reach}
+        return {
+            "factor": float(np.mean(factors)),
+            "between": float(between),
+            "reach": reach,
+        }
 
     def _decided(self, logits: np.ndarray, rows: np.ndarray, group: int) -> np.ndarray:
         """(4,) the difference of the shares of positive logits, and its parts."""
         mine, others = rows & (self.groups == group), rows & (self.groups != group)
         difference = (logits[mine] > 0).mean() - (logits[others] > 0).mean()
-        return np.append(difference, of_decisions(logits[mine], logits[others], self.labels[mine], self.labels[others]))
+        return np.append(
+            difference,
+            of_decisions(
+                logits[mine], logits[others], self.labels[mine], self.labels[others]
+            ),
+        )
 
 
 def least_gap(accounts: "pd.DataFrame") -> tuple[float, float]:
@@ -238,6 +298,8 @@ def _heads(values: np.ndarray, attention: Sequence[csr_matrix]) -> list[np.ndarr
 
 def _reach(alpha: csr_matrix, mine: np.ndarray, rows: np.ndarray) -> float:
     """The shares of both groups' rows that have an inter-edge, added up."""
-    edges = csr_matrix((np.ones_like(alpha.data), alpha.indices, alpha.indptr), alpha.shape)
+    edges = csr_matrix(
+        (np.ones_like(alpha.data), alpha.indices, alpha.indptr), alpha.shape
+    )
     has_inter = np.where(mine, edges @ ~mine, edges @ mine) > 0
     return float(has_inter[rows & mine].mean() + has_inter[rows & ~mine].mean())

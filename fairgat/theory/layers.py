@@ -41,13 +41,23 @@ class Bound(NamedTuple):
         return self.slope * delta_in + self.offset
 
 
-def theorem(lipschitz: float, sigma_max: float, factor: float, delta_c: float, delta_z: float, dimension: int) -> Bound:
+def theorem(
+    lipschitz: float,
+    sigma_max: float,
+    factor: float,
+    delta_c: float,
+    delta_z: float,
+    dimension: int,
+) -> Bound:
     """Theorem 1: L (sigma_max * factor * delta_in + 2 sqrt(d) Delta_c + 2 sqrt(d) Delta_z).
 
     Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0. The other terms are those of
     `LayerTerms`. As d, `dimension`, the paper prints N, the number of nodes; its proof gives F, that of features.
     """
-    return Bound(lipschitz * sigma_max * factor, lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z))
+    return Bound(
+        lipschitz * sigma_max * factor,
+        lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z),
+    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,7 +118,10 @@ class LayerTerms:
 
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
     """delta of (N, F) or (N,) values: the largest Euclidean distance between the means of two groups."""
-    return max(float(np.linalg.norm(first - second)) for first, second in combinations(_means(values, sensitive), 2))
+    return max(
+        float(np.linalg.norm(first - second))
+        for first, second in combinations(_means(values, sensitive), 2)
+    )
 
 
 def attention_terms(
@@ -143,7 +156,9 @@ def attention_terms(
     z = _aggregate(attention, c_effective)
     between = _between_groups(layer, attention, sensitive)
     sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
-    delta_c, delta_c_effective, delta_z = (_largest(v, sensitive) for v in (c, c_effective, z))
+    delta_c, delta_c_effective, delta_z = (
+        _largest(v, sensitive) for v in (c, c_effective, z)
+    )
     printed, of_two_groups = None, {}
     if len(between.r_chi) == 2:
         r_0, r_1 = between.r_chi
@@ -152,9 +167,13 @@ def attention_terms(
         printed = theorem(RELU, sigma, factor, delta_c, delta_z, len(h))
         slope = sigma_effective * max(between.taus)
     else:  # heads differ in how the groups' means enter their rows, and not only in how much
-        of_heads = [np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))]
+        of_heads = [
+            np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))
+        ]
         slope = float(np.linalg.norm(np.multiply(of_heads, between.taus)))
-    inner = _pairs(_aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive)
+    inner = _pairs(
+        _aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive
+    )
     outer = _pairs(np.abs(_deviations(z, sensitive)), sensitive)
     return LayerTerms(
         **_evaluated(
@@ -189,24 +208,36 @@ class _Between:
     r_chi: tuple[float, ...]
 
 
-def _between_groups(layer: str, attention: Sequence[csr_matrix], sensitive: np.ndarray) -> _Between:
+def _between_groups(
+    layer: str, attention: Sequence[csr_matrix], sensitive: np.ndarray
+) -> _Between:
     """Measure what nodes give to other groups; `layer` is what to call it in an error."""
     if any((np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any() for head in attention):
         raise NotDefined(
             f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
             "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
         )
-    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(float)  # (N, K)
-    given = [head @ member for head in attention]  # per head (N, K), the attention of each node to each group
+    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(
+        float
+    )  # (N, K)
+    given = [
+        head @ member for head in attention
+    ]  # per head (N, K), the attention of each node to each group
     inter = np.stack([np.where(member, 0, shares).sum(1) for shares in given])  # (H, N)
-    edges = csr_matrix((np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr), attention[0].shape)
+    edges = csr_matrix(
+        (np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr),
+        attention[0].shape,
+    )
     has_inter = np.where(member, 0, edges @ member).any(1)
     shares = inter[:, has_inter] if has_inter.any() else np.zeros(1)
     return _Between(
         alpha_chi=float(shares.mean()),
         alpha_chi_std=float(shares.std()),
         taus=[contraction(_means(shares, sensitive)) for shares in given],
-        r_chi=tuple(float(has_inter[sensitive == group].mean()) for group in range(member.shape[1])),
+        r_chi=tuple(
+            float(has_inter[sensitive == group].mean())
+            for group in range(member.shape[1])
+        ),
     )
 
 
@@ -240,16 +271,28 @@ def linear_terms(
     z = h @ weight.T
     scale = gain(z, eta)
     z = z * scale
-    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, weight * scale[:, None]))
+    sigma, sigma_effective = (
+        float(np.linalg.norm(w, 2)) for w in (weight, weight * scale[:, None])
+    )
     delta_z = _largest(z, sensitive)
     corrected = sharp = Bound(sigma_effective, 0.0)
     if sigmoid:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
         deviations = max(_pairs(np.abs(_deviations(z, sensitive)), sensitive))
         sharp = Bound(lipschitz * sigma_effective, lipschitz * deviations)
-    printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h)) if sensitive.max() == 1 else None
+    printed = (
+        theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h))
+        if sensitive.max() == 1
+        else None
+    )
     return LayerTerms(
-        **_evaluated(disparity(h, sensitive), before, printed=printed, corrected=corrected, sharp=sharp),
+        **_evaluated(
+            disparity(h, sensitive),
+            before,
+            printed=printed,
+            corrected=corrected,
+            sharp=sharp,
+        ),
         layer=layer,
         delta_out=disparity(out, sensitive),
         lipschitz=lipschitz,
@@ -262,22 +305,33 @@ def linear_terms(
 def _check(sensitive: np.ndarray) -> None:
     groups = np.unique(sensitive)
     if len(groups) < 2 or not np.array_equal(groups, np.arange(len(groups))):
-        raise NotDefined(f"the theory is for two or more groups, numbered from 0; here they are {groups.tolist()}")
+        raise NotDefined(
+            f"the theory is for two or more groups, numbered from 0; here they are {groups.tolist()}"
+        )
 
 
 def _evaluated(
-    delta_in: float, before: LayerTerms | None, *, printed: Bound | None, corrected: Bound, sharp: Bound
+    delta_in: float,
+    before: LayerTerms | None,
+    *,
+    printed: Bound | None,
+    corrected: Bound,
+    sharp: Bound,
 ) -> dict[str, float | None]:
     values: dict[str, float | None] = {"delta_in": delta_in}
     for end, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
         values[f"bound{end}"] = bound and bound(delta_in)
-        values[f"composed{end}"] = bound and bound(getattr(before, f"composed{end}") if before else delta_in)
+        values[f"composed{end}"] = bound and bound(
+            getattr(before, f"composed{end}") if before else delta_in
+        )
     return values
 
 
 def _means(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
     """(K, F) mean of each group."""
-    return np.stack([values[sensitive == group].mean(0) for group in range(sensitive.max() + 1)])
+    return np.stack(
+        [values[sensitive == group].mean(0) for group in range(sensitive.max() + 1)]
+    )
 
 
 def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
@@ -297,12 +351,17 @@ def _largest(values: np.ndarray, sensitive: np.ndarray) -> float:
 
 
 def gains(
-    h: np.ndarray, weight: np.ndarray, attention: Sequence[csr_matrix], eta: float | None
+    h: np.ndarray,
+    weight: np.ndarray,
+    attention: Sequence[csr_matrix],
+    eta: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:
     """(F,) S3's factors on the columns of C = h W^T and of Z; ones without S3. See `attention_terms`."""
     c = h @ weight.T
     gain_c = gain(c, eta)
-    return gain_c, np.ones_like(gain_c) if eta is None else gain(_aggregate(attention, c * gain_c), eta)
+    return gain_c, np.ones_like(gain_c) if eta is None else gain(
+        _aggregate(attention, c * gain_c), eta
+    )
 
 
 def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
@@ -317,4 +376,6 @@ def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
 def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
     """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
     heads = np.split(values, len(attention), axis=1)
-    return np.concatenate([alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1)
+    return np.concatenate(
+        [alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1
+    )

@@ -17,7 +17,14 @@ from fairgat.methods.base import Method
 from fairgat.nn import CSRGraph, GATConv, NodeClassifier
 from fairgat.nn.normalise import spectrally_normalised
 from fairgat.theory.account import Account, Pass
-from fairgat.theory.layers import LayerTerms, attention_terms, disparity, gain, gains, linear_terms
+from fairgat.theory.layers import (
+    LayerTerms,
+    attention_terms,
+    disparity,
+    gain,
+    gains,
+    linear_terms,
+)
 from fairgat.training.loop import Observer
 
 
@@ -34,7 +41,9 @@ def measure(method: Method) -> list[LayerTerms]:
     with _recorded(method) as (model, inputs, logits):
         sensitive = method.task.sensitive
         first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
-        second = attention_layer("conv2", model.conv2, *inputs["conv2"], sensitive, before=first)
+        second = attention_layer(
+            "conv2", model.conv2, *inputs["conv2"], sensitive, before=first
+        )
         arrays = {
             "h": _double(inputs["linear"][0]),
             "weight": _weight(model, model.linear),
@@ -43,7 +52,9 @@ def measure(method: Method) -> list[LayerTerms]:
             "before": second,
         }
         logit = linear_terms("logit", out=_double(logits), **arrays)
-        probability = linear_terms("probability", out=expit(_double(logits)), sigmoid=True, **arrays)
+        probability = linear_terms(
+            "probability", out=expit(_double(logits)), sigmoid=True, **arrays
+        )
         parity = disparity(_double(logits > 0), arrays["sensitive"])
         return [first, second, logit, replace(probability, statistical_parity=parity)]
 
@@ -61,10 +72,19 @@ def account(method: Method) -> list[Account]:
     """
     with _recorded(method) as (model, inputs, logits):
         graph = method.task.graph
-        first, second = _pass(model.conv1, *inputs["conv1"], graph), _pass(model.conv2, *inputs["conv2"], graph)
+        first, second = (
+            _pass(model.conv1, *inputs["conv1"], graph),
+            _pass(model.conv2, *inputs["conv2"], graph),
+        )
         h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
-        read = replace(second, direction=weight[0] * gain(h @ weight.T, model.eta), read=_double(logits))
-        return first.accounts("conv1") + second.accounts("conv2") + read.accounts("logit")
+        read = replace(
+            second,
+            direction=weight[0] * gain(h @ weight.T, model.eta),
+            read=_double(logits),
+        )
+        return (
+            first.accounts("conv1") + second.accounts("conv2") + read.accounts("logit")
+        )
 
 
 def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
@@ -72,7 +92,13 @@ def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
     out, attention = _attention(conv, x, csr)
     h, weight = _double(x), _weight(conv, conv.lin)
     first, then = gains(h, weight, attention, getattr(conv, "eta", None))
-    return Pass(h @ weight.T * first * then, _double(out.relu()), attention, graph.sensitive, graph.labels)
+    return Pass(
+        h @ weight.T * first * then,
+        _double(out.relu()),
+        attention,
+        graph.sensitive,
+        graph.labels,
+    )
 
 
 def measure_every(epochs: int) -> Observer:
@@ -103,7 +129,12 @@ def measure_every(epochs: int) -> Observer:
 
 
 def attention_layer(
-    name: str, conv: GATConv, x: Tensor, graph: CSRGraph, sensitive: Tensor, before: LayerTerms | None = None
+    name: str,
+    conv: GATConv,
+    x: Tensor,
+    graph: CSRGraph,
+    sensitive: Tensor,
+    before: LayerTerms | None = None,
 ) -> LayerTerms:
     """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it; otherwise as `attention_terms`.
 
@@ -117,37 +148,57 @@ def attention_layer(
     out, attention = _attention(conv, x, graph)
     h, weight = _double(x), _weight(conv, conv.lin)
     groups, eta = sensitive.numpy(force=True), getattr(conv, "eta", None)
-    return attention_terms(name, h, _double(out.relu()), weight, attention, groups, eta, before)
+    return attention_terms(
+        name, h, _double(out.relu()), weight, attention, groups, eta, before
+    )
 
 
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
     """W after S2, which a pass does not compute where S3 follows."""
     weight = linear.weight.detach().double()
-    return (spectrally_normalised(weight) if getattr(module, "spectral_norm", False) else weight).numpy(force=True)
+    return (
+        spectrally_normalised(weight)
+        if getattr(module, "spectral_norm", False)
+        else weight
+    ).numpy(force=True)
 
 
-def _attention(conv: GATConv, x: Tensor, graph: CSRGraph) -> tuple[Tensor, list[csr_matrix]]:
+def _attention(
+    conv: GATConv, x: Tensor, graph: CSRGraph
+) -> tuple[Tensor, list[csr_matrix]]:
     """(N, H * C) a layer's output before its activation, and per head (N, N) its attention, targets by sources."""
     if conv.res is not None or (not conv.concat and conv.heads > 1):
-        raise ValueError("the theorem is about layers without residual whose heads, if several, are concatenated")
+        raise ValueError(
+            "the theorem is about layers without residual whose heads, if several, are concatenated"
+        )
     if not conv.scales_by_step_3:
-        raise NotDefined(f"{type(conv).__name__} scales features otherwise than by step 3: there is no theorem for it")
+        raise NotDefined(
+            f"{type(conv).__name__} scales features otherwise than by step 3: there is no theorem for it"
+        )
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)
     shape = (len(x), len(x))
-    return out, [csr_matrix((head, (target, source)), shape) for head in _double(alpha).T]
+    return out, [
+        csr_matrix((head, (target, source)), shape) for head in _double(alpha).T
+    ]
 
 
 @contextmanager
-def _recorded(method: Method) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
+def _recorded(
+    method: Method,
+) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
     """Pass once over the graph in evaluation mode; gives the model, its layers' positional inputs and its logits."""
     model = method.model
     if not isinstance(model, NodeClassifier):
-        raise NotDefined(f"the theory is about two attention layers and a linear layer, not {type(model).__name__}")
+        raise NotDefined(
+            f"the theory is about two attention layers and a linear layer, not {type(model).__name__}"
+        )
     inputs: dict[str, tuple] = {}
     hooks = [
-        getattr(model, name).register_forward_pre_hook(lambda _, given, name=name: inputs.update({name: given}))
+        getattr(model, name).register_forward_pre_hook(
+            lambda _, given, name=name: inputs.update({name: given})
+        )
         for name in ("conv1", "conv2", "linear")
     ]
     training = model.training

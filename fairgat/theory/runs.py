@@ -88,16 +88,38 @@ def measure_runs(
     files_of = dict(zip(runs, models, strict=True))
     if selection:
         winner = files.read_json(selection)["winner"]
-        files_of = {(cell, split): model for (cell, split), model in files_of.items() if cell == winner}
+        files_of = {
+            (cell, split): model
+            for (cell, split), model in files_of.items()
+            if cell == winner
+        }
         print(f"the selected cell of {method} on {dataset}: {winner}")
     for (cell, split), model in files_of.items():
         arrays = load_npz(model)
         if not arrays:
             continue
-        chosen, parts = methods.settings(module, {**settings, **cells.from_path(cell)}), splits.load(split_files[split])
-        job_seed, edited = splits.seed_of(seed, dataset, split), debiased[split] if debiased else None
+        chosen, parts = (
+            methods.settings(module, {**settings, **cells.from_path(cell)}),
+            splits.load(split_files[split]),
+        )
+        job_seed, edited = (
+            splits.seed_of(seed, dataset, split),
+            debiased[split] if debiased else None,
+        )
         try:
-            results = measured(rebuild(module, chosen, whole, parts, protocol, job_seed, model, arrays, edited))
+            results = measured(
+                rebuild(
+                    module,
+                    chosen,
+                    whole,
+                    parts,
+                    protocol,
+                    job_seed,
+                    model,
+                    arrays,
+                    edited,
+                )
+            )
         except NotDefined as error:
             print(f"{method} on {dataset}: {error}")
             return pd.DataFrame(columns=columns)

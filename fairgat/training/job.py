@@ -87,7 +87,9 @@ def run(
     directory, result, predictions, failure = Path(directory), Fit(), {}, None
     try:
         chosen, parts = methods.settings(module, settings), splits.load(split)
-        method = build(module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased)
+        method = build(
+            module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased
+        )
         fit(method, progress, observe, result)
         predictions = _predictions(method.task, result)
     except (CellCalledOff, Diverged, NotDefined) as error:
@@ -96,7 +98,9 @@ def run(
         **vars(job),
         seed=job_seed,
         protocol=protocol.reported,
-        epochs={} if failure else {name: kept.epoch for name, kept in sorted(result.kept.items())},
+        epochs={}
+        if failure
+        else {name: kept.epoch for name, kept in sorted(result.kept.items())},
         failure=failure,
         module=module,
         settings=settings,
@@ -104,7 +108,9 @@ def run(
         experiment={"seed": seed, "threads": threads, "device": device},
         inputs=digests(graph, split),
         runtime={
-            "seconds_per_epoch": statistics.median(result.seconds) if result.seconds else None,
+            "seconds_per_epoch": statistics.median(result.seconds)
+            if result.seconds
+            else None,
             "seconds": time.perf_counter() - started,
             "threads": threads,
             "machine": platform.platform(),
@@ -114,7 +120,9 @@ def run(
         code=code,
     )
     # After a failure the history tells how far it came; no epoch is selected.
-    save_npz(directory / "predictions.npz", **(pack(predictions) if predictions else {}))
+    save_npz(
+        directory / "predictions.npz", **(pack(predictions) if predictions else {})
+    )
     save_npz(directory / "model.npz", **({} if failure else result.weights))
     files.write_text(directory / "history.csv", _csv(result.history))
     record.write(directory)
@@ -123,19 +131,30 @@ def run(
 
 def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
     """Collect the predictions of each epoch that a protocol reports."""
-    predictions = {kept.epoch: task.predictions(kept.output) for kept in result.kept.values()}
+    predictions = {
+        kept.epoch: task.predictions(kept.output) for kept in result.kept.values()
+    }
     for epoch, arrays in predictions.items():
         for name, array in arrays.items():
-            if np.isnan(array).any():  # a product of finite embeddings may be infinity less infinity
-                raise Diverged(f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite")
+            if np.isnan(
+                array
+            ).any():  # a product of finite embeddings may be infinity less infinity
+                raise Diverged(
+                    f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite"
+                )
     return predictions
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
     """Write the history; what is missing is empty. Without pandas, whose import would take long in every run."""
     text = io.StringIO()
-    columns = dict.fromkeys(["epoch", *(name for row in rows for name in row)])  # an observer may skip epochs
+    columns = dict.fromkeys(
+        ["epoch", *(name for row in rows for name in row)]
+    )  # an observer may skip epochs
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: "" if math.isnan(value) else value for name, value in row.items()} for row in rows)
+    writer.writerows(
+        {name: "" if math.isnan(value) else value for name, value in row.items()}
+        for row in rows
+    )
     return text.getvalue()

@@ -12,8 +12,12 @@ from fairgat.errors import FairGATError
 from fairgat.methods.base import Method
 from fairgat.tasks.base import Task
 
-Progress = Callable[[int, dict[str, float]], object]  # called with the epoch and its row of the history
-Observer = Callable[[int, Method], dict[str, float]]  # called with the epoch; what it returns joins that row
+Progress = Callable[
+    [int, dict[str, float]], object
+]  # called with the epoch and its row of the history
+Observer = Callable[
+    [int, Method], dict[str, float]
+]  # called with the epoch; what it returns joins that row
 
 
 class Diverged(FairGATError):
@@ -43,7 +47,12 @@ def nothing(epoch: int, given: object) -> dict[str, float]:
     return {}
 
 
-def fit(method: Method, progress: Progress = nothing, observe: Observer = nothing, result: Fit | None = None) -> Fit:
+def fit(
+    method: Method,
+    progress: Progress = nothing,
+    observe: Observer = nothing,
+    result: Fit | None = None,
+) -> Fit:
     """Train for the protocol's epochs; every rule of the task then chooses an epoch from the validation scores.
 
     The output that enters epoch e + 1 is that of the model after e epochs, so judging needs no pass of its own.
@@ -66,12 +75,19 @@ def fit(method: Method, progress: Progress = nothing, observe: Observer = nothin
         output = method.forward()
         if epoch:
             scores.append(_validated(task, output.detach(), epoch))
-            measured = {f"validation_{name}": value for name, value in scores[-1].items()}
+            measured = {
+                f"validation_{name}": value for name, value in scores[-1].items()
+            }
             row = {"epoch": epoch, **losses, **measured, **observe(epoch, method)}
             result.history.append(row)
-            outputs = _reportable(outputs | {epoch - 1: output.detach().clone()}, task, scores)
+            outputs = _reportable(
+                outputs | {epoch - 1: output.detach().clone()}, task, scores
+            )
             if task.rules[task.training.reported](scores) == epoch - 1:
-                result.weights = {name: w.numpy(force=True).copy() for name, w in method.model.state_dict().items()}
+                result.weights = {
+                    name: w.numpy(force=True).copy()
+                    for name, w in method.model.state_dict().items()
+                }
             progress(epoch, row)
         if epoch < epochs:
             losses = method.update(output)
@@ -82,18 +98,29 @@ def fit(method: Method, progress: Progress = nothing, observe: Observer = nothin
     return result
 
 
-def _reportable(outputs: dict[int, torch.Tensor], task: Task, scores: list[dict[str, float]]) -> dict:
+def _reportable(
+    outputs: dict[int, torch.Tensor], task: Task, scores: list[dict[str, float]]
+) -> dict:
     """Keep the outputs that a rule may report in the end."""
     if task.returns:
         return outputs
-    return {place: outputs[place] for place in {rule(scores) for rule in task.rules.values()}}
+    return {
+        place: outputs[place]
+        for place in {rule(scores) for rule in task.rules.values()}
+    }
 
 
 def _validated(task: Task, output: torch.Tensor, epoch: int) -> dict[str, float]:
     """Score the output of an epoch on validation, unless training has diverged."""
     if not torch.isfinite(output).all():
-        raise Diverged(f"the model's output was no longer finite after epoch {epoch} of {task.training.epochs}")
+        raise Diverged(
+            f"the model's output was no longer finite after epoch {epoch} of {task.training.epochs}"
+        )
     scores = task.validate(output)
-    if not math.isfinite(scores[task.decisive]):  # products of finite embeddings may overflow
-        raise Diverged(f"the validation score was no longer finite after epoch {epoch} of {task.training.epochs}")
+    if not math.isfinite(
+        scores[task.decisive]
+    ):  # products of finite embeddings may overflow
+        raise Diverged(
+            f"the validation score was no longer finite after epoch {epoch} of {task.training.epochs}"
+        )
     return scores

@@ -46,7 +46,9 @@ class Record(Model):
     @model_validator(mode="after")
     def _of_this_version(self) -> "Record":
         if self.failure is None and self.protocol not in self.epochs:
-            raise ValueError(f"it reports no epoch under the protocol {self.protocol!r}")
+            raise ValueError(
+                f"it reports no epoch under the protocol {self.protocol!r}"
+            )
         try:
             TASKS[self.task].model_validate(self.training)
         except ValidationError as error:  # which names no key above its own
@@ -64,7 +66,9 @@ class Record(Model):
         return TASKS[self.task].model_validate(self.training)
 
     def write(self, folder: Path) -> None:
-        write_json(folder / NAME, {key: value for key, value in self if value is not None})
+        write_json(
+            folder / NAME, {key: value for key, value in self if value is not None}
+        )
 
     @classmethod
     def read(cls, path: str | Path) -> "Record":
@@ -77,7 +81,9 @@ class Record(Model):
             return cls.model_validate(read_json(path))
         except ValidationError as error:
             problem = explain(error, "", cls)[0]
-            raise DataError(f"{path} is not a {NAME} of this version: {problem}; train this run again") from None
+            raise DataError(
+                f"{path} is not a {NAME} of this version: {problem}; train this run again"
+            ) from None
 
     def check_inputs(self, folder: Path, inputs: Mapping[str, str]) -> None:
         """Check that this run, of a folder, was trained on files with these `digests`.
@@ -87,7 +93,9 @@ class Record(Model):
         """
         for what, digest in inputs.items():
             if self.inputs.get(what) != digest:
-                raise DataError(f"{folder} does not fit its {what}, which was made anew since: train this run again")
+                raise DataError(
+                    f"{folder} does not fit its {what}, which was made anew since: train this run again"
+                )
 
 
 def digests(graph: str | Path, split: str | Path) -> dict[str, str]:
@@ -99,7 +107,9 @@ def pack(predictions: Mapping[int, Mapping[str, np.ndarray]]) -> dict[str, np.nd
     """Stack the predictions of several epochs: `epochs` (E,), and each array with E rows."""
     epochs = sorted(predictions)
     names = predictions[epochs[0]]
-    return {"epochs": np.array(epochs)} | {name: np.stack([predictions[e][name] for e in epochs]) for name in names}
+    return {"epochs": np.array(epochs)} | {
+        name: np.stack([predictions[e][name] for e in epochs]) for name in names
+    }
 
 
 def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray]:
@@ -110,5 +120,11 @@ def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray
     """
     kept = arrays.get("epochs", np.zeros(0)) == epoch
     if not kept.any():
-        raise DataError(f"predictions.npz lacks the reported epoch {epoch}: train this run again")
-    return {name: array[kept.argmax()] for name, array in arrays.items() if name.endswith("logits")}
+        raise DataError(
+            f"predictions.npz lacks the reported epoch {epoch}: train this run again"
+        )
+    return {
+        name: array[kept.argmax()]
+        for name, array in arrays.items()
+        if name.endswith("logits")
+    }

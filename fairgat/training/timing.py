@@ -43,7 +43,9 @@ def measure(
         says which cell that was, and `failures` why it was not the first one, or none.
     """
     keep_freed_memory()  # as a training job does
-    torch.set_num_threads(settings.threads)  # PyTorch, too: some methods compute more with it than others
+    torch.set_num_threads(
+        settings.threads
+    )  # PyTorch, too: some methods compute more with it than others
     computed_on = use(device)
     whole, parts = Graph.load(graph), splits.load(split)
     protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
@@ -54,7 +56,9 @@ def measure(
         for cell, chosen in entry["cells"].items():
             try:
                 settings_of = methods.settings(module, dict(chosen))
-                running[name] = build(module, settings_of, whole, parts, protocol, job_seed, edited)
+                running[name] = build(
+                    module, settings_of, whole, parts, protocol, job_seed, edited
+                )
                 timed[name] = cell
                 break
             except (CellCalledOff, NotDefined) as error:
@@ -72,7 +76,9 @@ def measure(
     }
 
 
-def _clocked(running: Mapping[str, Method], settings: Runtime) -> dict[str, list[float]]:
+def _clocked(
+    running: Mapping[str, Method], settings: Runtime
+) -> dict[str, list[float]]:
     """Train the methods in turns, and give the seconds of each epoch after the warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in running}
     for epoch in range(settings.warmup + settings.epochs):

@@ -13,7 +13,9 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
-_LEFT_OUT = shutil.ignore_patterns(".*", "results", "by-hand", "__pycache__", "*.egg-info")
+_LEFT_OUT = shutil.ignore_patterns(
+    ".*", "results", "by-hand", "__pycache__", "*.egg-info"
+)
 
 
 def output_of(*command: str) -> str:
@@ -40,7 +42,10 @@ class Slurm:
 
     def running(self) -> dict[str, str]:
         """The node of each running job, by its number."""
-        return dict(line.split() for line in output_of("squeue", "-h", "-t", "R", "-o", "%i %N").splitlines())
+        return dict(
+            line.split()
+            for line in output_of("squeue", "-h", "-t", "R", "-o", "%i %N").splitlines()
+        )
 
     def processes(self, job: str, script: str = "") -> list[psutil.Process]:
         """The processes of a job; with `script`, those that execute it."""
@@ -51,7 +56,10 @@ class Slurm:
                 # not the shell that a script is started from, whose command ends alike
                 if ours and (
                     not script
-                    or (process.name().startswith("python") and "".join(process.cmdline()[-1:]).endswith(script))
+                    or (
+                        process.name().startswith("python")
+                        and "".join(process.cmdline()[-1:]).endswith(script)
+                    )
                 ):
                     found.append(process)
             except psutil.Error:
@@ -90,7 +98,11 @@ class Repository:
         folder = self.folder / results
         files = [*folder.glob("tables/*"), *folder.glob("summary/*/winners.csv")]
         measured = ("runtime", "all_tables")
-        return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.stem not in measured}
+        return {
+            str(path.relative_to(folder)): path.read_bytes()
+            for path in files
+            if path.stem not in measured
+        }
 
 
 @pytest.fixture(scope="session")

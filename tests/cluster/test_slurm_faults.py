@@ -19,11 +19,23 @@ from tests.workflow.conftest import until
 TABLES = ("comparison", "hyperparameters", "dataset_statistics")
 RESULTS = "results/faults"
 OVERLAYS = ("--configfile", "configs/demo.yaml", str(HERE / "faults.yaml"))
-PROFILE = ("--profile", "profiles/slurm", "--cores", "1", "--slurm-init-seconds-before-status-checks", "5")
+PROFILE = (
+    "--profile",
+    "profiles/slurm",
+    "--cores",
+    "1",
+    "--slurm-init-seconds-before-status-checks",
+    "5",
+)
 
 
 def targets(results: str) -> list[str]:
-    return ["--config", f"results_dir={results}", "--", *(f"{results}/tables/{table}.md" for table in TABLES)]
+    return [
+        "--config",
+        f"results_dir={results}",
+        "--",
+        *(f"{results}/tables/{table}.md" for table in TABLES),
+    ]
 
 
 @dataclass
@@ -37,7 +49,9 @@ class Run:
 
     def start(self, *arguments: str) -> subprocess.Popen:
         self.before = set(self.slurm.records()) | set(self.slurm.running())
-        self.process = self.repository.start(*PROFILE, *arguments, *OVERLAYS, *targets(RESULTS))
+        self.process = self.repository.start(
+            *PROFILE, *arguments, *OVERLAYS, *targets(RESULTS)
+        )
         return self.process
 
     def clear(self) -> None:
@@ -55,7 +69,11 @@ class Run:
         return said
 
     def cells(self) -> list[Path]:
-        folder = self.repository.folder / RESULTS / "runs/node_classification/demo-social/gat/default"
+        folder = (
+            self.repository.folder
+            / RESULTS
+            / "runs/node_classification/demo-social/gat/default"
+        )
         return sorted(folder.glob("split-*/run.json"))
 
     def batch(self) -> str:
@@ -63,7 +81,9 @@ class Run:
 
         def training() -> str | None:
             jobs = [job for job in self.slurm.running() if job not in self.before]
-            return next((job for job in jobs if self.slurm.processes(job, "train.py")), None)
+            return next(
+                (job for job in jobs if self.slurm.processes(job, "train.py")), None
+            )
 
         return until(training)
 
@@ -72,20 +92,29 @@ class Run:
         batch = self.batch()
         (finished,) = until(self.cells)
         until(
-            lambda: any(job.create_time() > finished.stat().st_mtime for job in self.slurm.processes(batch, "train.py"))
+            lambda: any(
+                job.create_time() > finished.stat().st_mtime
+                for job in self.slurm.processes(batch, "train.py")
+            )
         )
         return batch
 
     def states(self) -> list[str]:
         """How the batches of this run ended, in order."""
-        jobs = {job: entry for job, entry in self.slurm.records().items() if job not in self.before}
+        jobs = {
+            job: entry
+            for job, entry in self.slurm.records().items()
+            if job not in self.before
+        }
         return [jobs[job]["JobState"] for job in sorted(jobs, key=int)]
 
 
 @pytest.fixture(scope="module")
 def undisturbed(repository) -> dict[str, bytes]:
     """The tables of a local run."""
-    status, said = repository.run("--cores", "2", *OVERLAYS, *targets("results/undisturbed"))
+    status, said = repository.run(
+        "--cores", "2", *OVERLAYS, *targets("results/undisturbed")
+    )
     assert status == 0, said[-5000:]
     return repository.tables("results/undisturbed")
 
@@ -119,7 +148,10 @@ def test_a_batch_that_fails_for_good(run):
     said, _ = process.communicate(timeout=600)
     assert process.returncode != 0
     assert "Traceback" not in said
-    assert f"see {RESULTS}/logs/train/node_classification/demo-social/gat/default/" in said.partition("Failed:")[2]
+    assert (
+        f"see {RESULTS}/logs/train/node_classification/demo-social/gat/default/"
+        in said.partition("Failed:")[2]
+    )
     run.finish(run.start())
 
 
@@ -133,16 +165,25 @@ def test_a_job_is_cancelled(run):
 
 def test_a_job_over_its_memory(run):
     # The collecting job, too: a batch gets what its neediest job asks for.
-    process = run.start("--set-resources", "collect:mem_mb=420", "train:mem_mb=attempt*420")
+    process = run.start(
+        "--set-resources", "collect:mem_mb=420", "train:mem_mb=attempt*420"
+    )
     said = run.finish(process)
     assert run.states()[-1] == "COMPLETED"
     assert "FAILED" in run.states() or "OUT_OF_MEMORY" in run.states()
-    logs = "".join(path.read_text() for path in run.repository.folder.glob("logs/slurm/group_cells_*/*.log"))
+    logs = "".join(
+        path.read_text()
+        for path in run.repository.folder.glob("logs/slurm/group_cells_*/*.log")
+    )
     assert "Exceeded job memory limit" in logs or "oom" in logs.lower(), said[-3000:]
 
 
 def test_a_job_over_its_time(run):
-    process = run.start("--set-resources", "collect:runtime=0", "train:runtime=attempt if attempt == 1 else 20")
+    process = run.start(
+        "--set-resources",
+        "collect:runtime=0",
+        "train:runtime=attempt if attempt == 1 else 20",
+    )
     batch = run.second_cell()
     output_of("scontrol", "update", f"JobId={batch}", "TimeLimit=1")
     for job in run.slurm.processes(batch, "train.py"):
@@ -158,7 +199,12 @@ def test_a_node_goes_down(run):
     stepd = ["pgrep", "-f", rf"slurmstepd: \[{batch}\."]
     # The daemons first: one that saw its job die would report that the job failed
     doomed = [int(Path(f"/run/slurm-test/slurmd.{node}.pid").read_text())]
-    doomed += map(int, subprocess.run(stepd, capture_output=True, text=True, check=False).stdout.split())
+    doomed += map(
+        int,
+        subprocess.run(
+            stepd, capture_output=True, text=True, check=False
+        ).stdout.split(),
+    )
     doomed += [job.pid for job in run.slurm.processes(batch)]
     for pid in doomed:
         with contextlib.suppress(ProcessLookupError):
@@ -183,7 +229,9 @@ def test_the_run_itself_is_killed_and_started_again(run):
 def test_a_disk_that_fills(tmp_path, undisturbed, repository):
     disk = tmp_path / "disk"
     disk.mkdir()
-    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], check=False)
+    mounted = subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", "size=64m", "tmpfs", str(disk)], check=False
+    )
     if mounted.returncode:
         pytest.skip("no right to mount a small disk")
     try:

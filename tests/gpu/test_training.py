@@ -17,7 +17,9 @@ from fairgat.tasks import device
 from fairgat.training.loop import fit
 from tests.workflow.conftest import ROOT
 
-pytestmark = pytest.mark.skipif(not torch.cuda.is_available(), reason="PyTorch sees no GPU")
+pytestmark = pytest.mark.skipif(
+    not torch.cuda.is_available(), reason="PyTorch sees no GPU"
+)
 NEED_MORE = {"edits": "a debiased graph"}
 TASKS = {"NodeClassification": NODE, "LinkPrediction": LINK}
 TRAINED = [
@@ -38,7 +40,9 @@ def on_gpu():
 @pytest.mark.parametrize(("name", "cls"), TRAINED)
 def test_every_method_trains(on_gpu, name, cls):
     graph = small_graph(nodes=300, edges=1500)
-    method = make(name, graph, TASKS[cls].model_copy(update={"epochs": 40, "hidden": 16}))
+    method = make(
+        name, graph, TASKS[cls].model_copy(update={"epochs": 40, "hidden": 16})
+    )
     assert all(parameter.is_cuda for parameter in method.model.parameters())
     result = fit(method)
     assert np.isfinite([row["loss"] for row in result.history[1:]]).all()
@@ -55,11 +59,18 @@ def test_a_step_is_that_of_the_cpu(name):
     device.use("cuda")
     try:
         there = make(name, graph)
-        there.load({key: value.cuda() for key, value in here.model.state_dict().items()})
+        there.load(
+            {key: value.cuda() for key, value in here.model.state_dict().items()}
+        )
         for _ in range(3):
             outputs = here.forward(), there.forward()
-            torch.testing.assert_close(outputs[0], outputs[1].cpu(), rtol=1e-3, atol=1e-4)
-            losses = [method.update(output)["loss"] for method, output in zip((here, there), outputs, strict=True)]
+            torch.testing.assert_close(
+                outputs[0], outputs[1].cpu(), rtol=1e-3, atol=1e-4
+            )
+            losses = [
+                method.update(output)["loss"]
+                for method, output in zip((here, there), outputs, strict=True)
+            ]
             assert losses[0] == pytest.approx(losses[1], abs=1e-3)
         assert ("_replayed" in vars(there)) == (name != "mlp")
     finally:
@@ -68,19 +79,35 @@ def test_a_step_is_that_of_the_cpu(name):
 
 def test_the_demo(tmp_path):
     """Everything, with its times and the theory; scores are near the CPU's."""
-    command = [sys.executable, "-m", "snakemake", "--cores", "8", "--configfile", "configs/demo.yaml"]
+    command = [
+        sys.executable,
+        "-m",
+        "snakemake",
+        "--cores",
+        "8",
+        "--configfile",
+        "configs/demo.yaml",
+    ]
     settings = ["--config", f"results_dir={tmp_path}", "training={'device': 'cuda'}"]
-    run = subprocess.run([*command, *settings], cwd=ROOT, capture_output=True, text=True)
+    run = subprocess.run(
+        [*command, *settings], cwd=ROOT, capture_output=True, text=True
+    )
     assert run.returncode == 0, run.stderr[-5000:]
     record = json.loads(next(tmp_path.glob("runs/**/run.json")).read_text())
-    assert record["runtime"]["device"] == torch.cuda.get_device_name() and record["experiment"]["device"] == "cuda"
+    assert (
+        record["runtime"]["device"] == torch.cuda.get_device_name()
+        and record["experiment"]["device"] == "cuda"
+    )
     assert (tmp_path / "tables/comparison.md").exists()
 
 
 def test_a_recorded_pass_is_replayed_on_other_features():
     """Nothing that was kept of the first features, such as their covariance, is in the recording."""
     torch.manual_seed(0)
-    edge_index, groups = torch.randint(100, (2, 400)).cuda(), torch.randint(2, (100,)).cuda()
+    edge_index, groups = (
+        torch.randint(100, (2, 400)).cuda(),
+        torch.randint(2, (100,)).cuda(),
+    )
     graph = CSRGraph.from_edge_index(edge_index, 100, groups)
     layer, x = FairGATConv(8, 16).cuda(), torch.randn(100, 8).cuda()
     recorded = torch.cuda.CUDAGraph()

@@ -29,7 +29,9 @@ def small_graph(nodes: int = 40, edges: int = 120, features: int = 5) -> Graph:
     labels = (rng.random(nodes) < 0.3 + 0.4 * sensitive).astype(np.int64)
     x = rng.normal(size=(nodes, features)) + labels[:, None]
     x = torch.from_numpy(x).to(torch.get_default_dtype()).numpy()
-    return Graph(x, labels, sensitive, symmetrise(rng.integers(nodes, size=(2, edges)), nodes))
+    return Graph(
+        x, labels, sensitive, symmetrise(rng.integers(nodes, size=(2, edges)), nodes)
+    )
 
 
 def three_groups(**options: int) -> Graph:
@@ -38,20 +40,30 @@ def three_groups(**options: int) -> Graph:
     return replace(graph, sensitive=np.arange(graph.num_nodes) % 3)
 
 
-def make(module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE, **settings):
+def make(
+    module: str, graph: Graph, protocol: NodeTraining | LinkTraining = NODE, **settings
+):
     """A method on one split."""
     split = splits.make(graph, protocol.task, Splits(), 0, "test", 0)
-    return training.build(module, methods.settings(module, settings), graph, split, protocol, 0)
+    return training.build(
+        module, methods.settings(module, settings), graph, split, protocol, 0
+    )
 
 
-def judged(method, graph: Graph, output: Tensor, protocol: str = "") -> dict[str, dict[str, float]]:
+def judged(
+    method, graph: Graph, output: Tensor, protocol: str = ""
+) -> dict[str, dict[str, float]]:
     """The scores of an output of what `make` made on the graph."""
     task = method.task
     split = splits.make(graph, task.name, Splits(), 0, "test", 0)
-    return measures.judge(task.training, graph, split, task.predictions(output), protocol)
+    return measures.judge(
+        task.training, graph, split, task.predictions(output), protocol
+    )
 
 
-def write_graph(folder: Path, graph: Graph, task="node_classification", count: int = 1) -> tuple[Path, list[Path]]:
+def write_graph(
+    folder: Path, graph: Graph, task="node_classification", count: int = 1
+) -> tuple[Path, list[Path]]:
     """Write graph.npz and split-{k}.npz as the workflow does; their paths."""
     graph.save(folder / "graph.npz")
     paths = [folder / f"split-{k}.npz" for k in range(count)]
@@ -60,7 +72,16 @@ def write_graph(folder: Path, graph: Graph, task="node_classification", count: i
     return folder / "graph.npz", paths
 
 
-def run_job(folder: Path, name: str, module: str = "gat", protocol=NODE, *, graph: Graph, settings=(), **changes):
+def run_job(
+    folder: Path,
+    name: str,
+    module: str = "gat",
+    protocol=NODE,
+    *,
+    graph: Graph,
+    settings=(),
+    **changes,
+):
     """Train a method on split 0 of a graph, from files to files in folder/name; what run.json holds."""
     file, (split,) = write_graph(folder, graph, protocol.task)
     arguments = {
@@ -97,7 +118,9 @@ def adjacency(edges: Tensor, nodes: int) -> Tensor:
 def layer(conv, x: Tensor, matrix: Tensor, weight: Tensor | None = None) -> Tensor:
     """A GATConv with one head: x (N, F), matrix (N, N) bool."""
     c = x @ (conv.weight() if weight is None else weight).t()
-    scores = leaky_relu((c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None, :], 0.2)
+    scores = leaky_relu(
+        (c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None, :], 0.2
+    )
     return scores.masked_fill(~matrix, -torch.inf).softmax(1) @ c + conv.bias
 
 
@@ -120,7 +143,11 @@ def clipped(values: Tensor, eta: float) -> Tensor:
     """S3 of values that are at most three such deviations away from the median."""
     centre = middle(values)
     reach = 3 * middle((values - centre).abs()) / 0.6745
-    return scaled(centre + (values - centre).sign() * torch.minimum((values - centre).abs(), reach), eta)
+    return scaled(
+        centre
+        + (values - centre).sign() * torch.minimum((values - centre).abs(), reach),
+        eta,
+    )
 
 
 def constantly(values: Tensor, eta: float) -> Tensor:
@@ -129,7 +156,15 @@ def constantly(values: Tensor, eta: float) -> Tensor:
 
 
 def fair_layer(
-    conv, x: Tensor, count: Tensor, groups: Tensor, *, share=False, unscaled=False, equal=False, scale=scaled
+    conv,
+    x: Tensor,
+    count: Tensor,
+    groups: Tensor,
+    *,
+    share=False,
+    unscaled=False,
+    equal=False,
+    scale=scaled,
 ) -> Tensor:
     """A FairGATConv as Algorithm 1 has it, and its variants; count (N, N) is how often an edge stands [target, source].
 
@@ -142,19 +177,32 @@ def fair_layer(
     def step_three(values: Tensor) -> Tensor:
         if conv.eta is None:
             return values
-        return scaled(values, conv.eta, conv.center) if scale is scaled else scale(values, conv.eta)
+        return (
+            scaled(values, conv.eta, conv.center)
+            if scale is scaled
+            else scale(values, conv.eta)
+        )
 
     c = x @ (conv.lin.weight / torch.linalg.matrix_norm(conv.lin.weight, 2)).t()
     c = (c if unscaled else step_three(c)).view(len(x), conv.heads, -1)
     same, heads = groups[:, None] == groups[None, :], []
     for h in range(conv.heads):
-        scores = (c[:, h] @ conv.att_dst[0, h])[:, None] + (c[:, h] @ conv.att_src[0, h])[None, :]
+        scores = (c[:, h] @ conv.att_dst[0, h])[:, None] + (
+            c[:, h] @ conv.att_src[0, h]
+        )[None, :]
         weights = leaky_relu(scores * (not equal), conv.negative_slope).exp() * count
         both = ((count * same).any(1) & (count * ~same).any(1))[:, None]
         alpha = torch.zeros_like(scores)
-        for part, mass in ((weights * same, 1 - conv.alpha_chi), (weights * ~same, conv.alpha_chi)):
-            softmax = part / part.sum(1, keepdim=True).clamp_min(1e-300)  # a row without such edges: 0
-            alpha = alpha + softmax * (mass if share else torch.where(both, x.new_tensor(mass), 1.0))
+        for part, mass in (
+            (weights * same, 1 - conv.alpha_chi),
+            (weights * ~same, conv.alpha_chi),
+        ):
+            softmax = part / part.sum(1, keepdim=True).clamp_min(
+                1e-300
+            )  # a row without such edges: 0
+            alpha = alpha + softmax * (
+                mass if share else torch.where(both, x.new_tensor(mass), 1.0)
+            )
         heads.append(alpha @ c[:, h])
     z = torch.cat(heads, 1) if conv.concat else torch.stack(heads).mean(0)
     return step_three(z) + conv.bias
@@ -176,7 +224,9 @@ def logits_of(model, x: Tensor, matrix: Tensor) -> Tensor:
 
 
 def adam(parameters, protocol=NODE) -> torch.optim.Adam:
-    return torch.optim.Adam(list(parameters), lr=protocol.learning_rate, weight_decay=protocol.weight_decay)
+    return torch.optim.Adam(
+        list(parameters), lr=protocol.learning_rate, weight_decay=protocol.weight_decay
+    )
 
 
 def step(optimizer: torch.optim.Optimizer, loss: Tensor) -> None:
@@ -192,15 +242,26 @@ def assert_trains_by(method, loss_of, epochs: int = 2) -> None:
     for _ in range(epochs):
         loss = loss_of(model)
         step(optimizer, loss)
-        assert method.update(method.forward())["loss"] == pytest.approx(loss.item(), abs=1e-7)
-    torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
+        assert method.update(method.forward())["loss"] == pytest.approx(
+            loss.item(), abs=1e-7
+        )
+    torch.testing.assert_close(
+        method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7
+    )
 
 
 def assert_same_pass(ours: Tensor, theirs: Tensor, inputs: Iterable[Tensor]) -> None:
     """Two outputs are equal, and so are the gradients of a weighted sum of either by the inputs."""
-    weights, inputs = torch.randn(ours.shape, generator=torch.Generator().manual_seed(0)), list(inputs)
+    weights, inputs = (
+        torch.randn(ours.shape, generator=torch.Generator().manual_seed(0)),
+        list(inputs),
+    )
     results = [
-        [out, *torch.autograd.grad((out * weights).sum(), inputs, materialize_grads=True)] for out in (ours, theirs)
+        [
+            out,
+            *torch.autograd.grad((out * weights).sum(), inputs, materialize_grads=True),
+        ]
+        for out in (ours, theirs)
     ]
     torch.testing.assert_close(*results, rtol=1e-6, atol=1e-7)
 

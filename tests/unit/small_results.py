@@ -36,37 +36,64 @@ def scores(task, accuracy, fairness):
     return {"accuracy": accuracy, **dict(zip(names, values, strict=True))}
 
 
-def metrics(dataset, method, cell, split, validation, test=None, task=NODE, failure=None, protocols=None):
+def metrics(
+    dataset,
+    method,
+    cell,
+    split,
+    validation,
+    test=None,
+    task=NODE,
+    failure=None,
+    protocols=None,
+):
     """One judged run; `protocols` is what others than the reported one give, by name."""
     judged = {"validation": validation, "test": test or validation}
-    protocols = dict.fromkeys(["validation", "fairdrop"] if task == LINK else [""], judged) | (protocols or {})
+    protocols = dict.fromkeys(
+        ["validation", "fairdrop"] if task == LINK else [""], judged
+    ) | (protocols or {})
     record = Record(
-        task=task, dataset=dataset, method=method, cell=cell, split=split,
+        task=task,
+        dataset=dataset,
+        method=method,
+        cell=cell,
+        split=split,
         protocol=next(iter(protocols)),
         epochs={} if failure else dict.fromkeys(protocols, 3),
         failure=failure,
         training={"epochs": 5},
         runtime={"seconds": 9.0, "seconds_per_epoch": 0.5},
         code={"commit": "c0ffee", "modified": False},
-    )  # fmt: skip
+    )
     return Judged(record, {} if failure else protocols)
 
 
 def finish(plan, contents):
     """Collect and aggregate judged runs as the rules do."""
-    found = {Run(*(getattr(each.run, field.name) for field in fields(Run))): each for each in contents}
+    found = {
+        Run(*(getattr(each.run, field.name) for field in fields(Run))): each
+        for each in contents
+    }
     for task in (NODE, LINK):
         for dataset, method in plan.pairs(task):
             judged = [found[run] for run in plan.runs(task, dataset, method)]
-            frame, folder = runs.table(judged), plan.path(f"runs/{task}/{dataset}/{method}")
+            frame, folder = (
+                runs.table(judged),
+                plan.path(f"runs/{task}/{dataset}/{method}"),
+            )
             chosen = selection.select(frame, task, "validation", "fair", 0.01, None)
             frames.write(f"{folder}/runs.csv", frame)
             trained_at = runs.trained_at(each.run for each in judged)
             write_json(f"{folder}/selection.json", chosen | {"trained_at": trained_at})
         shards = runs.read(*plan.shards(task))
         averages = summary.cells(shards, 1)
-        chosen = [json.loads(Path(path).read_text()) for path in plan.files("selection", task)]
+        chosen = [
+            json.loads(Path(path).read_text()) for path in plan.files("selection", task)
+        ]
         folder = plan.path(f"summary/{task}")
         frames.write(f"{folder}/runs.csv", summary.without_times(shards))
         frames.write(f"{folder}/cells.csv", averages)
-        frames.write(f"{folder}/winners.csv", summary.winners(chosen, averages, paper.means(task)))
+        frames.write(
+            f"{folder}/winners.csv",
+            summary.winners(chosen, averages, paper.means(task)),
+        )

@@ -28,7 +28,11 @@ def make_env(tmp_path):
             (tmp_path / name).write_text(text)
             (tmp_path / name).chmod(0o755)
         shutil.copy(ROOT / "requirements.lock", tmp_path)
-        environment = {"CALLS": str(tmp_path / "calls"), "OLD": str(old), "UV_FAILS": str(uv_fails)}
+        environment = {
+            "CALLS": str(tmp_path / "calls"),
+            "OLD": str(old),
+            "UV_FAILS": str(uv_fails),
+        }
         done = subprocess.run(
             ["sh", ROOT / "tools/env.sh", tmp_path / "python"],
             cwd=tmp_path,
@@ -46,13 +50,21 @@ def test_pytorch_comes_first_by_pip_and_the_rest_by_uv(make_env):
     assert done.returncode == 0, done.stderr
     installs = [call for call in calls if " install " in call]
     assert "torch==" in installs[0] and installs[0].startswith("python -m pip")
-    assert [call.split()[0] for call in installs[1:]] == ["uv", "uv"] and "--editable ." in installs[2]
+    assert [call.split()[0] for call in installs[1:]] == [
+        "uv",
+        "uv",
+    ] and "--editable ." in installs[2]
 
 
 def test_where_uv_fails_pip_installs(make_env):
     done, calls = make_env(uv_fails=2)
     assert done.returncode == 0, done.stderr
-    assert [call for call in calls if call.startswith("python -m pip") and "--requirement requirements.lock" in call]
+    assert [
+        call
+        for call in calls
+        if call.startswith("python -m pip")
+        and "--requirement requirements.lock" in call
+    ]
 
 
 def test_an_old_python_is_refused_before_anything_is_made(make_env, tmp_path):

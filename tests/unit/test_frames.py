@@ -20,7 +20,9 @@ def test_what_is_written_is_read_back_exactly(tmp_path):
     path = tmp_path / "runs.csv"
     frames.write(path, WHOLE)
     again = frames.read(path, path, columns=("dataset",), numbers=("value", "mean"))
-    pd.testing.assert_frame_equal(again, pd.concat([WHOLE, WHOLE], ignore_index=True), check_dtype=False)
+    pd.testing.assert_frame_equal(
+        again, pd.concat([WHOLE, WHOLE], ignore_index=True), check_dtype=False
+    )
     frames.write(path, WHOLE.iloc[:0])
     assert frames.read(path).empty
     assert list(frames.read(columns=("a", "b"))) == ["a", "b"]
@@ -32,7 +34,11 @@ def test_a_file_that_is_cut_off_within_a_row_is_named(tmp_path, end):
     frames.write(path, WHOLE)
     content = path.read_bytes()
     path.write_bytes(content[:-end])
-    if content[:-end].count(b"\n") and content[:-end].endswith(b"\n") and content[:-end].count(b'"') % 2 == 0:
+    if (
+        content[:-end].count(b"\n")
+        and content[:-end].endswith(b"\n")
+        and content[:-end].count(b'"') % 2 == 0
+    ):
         pytest.skip("cut between two rows: whoever reads it counts")
     with pytest.raises(DataError, match=r"runs\.csv .*\. Delete it and run again"):
         frames.read(path, columns=("dataset", "cell", "value", "reason"))
@@ -62,5 +68,9 @@ def test_what_is_wrong_is_said(tmp_path, content, what):
     path = tmp_path / "cells.csv"
     if content is not None:
         path.write_bytes(content)
-    with pytest.raises(DataError, match=rf"cells\.csv {what}" + ".*Delete it and run again" * (content is not None)):
+    with pytest.raises(
+        DataError,
+        match=rf"cells\.csv {what}"
+        + ".*Delete it and run again" * (content is not None),
+    ):
         frames.read(path, columns=("dataset", "value"), numbers=("value",))

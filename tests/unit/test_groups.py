@@ -27,24 +27,42 @@ torch = pytest.importorskip("torch")
         (pd.Series([0, 1, 1], dtype="Int64"), np.array([0, 1, 1])),
         (pd.Series(["f", "m", "f"], dtype="category"), np.array(["f", "m", "f"])),
         (pd.array([True, False, True], dtype="boolean"), np.array([True, False, True])),
-        (np.ma.masked_array([0, 1, 1]), np.array([0, 1, 1])),  # of which nothing is masked
+        (
+            np.ma.masked_array([0, 1, 1]),
+            np.array([0, 1, 1]),
+        ),  # of which nothing is masked
     ],
 )
 def test_integers_bool_and_texts_are_groups(given, expected):
     found = groups.values(given)
-    assert found.dtype.kind in expected.dtype.kind + "ui" and found.tolist() == expected.tolist()
+    assert (
+        found.dtype.kind in expected.dtype.kind + "ui"
+        and found.tolist() == expected.tolist()
+    )
 
 
 REFUSED = [
     ([0, 1, None], "missing for 1 nodes, the first of which is 2"),
     ([0, np.nan, np.nan], "missing for 2 nodes, the first of which is 1"),
     (pd.Series(["a", pd.NA, "b"]), "missing for 1 nodes, the first of which is 1"),
-    (pd.Series(["a", None, "b"], dtype="category"), "missing for 1 nodes, the first of which is 1"),
-    (pd.Series([0, None, 1], dtype="Int64"), "missing for 1 nodes, the first of which is 1"),
+    (
+        pd.Series(["a", None, "b"], dtype="category"),
+        "missing for 1 nodes, the first of which is 1",
+    ),
+    (
+        pd.Series([0, None, 1], dtype="Int64"),
+        "missing for 1 nodes, the first of which is 1",
+    ),
     (["a", " ", "b"], "missing for 1 nodes, the first of which is 1"),
     (["a", "NULL", "n/a"], "missing for 2 nodes, the first of which is 1"),
-    (np.ma.masked_array([0, 1, 1], [False, False, True]), "missing for 1 nodes, the first of which is 2"),
-    (torch.tensor([0.0, torch.nan, 1.0]), "missing for 1 nodes, the first of which is 1"),
+    (
+        np.ma.masked_array([0, 1, 1], [False, False, True]),
+        "missing for 1 nodes, the first of which is 2",
+    ),
+    (
+        torch.tensor([0.0, torch.nan, 1.0]),
+        "missing for 1 nodes, the first of which is 1",
+    ),
     ([0.1, 0.2, 0.3], "integers, bool or strings"),
     (np.array([0.0, 1.0, 1.0]), "integers, bool or strings, got float64"),
     ([0, "a", True], "integers, bool or strings"),
@@ -72,4 +90,9 @@ def test_no_groups_are_none():
 
 def test_groups_need_no_pytorch():
     code = "import sys; from fairgat import groups; groups.values(['a']); print('torch' in sys.modules)"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"
+    assert (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True
+        ).stdout
+        == "False\n"
+    )

@@ -24,7 +24,9 @@ def test_the_schema_is_in_step_with_the_models():
 
 def test_the_conda_environment_is_in_step_with_the_lock():
     pins = (ROOT / "requirements.lock").read_text().split()
-    assert (ROOT / "envs" / "fairgat.yaml").read_text() == lock.conda_environment(pins), "run `make lock`"
+    assert (ROOT / "envs" / "fairgat.yaml").read_text() == lock.conda_environment(
+        pins
+    ), "run `make lock`"
     assert "torch==2.13.0" in pins
 
 
@@ -36,23 +38,35 @@ def test_the_lock_leaves_cuda_out(monkeypatch):
 
 
 def test_the_page_of_the_api_is_in_step_with_the_docstrings():
-    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api.generate(), "run `make api`"
+    assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api.generate(), (
+        "run `make api`"
+    )
 
 
 def test_what_archives_read_says_the_same():
     citation = yaml.safe_load((ROOT / "CITATION.cff").read_text("utf-8"))
     codemeta = json.loads((ROOT / "codemeta.json").read_text("utf-8"))
     assert citation["version"] == codemeta["version"] == __version__
-    assert citation["title"] == codemeta["name"] and citation["keywords"] == codemeta["keywords"]
-    assert [author["name"] for author in citation["authors"]] == [author["name"] for author in codemeta["author"]]
+    assert (
+        citation["title"] == codemeta["name"]
+        and citation["keywords"] == codemeta["keywords"]
+    )
+    assert [author["name"] for author in citation["authors"]] == [
+        author["name"] for author in codemeta["author"]
+    ]
     assert citation["references"][0]["url"] == codemeta["referencePublication"]["url"]
     assert codemeta["license"].endswith(citation["license"])
 
 
 def _anchors(page):
     """As GitHub makes them of headings: lower case, blanks as hyphens, other marks left out."""
-    headings = re.findall(r"^#+ (.*)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE)
-    return {re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-") for heading in headings}
+    headings = re.findall(
+        r"^#+ (.*)$", _CODE.sub("", page.read_text(encoding="utf-8")), re.MULTILINE
+    )
+    return {
+        re.sub(r"[^\w\- ]", "", heading.strip().lower()).replace(" ", "-")
+        for heading in headings
+    }
 
 
 def test_every_link_leads_somewhere():

@@ -9,7 +9,11 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-FILES = [path for path in (ROOT / "fairgat").rglob("*") if path.is_file() and "__pycache__" not in path.parts]
+FILES = [
+    path
+    for path in (ROOT / "fairgat").rglob("*")
+    if path.is_file() and "__pycache__" not in path.parts
+]
 
 
 @pytest.fixture(scope="module")
@@ -18,34 +22,69 @@ def wheel(tmp_path_factory):
     folder = tmp_path_factory.mktemp("wheel")
     build = "import setuptools.build_meta as b, sys; b.build_wheel(sys.argv[1])"
     source = folder / "source"  # a build leaves folders beside what it builds
-    for path in [*FILES, *(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE"))]:
+    for path in [
+        *FILES,
+        *(ROOT / name for name in ("pyproject.toml", "README.md", "LICENSE")),
+    ]:
         copy = source / path.relative_to(ROOT)
         copy.parent.mkdir(parents=True, exist_ok=True)
         copy.write_bytes(path.read_bytes())
-    subprocess.run([sys.executable, "-c", build, str(folder)], cwd=source, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-c", build, str(folder)],
+        cwd=source,
+        check=True,
+        capture_output=True,
+    )
     (made,) = folder.glob("*.whl")
     return made
 
 
 def test_the_wheel_has_what_the_repository_has(wheel):
-    packed = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith("fairgat/")}
+    packed = {
+        name
+        for name in zipfile.ZipFile(wheel).namelist()
+        if name.startswith("fairgat/")
+    }
     assert packed == {str(path.relative_to(ROOT)) for path in FILES}
 
 
 def run(wheel, code, *arguments):
     """Run code with the wheel, where the packages of the workflow are not installed."""
-    missing = ["pandas", "pydantic", "yaml", "pooch", "requests", "matplotlib", "altair", "snakemake"]
+    missing = [
+        "pandas",
+        "pydantic",
+        "yaml",
+        "pooch",
+        "requests",
+        "matplotlib",
+        "altair",
+        "snakemake",
+    ]
     start = f"import sys; sys.path.insert(0, {str(wheel)!r}); sys.modules |= dict.fromkeys({missing})\n"
     command = [sys.executable, "-c", start + code, *arguments]
     return subprocess.run(command, capture_output=True, text=True, cwd=wheel.parent)
 
 
 def test_the_lines_of_the_readme(wheel):
-    (lines,) = re.findall(r"^```python\n(.*?)^```$", (ROOT / "README.md").read_text(), re.MULTILINE | re.DOTALL)
+    (lines,) = re.findall(
+        r"^```python\n(.*?)^```$",
+        (ROOT / "README.md").read_text(),
+        re.MULTILINE | re.DOTALL,
+    )
     result = run(wheel, lines + "\nimport fairgat; assert '.whl' in fairgat.__file__")
     assert result.stdout == "torch.Size([4, 16])\n", result.stderr
 
 
 def test_a_command_names_the_extra(wheel):
-    result = run(wheel, "from fairgat.cli.main import main; sys.exit(main())", "data", "stats", "cora")
-    assert result.returncode == 1 and ".[workflow]" in result.stderr and "Traceback" not in result.stderr
+    result = run(
+        wheel,
+        "from fairgat.cli.main import main; sys.exit(main())",
+        "data",
+        "stats",
+        "cora",
+    )
+    assert (
+        result.returncode == 1
+        and ".[workflow]" in result.stderr
+        and "Traceback" not in result.stderr
+    )

@@ -18,7 +18,15 @@ RESULTS = "results/demo"
 # Not __pycache__: it holds the compiled kernels, which the copies' dates keep valid.
 _LEFT_OUT = shutil.ignore_patterns(".*", "results", "by-hand", "*.egg-info")
 # As profiles/default has them, which a dry run is without: it lists jobs in lines.
-_STALE = ("--rerun-triggers", "mtime", "params", "input", "software-env", "--max-checksum-file-size", "1000000000")
+_STALE = (
+    "--rerun-triggers",
+    "mtime",
+    "params",
+    "input",
+    "software-env",
+    "--max-checksum-file-size",
+    "1000000000",
+)
 
 
 class Workflow:
@@ -32,25 +40,56 @@ class Workflow:
         return self.folder / RESULTS
 
     def snakemake(
-        self, *arguments: str, cores: int | None = 2, overlays=(DEMO,), **environment: str
+        self,
+        *arguments: str,
+        cores: int | None = 2,
+        overlays=(DEMO,),
+        **environment: str,
     ) -> subprocess.CompletedProcess:
         """Run Snakemake on the demo; stdout holds everything that it says."""
-        options = [*(["--cores", str(cores)] if cores else []), *(["--configfile", *overlays] if overlays else [])]
-        options += ["--max-jobs-per-timespan", "100/1s"]  # not the profile's five seconds, which small runs wait for
+        options = [
+            *(["--cores", str(cores)] if cores else []),
+            *(["--configfile", *overlays] if overlays else []),
+        ]
+        options += [
+            "--max-jobs-per-timespan",
+            "100/1s",
+        ]  # not the profile's five seconds, which small runs wait for
         command = [sys.executable, "-m", "snakemake", *options, *arguments]
-        one_stream = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-        return subprocess.run(command, cwd=self.folder, env=os.environ | environment, check=False, **one_stream)
+        one_stream = {
+            "stdout": subprocess.PIPE,
+            "stderr": subprocess.STDOUT,
+            "text": True,
+        }
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=os.environ | environment,
+            check=False,
+            **one_stream,
+        )
 
     def fairgat(self, *arguments: str) -> subprocess.CompletedProcess:
         """Run a command of the copy's package."""
         command = [sys.executable, "-m", "fairgat.cli.main", *arguments]
-        return subprocess.run(command, cwd=self.folder, env=os.environ | {"PYTHONPATH": str(self.folder)}, check=False)
+        return subprocess.run(
+            command,
+            cwd=self.folder,
+            env=os.environ | {"PYTHONPATH": str(self.folder)},
+            check=False,
+        )
 
     def planned(self, *arguments: str, overlays=(DEMO,)) -> list[str]:
         """The messages of the jobs that a dry run lists, such as `Train gat (default) on demo-social, split 0`."""
-        run = self.snakemake("-n", "--workflow-profile", "none", *_STALE, *arguments, overlays=overlays)
+        run = self.snakemake(
+            "-n", "--workflow-profile", "none", *_STALE, *arguments, overlays=overlays
+        )
         assert run.returncode == 0, run.stdout[-5000:]
-        messages = [line.partition(": ")[2] for line in run.stdout.splitlines() if line.startswith("Job ")]
+        messages = [
+            line.partition(": ")[2]
+            for line in run.stdout.splitlines()
+            if line.startswith("Job ")
+        ]
         return [message for message in messages if message]  # `all` has none
 
     @contextmanager

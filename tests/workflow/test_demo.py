@@ -12,14 +12,23 @@ from tests.workflow.conftest import DEMO, RESULTS
 
 GOLDEN = Path(__file__).with_name("golden")
 TABLES = (
-    "comparison", "ablation", "runtime", "link_prediction", "dataset_statistics", "hyperparameters", "theory",
+    "comparison",
+    "ablation",
+    "runtime",
+    "link_prediction",
+    "dataset_statistics",
+    "hyperparameters",
+    "theory",
     "account",
-)  # fmt: skip
+)
 
 
 def test_its_jobs_are_the_expected_ones(demo):
     """After a deliberate change: `find benchmarks -name '*.tsv' | sort` in results/demo gives the new list."""
-    made = sorted(str(path.relative_to(demo.results)) for path in demo.results.rglob("benchmarks/**/*.tsv"))
+    made = sorted(
+        str(path.relative_to(demo.results))
+        for path in demo.results.rglob("benchmarks/**/*.tsv")
+    )
     assert made == (GOLDEN / "jobs.txt").read_text().split()
 
 
@@ -34,15 +43,23 @@ def test_its_scores_are_the_expected_ones(demo, task):
     def scores(path):
         rows = csv.DictReader(path.open())
         return {
-            tuple(row[key] for key in ("method", "cell", "part", "protocol", "metric")): float(row["mean"])
+            tuple(
+                row[key] for key in ("method", "cell", "part", "protocol", "metric")
+            ): float(row["mean"])
             for row in rows
-            if row["part"] == "test" and row["method"] != "nifty"  # other kernels' rounding moves it by 0.1
+            if row["part"] == "test"
+            and row["method"] != "nifty"  # other kernels' rounding moves it by 0.1
         }
 
-    found, expected = (scores(path) for path in (demo.results / f"summary/{task}/cells.csv", GOLDEN / f"{task}.csv"))
+    found, expected = (
+        scores(path)
+        for path in (demo.results / f"summary/{task}/cells.csv", GOLDEN / f"{task}.csv")
+    )
     assert found.keys() == expected.keys()
     for key, value in expected.items():
-        assert found[key] == pytest.approx(value, abs=0.1 if key[-1][:3] in ("dp_", "eo_") else 0.03), key
+        assert found[key] == pytest.approx(
+            value, abs=0.1 if key[-1][:3] in ("dp_", "eo_") else 0.03
+        ), key
 
 
 def test_all_tables_are_rendered(demo):
@@ -55,43 +72,74 @@ def test_all_tables_are_rendered(demo):
 
 
 def test_editing_files_runs_what_runs_through_them_and_no_more(finished):
-    paths = [f"fairgat/{name}.py" for name in ("methods/gat", "methods/edits/fit", "theory/layers")]
+    paths = [
+        f"fairgat/{name}.py"
+        for name in ("methods/gat", "methods/edits/fit", "theory/layers")
+    ]
     with ExitStack() as edits:
         for path in [*paths, "fairgat/data/download.py"]:
             edits.enter_context(finished.edited(path))
         planned = finished.planned()
-    assert {line.split()[1] for line in planned if line.startswith("Train ")} == {"gat", "edits"}
-    assert {"Time", "Render", "Debias", "Measure"} <= {line.split()[0] for line in planned}
+    assert {line.split()[1] for line in planned if line.startswith("Train ")} == {
+        "gat",
+        "edits",
+    }
+    assert {"Time", "Render", "Debias", "Measure"} <= {
+        line.split()[0] for line in planned
+    }
     assert not any(line.startswith(("Make the graph", "Split")) for line in planned)
 
 
 def test_a_measure_that_is_added_or_mended_trains_nothing(finished):
-    with finished.edited("fairgat/measures/registry.py"), finished.edited("fairgat/measures/metrics.py"):
+    with (
+        finished.edited("fairgat/measures/registry.py"),
+        finished.edited("fairgat/measures/metrics.py"),
+    ):
         planned = finished.planned()
     assert sum(line.startswith("Judge ") for line in planned) == 10
     kinds = {line.split()[0] for line in planned}
-    assert {"Judge", "Average", "Render"} <= kinds and not {"Train", "Debias", "Time", "Split"} & kinds
+    assert {"Judge", "Average", "Render"} <= kinds and not {
+        "Train",
+        "Debias",
+        "Time",
+        "Split",
+    } & kinds
 
 
 def test_editing_a_table_or_a_script_runs_its_job_alone(finished):
-    with finished.edited("fairgat/report/tables/hyperparameters.py"), finished.edited("workflow_scripts/costs.py"):
+    with (
+        finished.edited("fairgat/report/tables/hyperparameters.py"),
+        finished.edited("workflow_scripts/costs.py"),
+    ):
         planned = finished.planned()
     jobs = {line for line in planned if line.startswith(("Train", "Render", "Add"))}
     assert jobs == {"Render the table hyperparameters", "Add up what the training cost"}
 
 
 def test_more_cells_and_splits_add_their_runs_alone(finished):
-    grids = {"fairgat": {"grid": {"alpha_chi_max": [0.5, 0.25]}}, "edits": {"grid": {"threshold": [0.5, 0.4]}}}
+    grids = {
+        "fairgat": {"grid": {"alpha_chi_max": [0.5, 0.25]}},
+        "edits": {"grid": {"threshold": [0.5, 0.4]}},
+    }
     planned = finished.planned("--config", f"methods={grids}", "splits={'count': 3}")
-    trained = [line.partition(", split ") for line in planned if line.startswith("Train ")]
-    assert {cell for line, _, split in trained if split != "2" for cell in re.findall(r"(\S+) \((\S+)\)", line)} == {
+    trained = [
+        line.partition(", split ") for line in planned if line.startswith("Train ")
+    ]
+    assert {
+        cell
+        for line, _, split in trained
+        if split != "2"
+        for cell in re.findall(r"(\S+) \((\S+)\)", line)
+    } == {
         ("fairgat", "alpha_chi_max~0.25/eta~0.75"),
         ("fairgat", "alpha_chi_max~0.25/eta~1.0"),
         ("edits", "threshold~0.4"),
     }
     assert ("Train gat (default) on demo-social", ", split ", "2") in trained
     debiased = [line for line in planned if line.startswith("Debias ")]
-    assert len(debiased) == 1 and debiased[0].endswith("split 2")  # one debiasing for all thresholds
+    assert len(debiased) == 1 and debiased[0].endswith(
+        "split 2"
+    )  # one debiasing for all thresholds
 
 
 def test_settings_run_again_what_reads_them(finished):
@@ -100,16 +148,23 @@ def test_settings_run_again_what_reads_them(finished):
     assert any(line.startswith("Debias ") for line in planned)
     trained = [line for line in planned if line.startswith("Train ")]
     assert any(line.startswith("Train gat ") for line in trained)
-    assert all(" on demo-social" in line for line in trained)  # theory_every: node classification alone
+    assert all(
+        " on demo-social" in line for line in trained
+    )  # theory_every: node classification alone
 
 
 def test_a_part_can_be_run_alone(fresh):
     def trained(*arguments):
         return [line for line in fresh.planned(*arguments) if line.startswith("Train ")]
 
-    chosen = trained("--config", "only_datasets=demo-social", "only_methods=gat,fairgat")
+    chosen = trained(
+        "--config", "only_datasets=demo-social", "only_methods=gat,fairgat"
+    )
     assert chosen
-    assert all(" on demo-social" in line and line.split()[1] in ("gat", "fairgat") for line in chosen)
+    assert all(
+        " on demo-social" in line and line.split()[1] in ("gat", "fairgat")
+        for line in chosen
+    )
     links = trained("--", f"{RESULTS}/tables/link_prediction.md")
     assert {line.split()[1] for line in links} == {"gat", "fairdrop", "fairgat"}
     assert all(" on demo-citation" in line for line in links)
@@ -125,10 +180,15 @@ def test_the_papers_whole_experiment_is_planned(fresh):
     ("setting", "message"),
     [
         ("only_method=gat", "only_method: unknown key; did you mean 'only_methods'?"),
-        ("methods={'gat': {'settings': {'etta': 1}}}", "methods.gat.settings.etta: unknown key"),
+        (
+            "methods={'gat': {'settings': {'etta': 1}}}",
+            "methods.gat.settings.etta: unknown key",
+        ),
     ],
 )
-def test_a_wrong_configuration_is_explained_before_anything_runs(fresh, setting, message):
+def test_a_wrong_configuration_is_explained_before_anything_runs(
+    fresh, setting, message
+):
     run = fresh.snakemake("--config", setting)
     assert run.returncode != 0
     assert message in run.stdout
@@ -147,7 +207,9 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
     page = (finished.results / "report.html").read_text(encoding="utf-8")
     assert not re.search(r"<(script|link|img)[^>]+(src|href)=[\"']?(https?:)?//", page)
     assert re.search(r"\d+ runs: \d+ methods", page) and "System Message" not in page
-    assert re.search(r"data:image/svg\+xml;base64,[\\n \w+/=]{5000}", page)  # the picture of the workflow
+    assert re.search(
+        r"data:image/svg\+xml;base64,[\\n \w+/=]{5000}", page
+    )  # the picture of the workflow
     results = json.loads(re.search(r"var results = (\{.*\});", page)[1])
     for table in TABLES:
         for form in ("html", "md", "tex", "csv"):
@@ -155,7 +217,13 @@ def test_the_report_is_one_page_that_needs_no_network(finished):
 
 
 def test_provenance_keeps_the_mirrors_folder_to_itself(finished, tmp_path):
-    run = finished.snakemake("--config", f"data_mirror={tmp_path}", "--force", "--", f"{RESULTS}/provenance.json")
+    run = finished.snakemake(
+        "--config",
+        f"data_mirror={tmp_path}",
+        "--force",
+        "--",
+        f"{RESULTS}/provenance.json",
+    )
     assert run.returncode == 0, run.stdout[-5000:]
     command = json.loads((finished.results / "provenance.json").read_text())["command"]
     assert "--config data_mirror=FOLDER" in command and str(tmp_path) not in command
@@ -174,7 +242,9 @@ def test_a_run_can_be_published(finished):
 
 
 def test_a_run_ends_with_the_tables_that_it_made(finished):
-    run = finished.snakemake("--forcerun", "table", "--", f"{RESULTS}/tables/comparison.md", overlays=(DEMO,))
+    run = finished.snakemake(
+        "--forcerun", "table", "--", f"{RESULTS}/tables/comparison.md", overlays=(DEMO,)
+    )
     assert run.returncode == 0
     assert "Train " not in run.stdout
     said = run.stdout.split("Tables (as Markdown")[1].splitlines()

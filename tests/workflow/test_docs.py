@@ -33,11 +33,20 @@ def follow(text, folder):
             path.write_text(before[: heading.end()] + content + before[heading.end() :])
         elif language == "console":
             for command in re.findall(r"^\$ (.*)$", content, re.MULTILINE):
-                run = subprocess.run(command, shell=True, cwd=folder, env=environment, capture_output=True, text=True)
+                run = subprocess.run(
+                    command,
+                    shell=True,
+                    cwd=folder,
+                    env=environment,
+                    capture_output=True,
+                    text=True,
+                )
                 assert run.returncode == 0, f"{command}\n{run.stdout}\n{run.stderr}"
                 said += run.stdout
         else:
-            raise AssertionError(f"the test cannot follow a block of {language} without file=, insert= or $")
+            raise AssertionError(
+                f"the test cannot follow a block of {language} without file=, insert= or $"
+            )
     return said
 
 
@@ -58,7 +67,10 @@ def test_ones_own_data(fresh):
     """From two CSV files to the table, by the page's commands; `make` uses the environment that the tests have."""
     folder = fresh.folder
     page = (folder / "docs/own.md").read_text()
-    said = follow(page.replace("$ make own", f"$ make --old-file=env VENV={sys.prefix} own"), folder)
+    said = follow(
+        page.replace("$ make own", f"$ make --old-file=env VENV={sys.prefix} own"),
+        folder,
+    )
     ((_, read),) = _by_data_set(said)
     counts = dict(re.findall(r"^  (\S+) +(.*)$", read, re.M))
     assert (counts["nodes"], counts["groups"]) == ("300", "3")
@@ -69,7 +81,9 @@ def test_ones_own_data(fresh):
 
 def test_adding_a_data_set(fresh):
     pytest.importorskip("torch_geometric")
-    said = follow(section(fresh.folder / "docs/extending.md", "Add a data set"), fresh.folder)
+    said = follow(
+        section(fresh.folder / "docs/extending.md", "Add a data set"), fresh.folder
+    )
     ((_, read),) = _by_data_set(said)
     counts = dict(re.findall(r"^  (\S+) +(.*)$", read, re.M))
     assert (counts["groups"], counts["edges"]) == ("3", "120")
@@ -79,7 +93,10 @@ def test_adding_a_data_set(fresh):
 def test_comparing_a_method_with_gat(finished):
     """On the demo's two splits, where GAT and FairGAT are trained."""
     pytest.importorskip("torch_geometric")
-    page = section(finished.folder / "docs/extending.md", "Compare your method with GAT on your data")
+    page = section(
+        finished.folder / "docs/extending.md",
+        "Compare your method with GAT on your data",
+    )
     follow(page.replace("count: 10", "count: 2"), finished.folder)
     run = "by-hand/runs/node_classification/demo-social/sage/unit_length~True/split-0/run.json"
     assert json.loads((finished.folder / run).read_text())["method"] == "sage"
@@ -89,28 +106,52 @@ def test_comparing_a_method_with_gat(finished):
 
 
 def test_adding_a_table(finished):
-    follow(section(finished.folder / "docs/extending.md", "Add a table"), finished.folder)
-    assert re.search(r"\| FairGAT +\| +\d+ \|", (finished.results / "tables/best_epoch.md").read_text())
+    follow(
+        section(finished.folder / "docs/extending.md", "Add a table"), finished.folder
+    )
+    assert re.search(
+        r"\| FairGAT +\| +\d+ \|",
+        (finished.results / "tables/best_epoch.md").read_text(),
+    )
 
 
 def test_adding_a_measure(finished):
     """Into the table and the explorer; nothing is chosen by it, and nothing trains again."""
-    trained = {path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")}
-    follow(section(finished.folder / "docs/extending.md", "Add a measure"), finished.folder)
-    assert trained == {path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")}
-    lines = [line for line in (finished.results / "tables/comparison.md").read_text().splitlines() if "|" in line]
+    trained = {
+        path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")
+    }
+    follow(
+        section(finished.folder / "docs/extending.md", "Add a measure"), finished.folder
+    )
+    assert trained == {
+        path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")
+    }
+    lines = [
+        line
+        for line in (finished.results / "tables/comparison.md").read_text().splitlines()
+        if "|" in line
+    ]
     header, *rows = [[cell.strip() for cell in line.split("|")] for line in lines]
     place = header.index("Balanced accuracy (%)")
     assert len([row[place] for row in rows if re.match(r"\**\d", row[place])]) > 2
-    assert "Balanced accuracy (%), higher is better" in (finished.results / "explore.html").read_text()
+    assert (
+        "Balanced accuracy (%), higher is better"
+        in (finished.results / "explore.html").read_text()
+    )
     (chosen,) = finished.results.rglob("demo-social/nifty/selection.json")
-    assert json.loads(chosen.read_text())["fairness"] == ["statistical_parity", "equal_opportunity"]
+    assert json.loads(chosen.read_text())["fairness"] == [
+        "statistical_parity",
+        "equal_opportunity",
+    ]
 
 
 def test_the_layer_in_a_model_of_ones_own(fresh):
     pytest.importorskip("torch_geometric")
     said = follow((fresh.folder / "docs/layer.md").read_text(), fresh.folder)
-    assert re.search(r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+", said)
+    assert re.search(
+        r"'accuracy': 0\.[5-9]\d+, 'statistical_parity': 0\.\d+, 'equal_opportunity': 0\.\d+",
+        said,
+    )
 
 
 @pytest.mark.slow
@@ -118,6 +159,12 @@ def test_walking_through_the_workflow(finished):
     """What Snakemake is asked for on the page is planned, the rest done."""
     text = (finished.folder / "docs/workflow.md").read_text()
     commands = dict.fromkeys(re.findall(r"^\$ (.*)$", text, re.MULTILINE))
-    planned = [re.sub(r"^snakemake", "snakemake -n", command.partition(" | ")[0]) for command in commands]
+    planned = [
+        re.sub(r"^snakemake", "snakemake -n", command.partition(" | ")[0])
+        for command in commands
+    ]
     assert len(planned) > 5
-    follow("\n".join(f"```console\n$ {command}\n```" for command in planned), finished.folder)
+    follow(
+        "\n".join(f"```console\n$ {command}\n```" for command in planned),
+        finished.folder,
+    )

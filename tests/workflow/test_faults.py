@@ -27,8 +27,22 @@ class Small(Workflow):
     """The workflow on one data set, two cells and a few epochs."""
 
     def start(self, *arguments: str, cores: int = 1, **options) -> subprocess.Popen:
-        command = [sys.executable, "-m", "snakemake", "--cores", str(cores), "--max-jobs-per-timespan", "100/1s"]
-        settings = ["--config", f"results_dir={RESULTS}", "--configfile", DEMO, str(OVERLAY)]
+        command = [
+            sys.executable,
+            "-m",
+            "snakemake",
+            "--cores",
+            str(cores),
+            "--max-jobs-per-timespan",
+            "100/1s",
+        ]
+        settings = [
+            "--config",
+            f"results_dir={RESULTS}",
+            "--configfile",
+            DEMO,
+            str(OVERLAY),
+        ]
         return subprocess.Popen(
             [*command, *arguments, *settings, "--", TABLE],
             cwd=self.folder,
@@ -52,15 +66,23 @@ class Small(Workflow):
     def shown(self) -> list[bytes]:
         """The table, and the summary that has every digit."""
         return [
-            (self.folder / path).read_bytes() for path in (TABLE, f"{RESULTS}/summary/node_classification/cells.csv")
+            (self.folder / path).read_bytes()
+            for path in (TABLE, f"{RESULTS}/summary/node_classification/cells.csv")
         ]
 
     def output(self, cell: str) -> Path:
-        return self.folder / f"{RESULTS}/runs/node_classification/demo-social/{cell}/split-0/run.json"
+        return (
+            self.folder
+            / f"{RESULTS}/runs/node_classification/demo-social/{cell}/split-0/run.json"
+        )
 
     def made(self) -> dict[str, int]:
         """The cells that are trained, and when."""
-        return {cell: self.output(cell).stat().st_mtime_ns for cell in CELLS if self.output(cell).exists()}
+        return {
+            cell: self.output(cell).stat().st_mtime_ns
+            for cell in CELLS
+            if self.output(cell).exists()
+        }
 
     def undo_training(self) -> None:
         """Go back to where the graph and the split are there and nothing is trained."""
@@ -73,7 +95,9 @@ def training(run: subprocess.Popen) -> list[psutil.Process]:
     found = []
     for process in psutil.Process(run.pid).children(recursive=True):
         try:
-            if process.name().startswith("python") and "".join(process.cmdline()[-1:]).endswith("train.py"):
+            if process.name().startswith("python") and "".join(
+                process.cmdline()[-1:]
+            ).endswith("train.py"):
                 found.append(process)
         except psutil.NoSuchProcess:
             continue
@@ -89,7 +113,9 @@ def second_cell(run: subprocess.Popen) -> None:
 @pytest.fixture(scope="module")
 def whole(demo, tmp_path_factory) -> tuple[Small, list[bytes]]:
     """A run on one core in a copy of the demo, whose kernels are compiled, and what it shows."""
-    small = Small(shutil.copytree(demo.folder, tmp_path_factory.mktemp("faults") / "repository"))
+    small = Small(
+        shutil.copytree(demo.folder, tmp_path_factory.mktemp("faults") / "repository")
+    )
     status, said = small.run()
     assert status == 0, said[-5000:]
     return small, small.shown()
@@ -99,7 +125,9 @@ def whole(demo, tmp_path_factory) -> tuple[Small, list[bytes]]:
 def small(whole) -> Iterator[Small]:
     """That run, to disturb and to finish: it then shows what it showed."""
     small, shown = whole
-    shutil.rmtree(small.folder / ".snakemake/locks", ignore_errors=True)  # where another test failed half-way
+    shutil.rmtree(
+        small.folder / ".snakemake/locks", ignore_errors=True
+    )  # where another test failed half-way
     yield small
     assert small.shown() == shown
 
@@ -110,7 +138,10 @@ def test_jobs_and_runs_that_are_killed(small):
     until(lambda: training(run))[0].kill()
     said, _ = run.communicate(timeout=300)
     assert run.returncode != 0
-    assert f"see {RESULTS}/logs/train/node_classification/demo-social/" in said.partition("Failed:")[2]
+    assert (
+        f"see {RESULTS}/logs/train/node_classification/demo-social/"
+        in said.partition("Failed:")[2]
+    )
     before = small.made()
     assert len(before) == 1  # the other cell did not stop with it
 
@@ -130,7 +161,9 @@ def test_jobs_and_runs_that_are_killed(small):
 def test_ctrl_c(small):
     """The terminal sends it to Snakemake and to its jobs alike."""
     small.undo_training()
-    handler = signal.signal(signal.SIGINT, signal.default_int_handler)  # what runs in the background may ignore it
+    handler = signal.signal(
+        signal.SIGINT, signal.default_int_handler
+    )  # what runs in the background may ignore it
     run = small.start(start_new_session=True)
     signal.signal(signal.SIGINT, handler)
     second_cell(run)
@@ -142,7 +175,9 @@ def test_ctrl_c(small):
     assert "Traceback" not in said
     stopped = small.made()  # the first cell's files may have landed meanwhile
     small.finish()  # no --unlock
-    assert before.items() <= stopped.items() <= small.made().items()  # nothing half-written
+    assert (
+        before.items() <= stopped.items() <= small.made().items()
+    )  # nothing half-written
 
 
 def test_two_runs_in_one_directory(small):
@@ -162,7 +197,9 @@ def test_files_that_cannot_be_written_or_read(small):
     small.undo_training()
     # No file may grow beyond 1 kB while the workflow's own few records are there: as on a full disk, writes fail.
     limit = 1024
-    status, said = small.run(preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    status, said = small.run(
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
+    )
     assert status != 0
     assert not small.made()
     assert not list(small.folder.glob(f"{RESULTS}/runs/**/*.tmp"))

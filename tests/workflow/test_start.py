@@ -30,7 +30,9 @@ fairgat:
 
 def test_a_copied_checkout_has_nothing_to_do(demo, tmp_path):
     """Copied as `cp -r` does it, with new times for everything."""
-    folder = shutil.copytree(demo.folder, tmp_path / "copy", copy_function=shutil.copyfile)
+    folder = shutil.copytree(
+        demo.folder, tmp_path / "copy", copy_function=shutil.copyfile
+    )
     (folder / "workflow_scripts/train.py").touch()
     run = Workflow(folder).snakemake("-n")
     assert run.returncode == 0
@@ -39,7 +41,10 @@ def test_a_copied_checkout_has_nothing_to_do(demo, tmp_path):
 
 def test_another_content_runs_again_and_another_time_alone_does_not(finished):
     """As `git checkout` and `touch` leave it, and as `cp -p` and rsync do."""
-    for path in [*finished.folder.glob("fairgat/**/*.py"), *finished.folder.glob("workflow_scripts/*.py")]:
+    for path in [
+        *finished.folder.glob("fairgat/**/*.py"),
+        *finished.folder.glob("workflow_scripts/*.py"),
+    ]:
         path.touch()
     assert not finished.planned()
     module = finished.folder / "fairgat/methods/gat.py"
@@ -50,8 +55,15 @@ def test_another_content_runs_again_and_another_time_alone_does_not(finished):
 
 def test_what_snakemake_would_pass_over_is_refused(demo):
     twice = demo.snakemake("-n", "--configfile", "configs/own.yaml")
-    assert twice.returncode != 0 and f"Write: --configfile {DEMO} configs/own.yaml" in twice.stdout
-    old = demo.snakemake("-n", "--", f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0/metrics.json")
+    assert (
+        twice.returncode != 0
+        and f"Write: --configfile {DEMO} configs/own.yaml" in twice.stdout
+    )
+    old = demo.snakemake(
+        "-n",
+        "--",
+        f"{RESULTS}/runs/node_classification/demo-social/gat/default/split-0/metrics.json",
+    )
     assert old.returncode != 0 and "Ask for run.json" in old.stdout
 
 
@@ -61,7 +73,10 @@ def test_an_error_in_the_code_of_a_finished_run_is_said_in_a_dry_run(finished, p
     module.write_text(module.read_text() + "\nx = (\n")
     run = finished.snakemake("-n")
     assert run.returncode != 0
-    assert f"{module.name}" in run.stdout and f"line {len(module.read_text().splitlines())}" in run.stdout
+    assert (
+        f"{module.name}" in run.stdout
+        and f"line {len(module.read_text().splitlines())}" in run.stdout
+    )
     assert "Nothing to be done" not in run.stdout and "Traceback" not in run.stdout
 
 
@@ -72,14 +87,20 @@ def test_scores_that_were_cut_off_make_no_table(finished):
     means = ("--", f"{RESULTS}/summary/node_classification/cells.csv")
     run = finished.snakemake(*means)
     assert run.returncode != 0
-    assert f"{RESULTS}/runs/node_classification/demo-social/gat/runs.csv lacks the end of gat" in run.stdout
+    assert (
+        f"{RESULTS}/runs/node_classification/demo-social/gat/runs.csv lacks the end of gat"
+        in run.stdout
+    )
     shard.unlink()  # as it says
     assert finished.snakemake(*means).returncode == 0
     assert shard.read_text() == "".join(lines)
 
 
 def test_from_another_folder_with_the_report(finished, tmp_path):
-    start, demo = ("-s", str(finished.folder / "Snakefile")), (str(finished.folder / DEMO),)
+    start, demo = (
+        ("-s", str(finished.folder / "Snakefile")),
+        (str(finished.folder / DEMO),),
+    )
     run = Workflow(tmp_path).snakemake(*start, "-n", "-q", "rules", overlays=demo)
     assert run.returncode == 0 and "train" in run.stdout, run.stdout
     folder = tmp_path / "elsewhere"
@@ -95,7 +116,9 @@ def test_as_a_module_of_another_workflow(fresh, tmp_path):
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "mine.yaml").write_text(SETTINGS)
-    (folder / "Snakefile").write_text(OTHER.format(snakefile=f'"{fresh.folder / "Snakefile"}"'))
+    (folder / "Snakefile").write_text(
+        OTHER.format(snakefile=f'"{fresh.folder / "Snakefile"}"')
+    )
     run = Workflow(folder).snakemake(overlays=())
     assert run.returncode == 0, run.stdout
     assert (folder / "counts.json").exists()
@@ -108,13 +131,28 @@ def test_as_a_module_out_of_a_repository(fresh, tmp_path):
     """Git takes a folder of this machine for GitHub."""
     hub = tmp_path / "hub/someone/fairgat"
     shutil.copytree(fresh.folder, hub)
-    git = ["git", "-C", str(hub), "-c", "user.name=someone", "-c", "user.email=someone@example.org"]
-    for command in (["init", "-q"], ["add", "-A"], ["commit", "-q", "-m", "Everything"], ["tag", "v1"]):
+    git = [
+        "git",
+        "-C",
+        str(hub),
+        "-c",
+        "user.name=someone",
+        "-c",
+        "user.email=someone@example.org",
+    ]
+    for command in (
+        ["init", "-q"],
+        ["add", "-A"],
+        ["commit", "-q", "-m", "Everything"],
+        ["tag", "v1"],
+    ):
         subprocess.run([*git, *command], check=True, capture_output=True)
     folder = tmp_path / "other"
     folder.mkdir()
     (folder / "mine.yaml").write_text(SETTINGS)
-    (folder / "Snakefile").write_text(OTHER.format(snakefile='github("someone/fairgat", path="Snakefile", tag="v1")'))
+    (folder / "Snakefile").write_text(
+        OTHER.format(snakefile='github("someone/fairgat", path="Snakefile", tag="v1")')
+    )
     run = Workflow(folder).snakemake(
         overlays=(),
         GIT_CONFIG_COUNT="1",

@@ -59,7 +59,9 @@ class Options(Model):
     def _possible(self, info: ValidationInfo) -> "Options":
         if (name := (info.context or {}).get("name")) in NAMES:
             if more := sorted(self.model_fields_set - {"scaling"}):
-                raise ValueError(f"{name} is as it was published and takes only `scaling`, not {', '.join(more)}")
+                raise ValueError(
+                    f"{name} is as it was published and takes only `scaling`, not {', '.join(more)}"
+                )
         elif (most := _edge_chances(self).max()) > 1:
             raise ValueError(
                 f"with these homophilies, {self.nodes} nodes have at most {self.degree / most:.1f} neighbours on "
@@ -76,14 +78,24 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     """Draw the graph: syn-1 and syn-2 from the authors' seed, whatever the experiment's, others by `seed` and name."""
     if name in NAMES:
         random = np.random.RandomState(_SEED)
-        return _draw(random, random.choice(4, _NODES, p=_SHARES[name]), np.array(_EDGES[name]), options)
+        return _draw(
+            random,
+            random.choice(4, _NODES, p=_SHARES[name]),
+            np.array(_EDGES[name]),
+            options,
+        )
     random = np.random.RandomState(np.random.MT19937([seed, zlib.crc32(name.encode())]))
     ends = np.rint(np.cumsum(_shares(options)) * options.nodes).astype(int)
     kinds = np.searchsorted(ends, random.permutation(options.nodes), side="right")
     return _draw(random, kinds, _edge_chances(options), options)
 
 
-def _draw(random: np.random.RandomState, kinds: np.ndarray, chances: np.ndarray, options: Options) -> Graph:
+def _draw(
+    random: np.random.RandomState,
+    kinds: np.ndarray,
+    chances: np.ndarray,
+    options: Options,
+) -> Graph:
     """Draw features and edges of nodes of `kinds` (N,), numbered 2 s + y, in the order of the authors' code.
 
     `chances` (4, 4) are the probabilities of an edge by the kinds of its ends.
@@ -91,15 +103,28 @@ def _draw(random: np.random.RandomState, kinds: np.ndarray, chances: np.ndarray,
     nodes = len(kinds)
     sensitive, labels = np.divmod(kinds, 2)
     noise = [random.normal(size=(nodes, _WIDTH)) for _ in range(2)]
-    mean = [np.where(values == 0, _MEAN, -_MEAN)[:, None] for values in (labels, sensitive)]
-    features = np.concatenate([m + np.sqrt(_VARIANCE) * x for m, x in zip(mean, noise, strict=True)], axis=1)
+    mean = [
+        np.where(values == 0, _MEAN, -_MEAN)[:, None] for values in (labels, sensitive)
+    ]
+    features = np.concatenate(
+        [m + np.sqrt(_VARIANCE) * x for m, x in zip(mean, noise, strict=True)], axis=1
+    )
     later = [  # node by node, in memory for one row: the same numbers as all pairs at once
-        u + 1 + np.flatnonzero(random.rand(nodes - u - 1) < chances[kinds[u], kinds[u + 1 :]]) for u in range(nodes)
+        u
+        + 1
+        + np.flatnonzero(random.rand(nodes - u - 1) < chances[kinds[u], kinds[u + 1 :]])
+        for u in range(nodes)
     ]
     source = np.repeat(np.arange(nodes), [len(targets) for targets in later])
     edges = symmetrise(np.stack([source, np.concatenate(later)]), nodes)
     groups = ({"group": "0"}, {"group": "1"})
-    return Graph(scaled(features, options.scaling), labels.astype(np.int64), sensitive.astype(np.int64), edges, groups)
+    return Graph(
+        scaled(features, options.scaling),
+        labels.astype(np.int64),
+        sensitive.astype(np.int64),
+        edges,
+        groups,
+    )
 
 
 def _shares(options: Options) -> np.ndarray:
@@ -116,12 +141,24 @@ def _edge_chances(options: Options) -> np.ndarray:
     edges with both is then a root of a quadratic.
     """
     sensitive, labels = np.divmod(np.arange(4), 2)
-    pair = 2 * (sensitive[:, None] == sensitive) + (labels[:, None] == labels)  # (4, 4): both differ, ..., both same
+    pair = 2 * (sensitive[:, None] == sensitive) + (
+        labels[:, None] == labels
+    )  # (4, 4): both differ, ..., both same
     sizes = _shares(options) * options.nodes
-    pairs = np.bincount(pair.ravel(), (np.outer(sizes, sizes) - np.diag(sizes)).ravel() / 2)
+    pairs = np.bincount(
+        pair.ravel(), (np.outer(sizes, sizes) - np.diag(sizes)).ravel() / 2
+    )
     odds = pairs[3] * pairs[0] / (pairs[1] * pairs[2])
     group, label = options.group_homophily, options.label_homophily
     linear = 1 + (odds - 1) * (group + label)
-    both = 2 * odds * group * label / (linear + np.sqrt(linear**2 - 4 * odds * (odds - 1) * group * label))
-    edges = np.array([1 - group - label + both, label - both, group - both, both])  # as shares of all edges
+    both = (
+        2
+        * odds
+        * group
+        * label
+        / (linear + np.sqrt(linear**2 - 4 * odds * (odds - 1) * group * label))
+    )
+    edges = np.array(
+        [1 - group - label + both, label - both, group - both, both]
+    )  # as shares of all edges
     return (edges * (options.nodes * options.degree / 2) / pairs)[pair]

@@ -18,11 +18,23 @@ from fairgat.data.source import File, Scaling, github
 from fairgat.data.table import Table
 
 NAMES = ONLY = ("reed98", "amherst41", "johns-hopkins55")
-_REPOSITORY = ("CUAI/Non-Homophily-Benchmarks", "af14a88470d30b1dadd3803d911dfc1064bcf172")
+_REPOSITORY = (
+    "CUAI/Non-Homophily-Benchmarks",
+    "af14a88470d30b1dadd3803d911dfc1064bcf172",
+)
 _FILES = {  # each with its SHA-256
-    "reed98": ("Reed98.mat", "d12ec74dc8c6e237385975b976c3709555a83629a1260be693fb688e3446070e"),
-    "amherst41": ("Amherst41.mat", "3108e4b2edb01be05c5a61147583a40e61012820fff7eebe621dd26018caaf00"),
-    "johns-hopkins55": ("Johns Hopkins55.mat", "fc7243bf257155df03afbc397ab34b5f8eb8e75f40cd1603398e207a033ef50f"),
+    "reed98": (
+        "Reed98.mat",
+        "d12ec74dc8c6e237385975b976c3709555a83629a1260be693fb688e3446070e",
+    ),
+    "amherst41": (
+        "Amherst41.mat",
+        "3108e4b2edb01be05c5a61147583a40e61012820fff7eebe621dd26018caaf00",
+    ),
+    "johns-hopkins55": (
+        "Johns Hopkins55.mat",
+        "fc7243bf257155df03afbc397ab34b5f8eb8e75f40cd1603398e207a033ef50f",
+    ),
 }
 _COLUMNS = ("status", "gender", "major", "second major", "dorm", "year", "high school")
 
@@ -34,7 +46,13 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     file, checksum = _FILES[name]
-    return [File(f"facebook100/{file}", github(*_REPOSITORY, f"data/facebook100/{quote(file)}"), checksum)]
+    return [
+        File(
+            f"facebook100/{file}",
+            github(*_REPOSITORY, f"data/facebook100/{quote(file)}"),
+            checksum,
+        )
+    ]
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
@@ -43,10 +61,21 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
     file = files(name, options)[0].basename
     content = loadmat(folder / file, variable_names=["A", "local_info"])
-    people = pd.DataFrame(content["local_info"].astype(object), columns=list(_COLUMNS)).replace(0, None)
+    people = pd.DataFrame(
+        content["local_info"].astype(object), columns=list(_COLUMNS)
+    ).replace(0, None)
     categories = tuple(column for column in _COLUMNS if column != "gender")
     roles = Roles(
-        sensitive=("gender",), categories=categories, fill="zero", drop=("unknown_groups",), scaling=options.scaling
+        sensitive=("gender",),
+        categories=categories,
+        fill="zero",
+        drop=("unknown_groups",),
+        scaling=options.scaling,
     )
-    nodes, pairs = Table(people, file), np.stack(content["A"].nonzero(), axis=1).astype(np.int64)
-    return own.assemble(roles, nodes, Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"}))
+    nodes, pairs = (
+        Table(people, file),
+        np.stack(content["A"].nonzero(), axis=1).astype(np.int64),
+    )
+    return own.assemble(
+        roles, nodes, Edges(pairs, nodes.where, {"edge_columns": "the matrix 'A'"})
+    )

@@ -14,7 +14,9 @@ from fairgat.data.source import File, Scaling, github, scaled
 
 NAMES = ONLY = ("cora", "citeseer", "pubmed")
 _REPOSITORY = ("kimiyoung/planetoid", "af6abf468a772cc055bec88c52e4d6f51b7c37e3")
-_SHA256 = yaml.safe_load((Path(__file__).parent / "planetoid.yaml").read_text(encoding="utf-8"))
+_SHA256 = yaml.safe_load(
+    (Path(__file__).parent / "planetoid.yaml").read_text(encoding="utf-8")
+)
 
 
 class Options(Model):
@@ -24,7 +26,11 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     return [
-        File(f"planetoid/ind.{name}.{part}", github(*_REPOSITORY, f"data/ind.{name}.{part}"), checksum)
+        File(
+            f"planetoid/ind.{name}.{part}",
+            github(*_REPOSITORY, f"data/ind.{name}.{part}"),
+            checksum,
+        )
         for part, checksum in _SHA256[name].items()
     ]
 
@@ -45,8 +51,12 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     features[:first], classes[:first] = allx, ally
     features[order], classes[order] = tx, ty
     neighbours = _unpickle(path["graph"])
-    source = np.repeat(np.array(list(neighbours)), [len(ends) for ends in neighbours.values()])
-    target = np.concatenate([np.array(ends, dtype=np.int64) for ends in neighbours.values()])
+    source = np.repeat(
+        np.array(list(neighbours)), [len(ends) for ends in neighbours.values()]
+    )
+    target = np.concatenate(
+        [np.array(ends, dtype=np.int64) for ends in neighbours.values()]
+    )
     labels = classes.argmax(axis=1).astype(np.int64)
     return Graph(
         features=scaled(features, options.scaling),

@@ -34,8 +34,14 @@ class Options(Model):
 
 def files(name: str, options: Options) -> list[File]:
     return [
-        File(f"pokec-graph/{file}", github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"), _SHA256[file])
-        for file in (f"{_STEM[name]}_{part}.npy" for part in ("edges", "labels", "sens"))
+        File(
+            f"pokec-graph/{file}",
+            github(*_REPOSITORY, f"dataset/pokec_dataset/{file}"),
+            _SHA256[file],
+        )
+        for file in (
+            f"{_STEM[name]}_{part}.npy" for part in ("edges", "labels", "sens")
+        )
     ]
 
 
@@ -49,7 +55,9 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     return Graph(scaled(features, options.scaling), labels, sensitive, edges, regions)
 
 
-def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> np.ndarray:
+def structural_features(
+    edge_index: np.ndarray, num_nodes: int, count: int
+) -> np.ndarray:
     """Compute the (N, count + 1) leading eigenvectors of D^-1/2 A D^-1/2, times sqrt N, and the log degree.
 
     The same graph gives the same numbers: the iteration starts from a fixed vector, and each eigenvector takes the sign
@@ -64,11 +72,18 @@ def structural_features(edge_index: np.ndarray, num_nodes: int, count: int) -> n
 
     degree = np.bincount(edge_index[0], minlength=num_nodes).astype(np.float64)
     root = 1 / np.sqrt(np.maximum(degree, 1))
-    matrix = csr_array((root[edge_index[0]] * root[edge_index[1]], tuple(edge_index)), shape=(num_nodes, num_nodes))
+    matrix = csr_array(
+        (root[edge_index[0]] * root[edge_index[1]], tuple(edge_index)),
+        shape=(num_nodes, num_nodes),
+    )
     start = np.random.default_rng(0).normal(size=num_nodes)
-    with threadpool_limits(1, "blas"):  # the last digits depend on the number of threads
+    with threadpool_limits(
+        1, "blas"
+    ):  # the last digits depend on the number of threads
         values, vectors = eigsh(matrix, k=count, which="LA", v0=start)
     vectors = vectors[:, np.argsort(-values, kind="stable")]
     largest = np.abs(vectors).argmax(axis=0)
     vectors *= np.sign(vectors[largest, np.arange(count)])
-    return np.column_stack([vectors * np.sqrt(num_nodes), np.log(np.maximum(degree, 1))])
+    return np.column_stack(
+        [vectors * np.sqrt(num_nodes), np.log(np.maximum(degree, 1))]
+    )

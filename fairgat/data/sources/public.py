@@ -40,14 +40,22 @@ class Options(tables.Options):
     def _completed(cls, given: dict[str, Any], info: ValidationInfo) -> dict[str, Any]:
         table = given.get("table") or (info.context or {}).get("name")
         if table not in ENTRIES:
-            raise ValueError(f"say which table it is: `table` is one of {', '.join(ENTRIES)}")
+            raise ValueError(
+                f"say which table it is: `table` is one of {', '.join(ENTRIES)}"
+            )
         entry = dict(ENTRIES[table])
         if "sensitive" in given:
             entry.pop("groups", None)  # of another attribute
         left_out = [*entry.get("exclude", ()), *_listed(given.get("exclude", ()))]
         sensitive = _listed(given.get("sensitive", ()))
         kept = [name for name in dict.fromkeys(left_out) if name not in sensitive]
-        return {"drop": ["self_loops"], **entry, **given, "exclude": kept, "table": table}
+        return {
+            "drop": ["self_loops"],
+            **entry,
+            **given,
+            "exclude": kept,
+            "table": table,
+        }
 
 
 def _listed(names: Any) -> list[Any]:
@@ -61,7 +69,11 @@ def files(name: str, options: Options) -> list[File]:
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     nodes, *edges = (folder / file.basename for file in files(name, options))
     table = tables.read_nodes(nodes, options)
-    listed = tables.read_edges(edges[0], options, table) if edges else _similar(table, options)
+    listed = (
+        tables.read_edges(edges[0], options, table)
+        if edges
+        else _similar(table, options)
+    )
     return own.assemble(options, table, listed)
 
 
@@ -88,9 +100,13 @@ def similar_pairs(records: np.ndarray, share: float) -> np.ndarray:
     from scipy.spatial.distance import cdist
 
     tree = KDTree(records)
-    nearest = tree.query(records, k=2)[0][:, 1]  # the first is the row itself, or one like it
+    nearest = tree.query(records, k=2)[0][
+        :, 1
+    ]  # the first is the row itself, or one like it
     reach = (1 + nearest) / share - 1
-    near = tree.query_ball_point(records, reach * (1 + 1e-9) + 1e-9)  # rather too many: similarities decide
+    near = tree.query_ball_point(
+        records, reach * (1 + 1e-9) + 1e-9
+    )  # rather too many: similarities decide
     pairs = []
     for row, others in enumerate(near):
         others = np.setdiff1d(others, row)

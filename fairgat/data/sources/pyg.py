@@ -43,11 +43,19 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
     where = options.path.where
     data = _data(folder / files(name, options)[0].basename, where)
     if "x" not in data and data.num_nodes is None:
-        raise DataError(f"{where}: the Data has neither 'x' nor 'num_nodes', which say how many nodes there are")
+        raise DataError(
+            f"{where}: the Data has neither 'x' nor 'num_nodes', which say how many nodes there are"
+        )
     x = _array(data, "x", where) if "x" in data else np.zeros((data.num_nodes, 0))
     if x.ndim != 2 or x.dtype.kind not in "fiub":
-        raise DataError(f"{where}: features must be an (N, F) matrix; the Data's 'x' has shape {x.shape} of {x.dtype}")
-    columns = {key: _column(data, key, len(x), where) for key, role in options.roles().items() if role != "exclude"}
+        raise DataError(
+            f"{where}: features must be an (N, F) matrix; the Data's 'x' has shape {x.shape} of {x.dtype}"
+        )
+    columns = {
+        key: _column(data, key, len(x), where)
+        for key, role in options.roles().items()
+        if role != "exclude"
+    }
     nodes = Table(pd.DataFrame(columns), where, "node {}")
     return own.assemble(options, nodes, _edges(data, options, len(x)), x)
 
@@ -56,14 +64,33 @@ def _edges(data: Any, options: Options, count: int) -> Edges:
     import pandas as pd
 
     where, edges = options.path.where, _array(data, "edge_index", options.path.where)
-    if edges.ndim != 2 or len(edges) != 2 or (edges.size and edges.dtype.kind not in "iu"):
-        raise DataError(f"{where}: 'edge_index' must be (2, E) whole numbers, got {edges.dtype} of shape {edges.shape}")
+    if (
+        edges.ndim != 2
+        or len(edges) != 2
+        or (edges.size and edges.dtype.kind not in "iu")
+    ):
+        raise DataError(
+            f"{where}: 'edge_index' must be (2, E) whole numbers, got {edges.dtype} of shape {edges.shape}"
+        )
     frame = pd.DataFrame(edges.T, columns=["source", "target"])
-    given = {"edge_weight", "edge_attr"}.intersection(data.keys()) | {*filter(None, [options.path.weight])}
+    given = {"edge_weight", "edge_attr"}.intersection(data.keys()) | {
+        *filter(None, [options.path.weight])
+    }
     for name in sorted(given - {*options.path.exclude}):
-        frame[name] = _column(data, name, len(frame), where) if name == options.path.weight else 0  # has no role
-    listed, path = Table(frame, where, "edge {}"), options.path.model_copy(update={"exclude": ()})
-    return joined(options, listed, ("source", "target"), path, lambda ends: ends.where(ends.between(0, count - 1), -1))
+        frame[name] = (
+            _column(data, name, len(frame), where) if name == options.path.weight else 0
+        )  # has no role
+    listed, path = (
+        Table(frame, where, "edge {}"),
+        options.path.model_copy(update={"exclude": ()}),
+    )
+    return joined(
+        options,
+        listed,
+        ("source", "target"),
+        path,
+        lambda ends: ends.where(ends.between(0, count - 1), -1),
+    )
 
 
 def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
@@ -71,13 +98,21 @@ def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
     values = _array(data, name, where)
     values = values.reshape(-1) if values.shape == (count, 1) else values
     if values.shape != (count,):
-        raise DataError(f"{where}: the Data's {name!r} must be {count} numbers, got shape {values.shape}")
+        raise DataError(
+            f"{where}: the Data's {name!r} must be {count} numbers, got shape {values.shape}"
+        )
     if values.dtype.kind != "f":
         return values
     there = ~np.isnan(values)
-    if not there.any() or not np.isfinite(values[there]).all() or (values[there] % 1).any():
+    if (
+        not there.any()
+        or not np.isfinite(values[there]).all()
+        or (values[there] % 1).any()
+    ):
         return values
-    whole = np.full(count, None, dtype=object)  # a missing one stays missing, and the others whole
+    whole = np.full(
+        count, None, dtype=object
+    )  # a missing one stays missing, and the others whole
     whole[there] = values[there].astype(np.int64)
     return whole.astype(np.int64) if there.all() else whole
 
@@ -85,7 +120,9 @@ def _column(data: Any, name: str, count: int, where: str) -> np.ndarray:
 def _array(data: Any, name: str, where: str) -> np.ndarray:
     value = data.get(name)
     if value is None:
-        raise DataError(f"{where}: the Data has no {name!r}; it has {', '.join(sorted(data.keys()))}")
+        raise DataError(
+            f"{where}: the Data has no {name!r}; it has {', '.join(sorted(data.keys()))}"
+        )
     try:
         return value.detach().cpu().numpy()
     except (AttributeError, TypeError):  # a list; a sparse tensor; bfloat16
@@ -102,11 +139,15 @@ def _data(path: Path, where: str) -> Any:
         from torch_geometric.data.data import DataEdgeAttr, DataTensorAttr
         from torch_geometric.data.storage import GlobalStorage
     except ImportError:
-        raise DataError(f"{where}: reading it needs PyTorch Geometric: pip install torch_geometric") from None
+        raise DataError(
+            f"{where}: reading it needs PyTorch Geometric: pip install torch_geometric"
+        ) from None
     import torch
 
     try:
-        with torch.serialization.safe_globals([Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]):
+        with torch.serialization.safe_globals(
+            [Data, DataEdgeAttr, DataTensorAttr, GlobalStorage]
+        ):
             data = torch.load(path, map_location="cpu", weights_only=True)
     except Exception as error:  # what unpicklers, zipfile and the system raise
         first = (str(error) or type(error).__name__).splitlines()[0]
@@ -115,5 +156,7 @@ def _data(path: Path, where: str) -> Any:
             "torch.from_numpy a tensor of an array"
         ) from None
     if not isinstance(data, Data):
-        raise DataError(f"{where} must hold a torch_geometric.data.Data, got {type(data).__name__}")
+        raise DataError(
+            f"{where} must hold a torch_geometric.data.Data, got {type(data).__name__}"
+        )
     return data

@@ -40,7 +40,9 @@ class Options(Roles):
     def _two_names(self) -> "Options":
         names = [file.basename for file in files("", self)]
         if len(set(names)) < len(names):  # they come to lie in one folder
-            raise ValueError(f"both files are called {names[0]}: give one of them another `file`")
+            raise ValueError(
+                f"both files are called {names[0]}: give one of them another `file`"
+            )
         return self
 
 
@@ -57,7 +59,9 @@ def asked(name: str, kind: str, given: OwnFile) -> File:
     ours = f"{name}/{kind}{suffix}"
     if given.url is None:
         return File(ours, local=Path(given.where))
-    return File(given.file or ours, url=given.url, sha256=given.sha256, blob=given.git_blob)
+    return File(
+        given.file or ours, url=given.url, sha256=given.sha256, blob=given.git_blob
+    )
 
 
 def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
@@ -68,7 +72,12 @@ def load(name: str, folder: Path, options: Options, seed: int) -> Graph:
 
 def read_nodes(path: Path, options: Options) -> Table:
     """Read the nodes' table, ids, label, categories and (without `bins`) sensitive attributes as texts."""
-    texts = {options.id, options.label, *options.categories, *(() if options.bins else options.sensitive)}
+    texts = {
+        options.id,
+        options.label,
+        *options.categories,
+        *(() if options.bins else options.sensitive),
+    }
     return read(path, options.nodes, filter(None, texts))
 
 
@@ -80,7 +89,10 @@ def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
     table = read(path, written)
     ends = _ends(table, written)
     find = row_finder(nodes, options.id)
-    if written.read.get("header", 0) is not None and (find(pd.Series(ends, dtype=object)) >= 0).all():
+    if (
+        written.read.get("header", 0) is not None
+        and (find(pd.Series(ends, dtype=object)) >= 0).all()
+    ):
         raise DataError(
             f"{table.where}: its first line names two nodes: a file without a header has `read: {{header: null}}`"
         )
@@ -89,7 +101,9 @@ def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
     unknown = "which is no row of the nodes: rows are counted from 0"
     edges = joined(options, table, ends, written, find, unknown)
     if edges.pairs.min(initial=1) > 0:
-        said = f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
+        said = (
+            f"{edges.facts['first_edge']}; no edge names row 0: rows are counted from 0"
+        )
         return replace(edges, facts={**edges.facts, "first_edge": said})
     return edges
 

@@ -58,7 +58,9 @@ class Debias(Model):
     """A cell whose threshold gives the graph more than this many times its edges is not trained."""
 
 
-Progress = Callable[[int, dict[str, float]], None]  # called with the round and its losses
+Progress = Callable[
+    [int, dict[str, float]], None
+]  # called with the round and its losses
 
 
 class Debiasing:
@@ -80,13 +82,21 @@ class Debiasing:
         self.settings = settings
         self.train = torch.from_numpy(train)
         features = torch.from_numpy(graph.features)
-        self.x = features / features.norm(dim=0).clamp_min(torch.finfo(features.dtype).tiny)
+        self.x = features / features.norm(dim=0).clamp_min(
+            torch.finfo(features.dtype).tiny
+        )
         positive = torch.from_numpy(graph.sensitive)[self.train] > 0
         # mean over group 1 minus mean over group 0, as weights of the training nodes
-        self.contrast = torch.where(positive, 1 / positive.sum(), -1 / (~positive).sum())
+        self.contrast = torch.where(
+            positive, 1 / positive.sum(), -1 / (~positive).sum()
+        )
         self.scale = torch.ones(graph.num_features, requires_grad=True)
         self.critic = torch.nn.Linear(3 * graph.num_features, 1)
-        options = {"lr": settings.learning_rate, "eps": 1e-4, "weight_decay": settings.weight_decay}
+        options = {
+            "lr": settings.learning_rate,
+            "eps": 1e-4,
+            "weight_decay": settings.weight_decay,
+        }
         self.scale_optimizer = torch.optim.RMSprop([self.scale], **options)
         self.critic_optimizer = torch.optim.RMSprop(self.critic.parameters(), **options)
         n = graph.num_nodes
@@ -103,12 +113,19 @@ class Debiasing:
         with threadpool_limits(torch.get_num_threads(), "blas"):
             one_hop = self.adjacency @ self.x.numpy()
             two_hops = self.adjacency @ one_hop
-        self.one_hop, self.two_hops = torch.from_numpy(one_hop), torch.from_numpy(two_hops)
+        self.one_hop, self.two_hops = (
+            torch.from_numpy(one_hop),
+            torch.from_numpy(two_hops),
+        )
 
     def round(self, number: int) -> dict[str, float]:
         """Do one round, `optimize` of the authors' `model.py`; returns the critic's distance."""
         settings = self.settings
-        rate = settings.learning_rate if number <= settings.late_after else settings.late_learning_rate
+        rate = (
+            settings.learning_rate
+            if number <= settings.late_after
+            else settings.late_learning_rate
+        )
         for optimizer in (self.scale_optimizer, self.critic_optimizer):
             optimizer.param_groups[0]["lr"] = rate
         self.feature_step()
@@ -133,12 +150,20 @@ class Debiasing:
     def feature_step(self) -> None:
         """min over s of feature_weight ||X s - X|| + distance."""
         settings = self.settings
-        loss = settings.feature_weight * (self.x * self.scale - self.x).norm() + self.distance(self.dropped())
+        loss = settings.feature_weight * (
+            self.x * self.scale - self.x
+        ).norm() + self.distance(self.dropped())
         self.scale_optimizer.zero_grad()
         loss.backward()
         self.scale_optimizer.step()
-        with torch.no_grad():  # the authors' proximal step keeps the first learning rate
-            self.scale.copy_(torch.nn.functional.softshrink(self.scale, settings.feature_l1 * settings.learning_rate))
+        with (
+            torch.no_grad()
+        ):  # the authors' proximal step keeps the first learning rate
+            self.scale.copy_(
+                torch.nn.functional.softshrink(
+                    self.scale, settings.feature_l1 * settings.learning_rate
+                )
+            )
 
     def structure_step(self, rate: float) -> None:
         """min over Ã of ||Ã - A||² + structure_weight distance; clamped to [0, 1] and symmetrised.
@@ -156,11 +181,20 @@ class Debiasing:
             a = self.x @ w1 + self.one_hop @ w2
         number = np.float32
         launch(
-            kernels.structure_step, self.rowptr, self.graph.edge_index[1],
-            u.numpy(), a.numpy(), v.numpy(), b.numpy(),
-            number(settings.structure_weight), number(settings.momentum), number(rate),
-            number(settings.structure_l1 * settings.learning_rate), self.adjacency, self.velocity,
-        )  # fmt: skip
+            kernels.structure_step,
+            self.rowptr,
+            self.graph.edge_index[1],
+            u.numpy(),
+            a.numpy(),
+            v.numpy(),
+            b.numpy(),
+            number(settings.structure_weight),
+            number(settings.momentum),
+            number(rate),
+            number(settings.structure_l1 * settings.learning_rate),
+            self.adjacency,
+            self.velocity,
+        )
         launch(kernels.symmetrise, self.adjacency)
 
     def critic_step(self) -> float:
@@ -183,14 +217,18 @@ class Debiasing:
         self.adjacency[source, target] = 0
         np.fill_diagonal(self.adjacency, 0)
         limit = int(self.settings.max_density_factor * len(weakening))
-        bits = self.adjacency.view(np.uint32)  # of non-negative floats: in the same order as the values
+        bits = self.adjacency.view(
+            np.uint32
+        )  # of non-negative floats: in the same order as the values
         counts = kernels.histogram(bits)
         counts[0] = 0  # no gain
         at_least = counts[::-1].cumsum()[::-1]
         first = max(1, int((at_least > limit).sum()))
         pairs = np.empty((2, at_least[first]), dtype=np.int32)
         kernels.collect(bits, first, *pairs)
-        floor = np.array([first << kernels.BIN_BITS], dtype=np.uint32).view(np.float32)[0]
+        floor = np.array([first << kernels.BIN_BITS], dtype=np.uint32).view(np.float32)[
+            0
+        ]
         return Debiased(
             scale=self.scale.detach().numpy(),
             weakening=weakening,
@@ -203,7 +241,13 @@ class Debiasing:
         )
 
 
-def debias(graph: Graph, train: np.ndarray, settings: Debias, seed: int, progress: Progress | None = None) -> Debiased:
+def debias(
+    graph: Graph,
+    train: np.ndarray,
+    settings: Debias,
+    seed: int,
+    progress: Progress | None = None,
+) -> Debiased:
     """Debias a graph for one split.
 
     Memory: two (N, N) float32 matrices.

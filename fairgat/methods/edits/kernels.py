@@ -7,7 +7,9 @@ from fairgat.nn.parallel import OPTIONS, compiled
 
 TILE = 64
 MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have
-BIN_BITS = 12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
+BIN_BITS = (
+    12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
+)
 
 # `contract` only: operations that may be reordered are reordered differently in the cache (fairgat/nn/kernels.py).
 _options = {**OPTIONS, "fastmath": {"contract"}}
@@ -15,12 +17,18 @@ _jit, _parallel = compiled(**_options), compiled(parallel=True, **_options)
 
 
 @_parallel
-def structure_step(rowptr, column, u, a, v, b, weight, momentum, rate, shrink, adjacency, velocity):
+def structure_step(
+    rowptr, column, u, a, v, b, weight, momentum, rate, shrink, adjacency, velocity
+):
     """Take one step of SGD with momentum, soft-thresholded and clamped to [0, 1].
 
     The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of each row and on the diagonal.
     """
-    zero, one, two = adjacency.dtype.type(0), adjacency.dtype.type(1), adjacency.dtype.type(2)
+    zero, one, two = (
+        adjacency.dtype.type(0),
+        adjacency.dtype.type(1),
+        adjacency.dtype.type(2),
+    )
     for i in prange(len(adjacency)):
         row, speed = adjacency[i], velocity[i]
         p, q = weight * u[i], weight * v[i]

@@ -26,7 +26,9 @@ class NodeClassification(NodeMethod):
     needs_debiased = True
 
     @classmethod
-    def prepare(cls, graph: Graph, settings: Settings, debiased: str | Path | None) -> Graph:
+    def prepare(
+        cls, graph: Graph, settings: Settings, debiased: str | Path | None
+    ) -> Graph:
         """Make the debiased graph at the cell's threshold.
 
         Raises:
@@ -36,8 +38,12 @@ class NodeClassification(NodeMethod):
         """
         graph.require_two_groups("EDITS")
         if debiased is None:
-            raise DataError("EDITS trains on a debiased graph, and none was given; the rule `debias` makes it")
+            raise DataError(
+                "EDITS trains on a debiased graph, and none was given; the rule `debias` makes it"
+            )
         try:
-            return Debiased.load(debiased).apply(graph, settings.threshold, settings.dropped_features)
+            return Debiased.load(debiased).apply(
+                graph, settings.threshold, settings.dropped_features
+            )
         except CellCalledOff as error:
             raise CellCalledOff(f"threshold~{settings.threshold}: {error}") from None

@@ -44,7 +44,9 @@ class Debiased:
         """
         arrays = load_npz(path)
         if set(arrays) != set(cls.__dataclass_fields__):
-            raise DataError(f"{path} is not a debiased graph: it holds {', '.join(sorted(arrays)) or 'nothing'}")
+            raise DataError(
+                f"{path} is not a debiased graph: it holds {', '.join(sorted(arrays)) or 'nothing'}"
+            )
         return cls(**arrays)
 
     def changes(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
@@ -58,7 +60,9 @@ class Debiased:
         edges = len(removed) - removed.sum() + added.sum()
         if threshold * self.highest < self.floor or edges > self.limit:
             # One short clause: tables join it with the cells that it stops.
-            raise CellCalledOff(f"debiased graph denser than max_density_factor allows: more than {self.limit} edges")
+            raise CellCalledOff(
+                f"debiased graph denser than max_density_factor allows: more than {self.limit} edges"
+            )
         return added, removed
 
     def apply(self, graph: Graph, threshold: float, dropped_features: int) -> Graph:
@@ -70,10 +74,17 @@ class Debiased:
         """
         source, target = graph.edge_index
         edges = graph.edge_index[:, source < target]
-        if edges.shape[1] != len(self.weakening) or graph.num_features != len(self.scale):
-            raise DataError("the debiased edges belong to another graph; delete results/data/debiased and run again")
+        if edges.shape[1] != len(self.weakening) or graph.num_features != len(
+            self.scale
+        ):
+            raise DataError(
+                "the debiased edges belong to another graph; delete results/data/debiased and run again"
+            )
         added, removed = self.changes(threshold)
-        edges = symmetrise(np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1), graph.num_nodes)
+        edges = symmetrise(
+            np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1),
+            graph.num_nodes,
+        )
         features = graph.features[:, self.kept_features(dropped_features)]
         return replace(graph, features=np.ascontiguousarray(features), edge_index=edges)
 

@@ -17,7 +17,12 @@ from fairgat.scores.paired import REFERENCE
 READS = ("account", "selection")
 TASK = "node_classification"
 
-COLOURS = {"mixing": "#0072B2", "label_selection": "#E69F00", "rest": "#CC79A7", "nonlinearity": "#BBBBBB"}
+COLOURS = {
+    "mixing": "#0072B2",
+    "label_selection": "#E69F00",
+    "rest": "#CC79A7",
+    "nonlinearity": "#BBBBBB",
+}
 _HATCHES = {"mixing": "", "label_selection": "////", "rest": "....", "nonlinearity": ""}
 WORDS = {
     "mixing": "mixing: attention between the groups",
@@ -37,13 +42,19 @@ def draw(settings: Settings, files: Files) -> Figure:
     GAT's largest gap is drawn, less all others.
     """
     accounts = read(files, settings)
-    datasets = [each for each in settings.datasets if each.name in set(accounts["dataset"])]
-    methods = [each for each in settings.methods if each.name in set(accounts["method"])]
+    datasets = [
+        each for each in settings.datasets if each.name in set(accounts["dataset"])
+    ]
+    methods = [
+        each for each in settings.methods if each.name in set(accounts["method"])
+    ]
     means = _in_deviations(accounts)
     lines = max(1, -(-len(datasets) // _SIDE_BY_SIDE))
     columns = max(1, -(-len(datasets) // lines))
     height = max(1.3, 0.45 + 0.17 * len(methods))
-    figure, axes = style.grid(len(_OVER) * lines, columns, height, sharex=True, sharey=True)
+    figure, axes = style.grid(
+        len(_OVER) * lines, columns, height, sharex=True, sharey=True
+    )
     for (place, dataset), (row, over) in product(enumerate(datasets), enumerate(_OVER)):
         line, column = divmod(place, columns)
         ax = axes[line * len(_OVER) + row][column]
@@ -67,11 +78,21 @@ def draw(settings: Settings, files: Files) -> Figure:
 
 def _legend(figure: Figure) -> None:
     patches = [
-        Patch(facecolor=COLOURS[part], hatch=_HATCHES[part], label=words, edgecolor="black", linewidth=0.4)
+        Patch(
+            facecolor=COLOURS[part],
+            hatch=_HATCHES[part],
+            label=words,
+            edgecolor="black",
+            linewidth=0.4,
+        )
         for part, words in WORDS.items()
     ]
-    gap = style.sign("gap: their sum", color="black", marker="D", markerfacecolor="white")
-    figure.legend(handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False)
+    gap = style.sign(
+        "gap: their sum", color="black", marker="D", markerfacecolor="white"
+    )
+    figure.legend(
+        handles=[*patches, gap], loc="outside lower center", ncols=2, frameon=False
+    )
 
 
 def _in_deviations(accounts: pd.DataFrame) -> pd.DataFrame:
@@ -90,7 +111,11 @@ def _largest(means: pd.DataFrame, over: str, dataset: str) -> pd.DataFrame:
     mine = means.loc[over, dataset].dropna()
     if mine.empty:
         return mine.droplevel("group")
-    base = mine.loc[REFERENCE] if REFERENCE in mine.index else mine.groupby(level="group").mean()
+    base = (
+        mine.loc[REFERENCE]
+        if REFERENCE in mine.index
+        else mine.groupby(level="group").mean()
+    )
     group = base["gap"].abs().idxmax()
     return mine.xs(group, level="group") * np.sign(base.loc[group, "gap"])
 
@@ -105,16 +130,35 @@ def _panel(ax: Axes, methods: list[Method], parts: pd.DataFrame) -> None:
             widths = side * (side * parts[part]).clip(lower=0).to_numpy()
             (drawn,) = np.nonzero(np.nan_to_num(widths))
             ax.barh(
-                drawn, widths[drawn], left=ends[side][drawn], height=0.75, color=COLOURS[part], hatch=_HATCHES[part],
-                edgecolor="black", linewidth=0.4,
-            )  # fmt: skip
+                drawn,
+                widths[drawn],
+                left=ends[side][drawn],
+                height=0.75,
+                color=COLOURS[part],
+                hatch=_HATCHES[part],
+                edgecolor="black",
+                linewidth=0.4,
+            )
             ends[side] += np.nan_to_num(widths)
     ax.axvline(0, color="black", linewidth=0.8)
-    ax.plot(parts["gap"], np.arange(len(parts)), "D", color="black", markerfacecolor="white", markersize=4, zorder=3)
+    ax.plot(
+        parts["gap"],
+        np.arange(len(parts)),
+        "D",
+        color="black",
+        markerfacecolor="white",
+        markersize=4,
+        zorder=3,
+    )
     for place, (end, gap) in enumerate(zip(ends[1], parts["gap"], strict=True)):
         if np.isfinite(gap):
-            ax.text(end, place, f"  {gap:.2f} ".replace("-", "−"), va="center", fontsize=7)
+            ax.text(
+                end, place, f"  {gap:.2f} ".replace("-", "−"), va="center", fontsize=7
+            )
     style.rows(ax, [style.plain(method.title) for method in methods])
     # Panels share their limits: room for the printed gaps, too.
-    low, high = min(ax.get_xlim()[0], 1.1 * ends[-1].min()), max(ax.get_xlim()[1], 1.25 * ends[1].max())
+    low, high = (
+        min(ax.get_xlim()[0], 1.1 * ends[-1].min()),
+        max(ax.get_xlim()[1], 1.25 * ends[1].max()),
+    )
     ax.set_xlim(low, high)

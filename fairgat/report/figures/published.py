@@ -35,24 +35,47 @@ def draw(settings: Settings, files: Files) -> Figure:
     figure, axes = style.grid(max(1, (len(panels) + 1) // 2), 2, 3.0 if panels else 0.5)
     for ax, (title, rows) in zip(figure.axes, panels.items(), strict=False):
         for line in rows.itertuples():
-            _point(ax, line, looks.get(line.method) or style.Look(line.method, style.GREY, "o"))
+            _point(
+                ax,
+                line,
+                looks.get(line.method) or style.Look(line.method, style.GREY, "o"),
+            )
         ax.set_title(title, loc="left")
         _square(ax)
     for ax in figure.axes[len(panels) :]:
         ax.set_axis_off()
     if not panels:
-        axes[0][0].text(0, 0.5, "No published number has a counterpart in this run.", transform=axes[0][0].transAxes)
+        axes[0][0].text(
+            0,
+            0.5,
+            "No published number has a counterpart in this run.",
+            transform=axes[0][0].transAxes,
+        )
     shown = [look for method, look in looks.items() if method in set(frame["method"])]
     title = "Each published mean against ours, with their standard deviations: on the line they are equal"
-    style.legend(figure, shown, [style.sign(what, **sign) for what, sign in _SIGNS.items()], title)
+    style.legend(
+        figure,
+        shown,
+        [style.sign(what, **sign) for what, sign in _SIGNS.items()],
+        title,
+    )
     return figure
 
 
 def _square(ax: Axes) -> None:
     """Give both axes the same ends, and draw the line on which paper and ours are equal."""
-    low, high = min(ax.get_xlim()[0], ax.get_ylim()[0]), max(ax.get_xlim()[1], ax.get_ylim()[1])
+    low, high = (
+        min(ax.get_xlim()[0], ax.get_ylim()[0]),
+        max(ax.get_xlim()[1], ax.get_ylim()[1]),
+    )
     ax.plot([low, high], [low, high], color="#999999", linewidth=0.8, zorder=1)
-    ax.set(xlim=(low, high), ylim=(low, high), xlabel="paper", ylabel="ours", aspect="equal")
+    ax.set(
+        xlim=(low, high),
+        ylim=(low, high),
+        xlabel="paper",
+        ylabel="ours",
+        aspect="equal",
+    )
 
 
 def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
@@ -60,7 +83,10 @@ def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
     task_of = frame["table"].str.split("+").str[0].map(TASK_OF_RESULTS)
     panels = {}
     for task, is_utility in product(TASKS, (True, False)):
-        rows = frame[(task_of == task) & (frame["metric"].isin(measures.names(task, "utility")) == is_utility)]
+        rows = frame[
+            (task_of == task)
+            & (frame["metric"].isin(measures.names(task, "utility")) == is_utility)
+        ]
         if rows.empty:
             continue
         title = f"{TASKS[task].title}: {measures.utility(task) if is_utility else 'fairness measures'} (%)"
@@ -74,9 +100,22 @@ def _panels(frame: pd.DataFrame) -> dict[str, pd.DataFrame]:
 def _point(ax: Axes, line: Any, look: style.Look) -> None:
     """Draw a number with its deviations, by its verdict."""
     if line.verdict not in (labels.AGREES, labels.UNDECIDED):
-        ax.plot(line.paper_mean, line.mean, "o", color=look.colour, fillstyle="none", markersize=8.5)
+        ax.plot(
+            line.paper_mean,
+            line.mean,
+            "o",
+            color=look.colour,
+            fillstyle="none",
+            markersize=8.5,
+        )
     ax.errorbar(
-        line.paper_mean, line.mean, xerr=line.paper_std, yerr=0 if pd.isna(line.std) else line.std,
-        fmt=look.marker, color=look.colour, elinewidth=0.6, alpha=0.85,
+        line.paper_mean,
+        line.mean,
+        xerr=line.paper_std,
+        yerr=0 if pd.isna(line.std) else line.std,
+        fmt=look.marker,
+        color=look.colour,
+        elinewidth=0.6,
+        alpha=0.85,
         fillstyle="none" if line.verdict == labels.UNDECIDED else "full",
-    )  # fmt: skip
+    )

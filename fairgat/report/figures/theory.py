@@ -13,19 +13,38 @@ TASK = "node_classification"
 def draw(settings: Settings, files: Files) -> Figure:
     """Draw for each layer and method the mean bounds over the mean disparity: printed, corrected, sharp."""
     looks = style.looks(settings.method_titles)
-    means = read(files["theory"]).groupby(["dataset", "method", "layer"]).mean(numeric_only=True)
+    means = (
+        read(files["theory"])
+        .groupby(["dataset", "method", "layer"])
+        .mean(numeric_only=True)
+    )
     means = means[means["delta_out"] > 0]
-    printed, corrected, sharp = (means[column("bound", form)] / means["delta_out"] for form in ("printed", "", "sharp"))
-    figure, axes = style.panels(settings.dataset_titles, ["bound"], columns=1, height=2.0)
+    printed, corrected, sharp = (
+        means[column("bound", form)] / means["delta_out"]
+        for form in ("printed", "", "sharp")
+    )
+    figure, axes = style.panels(
+        settings.dataset_titles, ["bound"], columns=1, height=2.0
+    )
     for (dataset, _), ax in axes.items():
         for place, (method, look) in enumerate(looks.items()):
             shift = 0.7 * (place + 0.5) / len(looks) - 0.35
             for number, layer in enumerate(LAYERS):
                 key, x = (dataset, method, layer), number + shift
                 if key in means.index:
-                    ax.vlines(x, sharp[key], printed[key], color=look.colour, linewidth=0.8)
-                    ax.plot([x, x], [sharp[key], printed[key]], "_", color=look.colour, markersize=6)
-                    ax.plot(x, corrected[key], look.marker, color=look.colour, markersize=4)
+                    ax.vlines(
+                        x, sharp[key], printed[key], color=look.colour, linewidth=0.8
+                    )
+                    ax.plot(
+                        [x, x],
+                        [sharp[key], printed[key]],
+                        "_",
+                        color=look.colour,
+                        markersize=6,
+                    )
+                    ax.plot(
+                        x, corrected[key], look.marker, color=look.colour, markersize=4
+                    )
         style.zero(ax, at=1)
         ax.set_yscale("log")
         ax.set_xticks(range(len(LAYERS)), list(LAYERS.values()))

@@ -21,13 +21,26 @@ def draw(settings: Settings, files: Files) -> Figure:
     Where a few cells leave the others little room, these are drawn once more from closer.
     """
     utility = measures.find(measures.utility(settings.task))
-    shown = [each for each in measures.of_task(settings.task, "shown") if each != utility]
-    looks, blocks = style.looks(settings.method_titles), _blocks(settings, _cells(settings, files), utility.name)
+    shown = [
+        each for each in measures.of_task(settings.task, "shown") if each != utility
+    ]
+    looks, blocks = (
+        style.looks(settings.method_titles),
+        _blocks(settings, _cells(settings, files), utility.name),
+    )
     titles, height = {title: title for title in blocks}, 1.9 if len(shown) > 2 else 2.4
-    figure, axes = style.panels(titles, [each.name for each in shown], columns=3, height=height)
+    figure, axes = style.panels(
+        titles, [each.name for each in shown], columns=3, height=height
+    )
     for (title, name), ax in axes.items():
         for method, look in looks.items():
-            _points(ax, blocks[title][blocks[title]["method"] == method], measures.find(name), utility, look)
+            _points(
+                ax,
+                blocks[title][blocks[title]["method"] == method],
+                measures.find(name),
+                utility,
+                look,
+            )
         ax.margins(0.08, 0.12)  # room for the large markers
         ax.set(xlabel=style.label(name), ylabel=style.label(utility.name))
     where = "right" if all(each.better == "higher" for each in shown) else "left"
@@ -38,7 +51,9 @@ def draw(settings: Settings, files: Files) -> Figure:
     return figure
 
 
-def _blocks(settings: Settings, cells: pd.DataFrame, utility: str) -> dict[str, pd.DataFrame]:
+def _blocks(
+    settings: Settings, cells: pd.DataFrame, utility: str
+) -> dict[str, pd.DataFrame]:
     """Part the cells by data set, and take a closer look where there is a crowd; by title."""
     blocks = {}
     for dataset, title in settings.dataset_titles.items():
@@ -52,24 +67,61 @@ def _blocks(settings: Settings, cells: pd.DataFrame, utility: str) -> dict[str, 
 def _cells(settings: Settings, files: Files) -> pd.DataFrame:
     """The test means of each cell that finished on every split: a column for each measure, and `selected`."""
     selections = inputs.selections(files, settings)
-    failed = {(*pair, run["cell"]) for pair, selection in selections.items() for run in selection["failed"]}
+    failed = {
+        (*pair, run["cell"])
+        for pair, selection in selections.items()
+        for run in selection["failed"]
+    }
     selected = {(*pair, selection["winner"]) for pair, selection in selections.items()}
     rows = under(read(*files["cells"]), *settings.protocols).query("part == 'test'")
     rows = rows[rows["method"].isin(settings.rows)]
-    means = rows.pivot_table(index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False)
+    means = rows.pivot_table(
+        index=["dataset", "method", "cell"], columns="metric", values="mean", sort=False
+    )
     means = means[~means.index.isin(failed)]
     return means.assign(selected=means.index.isin(selected)).reset_index()
 
 
-def _points(ax: Axes, cells: pd.DataFrame, measure: Measure, utility: Measure, look: style.Look) -> None:
+def _points(
+    ax: Axes, cells: pd.DataFrame, measure: Measure, utility: Measure, look: style.Look
+) -> None:
     """Draw the cells of a method; none where the measure is missing."""
     if measure.name not in cells or cells[measure.name].isna().all():
         return
-    x, y = (each.unit.factor * cells[each.name].to_numpy() for each in (measure, utility))
-    front, chosen = pareto(-x if measure.better == "higher" else x, y), cells["selected"].to_numpy()
-    ax.plot(x[front], y[front], look.line, color=look.colour, linewidth=0.9, alpha=0.7, drawstyle="steps-post")
-    ax.plot(x, y, look.marker, color=look.colour, markerfacecolor="none", markersize=4, alpha=0.8)
-    ax.plot(x[chosen], y[chosen], look.marker, color=look.colour, markersize=7, markeredgecolor="white", zorder=3)
+    x, y = (
+        each.unit.factor * cells[each.name].to_numpy() for each in (measure, utility)
+    )
+    front, chosen = (
+        pareto(-x if measure.better == "higher" else x, y),
+        cells["selected"].to_numpy(),
+    )
+    ax.plot(
+        x[front],
+        y[front],
+        look.line,
+        color=look.colour,
+        linewidth=0.9,
+        alpha=0.7,
+        drawstyle="steps-post",
+    )
+    ax.plot(
+        x,
+        y,
+        look.marker,
+        color=look.colour,
+        markerfacecolor="none",
+        markersize=4,
+        alpha=0.8,
+    )
+    ax.plot(
+        x[chosen],
+        y[chosen],
+        look.marker,
+        color=look.colour,
+        markersize=7,
+        markeredgecolor="white",
+        zorder=3,
+    )
 
 
 def pareto(cost: np.ndarray, gain: np.ndarray) -> np.ndarray:

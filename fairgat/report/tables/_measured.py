@@ -35,16 +35,26 @@ def panel(
         for number, method in enumerate([] if dataset.reason else settings.methods):
             if (dataset.name, method.name) not in asked:
                 continue
-            mine, mark = measured[(measured["dataset"] == dataset.name) & (measured["method"] == method.name)], ""
+            mine, mark = (
+                measured[
+                    (measured["dataset"] == dataset.name)
+                    & (measured["method"] == method.name)
+                ],
+                "",
+            )
             if mine.empty:
                 why = "no cell was selected, or the theory does not cover its network"
-                mark = notes.mark(f"{method.title} on {dataset.title}: not measured ({why}).")
+                mark = notes.mark(
+                    f"{method.title} on {dataset.title}: not measured ({why})."
+                )
             made = [[DASH] * len(header)] if mine.empty else lines(mine)
             rows += titled(Cell(method.title, mark=mark), made, number)
         blocks.append(Block(dataset.title, rows, dataset.reason or ""))
     columns = ["Data set", "Method", *header]
     align = "l" * left + "r" * (len(columns) - left)
-    return Panel("multirow", columns, blocks, title, (text,) if text else (), align=align)
+    return Panel(
+        "multirow", columns, blocks, title, (text,) if text else (), align=align
+    )
 
 
 def number(value: float, decimals: int | None = None, sign: bool = False) -> Text:
@@ -57,7 +67,9 @@ def number(value: float, decimals: int | None = None, sign: bool = False) -> Tex
     return Math(text, f"${text}$") if sign else text
 
 
-def spread(values: pd.Series, ddof: int, decimals: int | None = None, sign: bool = False) -> Cell:
+def spread(
+    values: pd.Series, ddof: int, decimals: int | None = None, sign: bool = False
+) -> Cell:
     """A mean and its standard deviation over the splits, with as many decimals as each other."""
     mean, std = number(values.mean(), decimals, sign), values.std(ddof=ddof)
     places = len(str(mean).partition(".")[2])

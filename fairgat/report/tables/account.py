@@ -25,7 +25,13 @@ DECIDED = {
     "means": "means within labels",
     "remainder": "remainder",
 }
-DECISIONS = ("accuracy", "statistical_parity", "parity_labels", "parity_errors", "equal_opportunity")
+DECISIONS = (
+    "accuracy",
+    "statistical_parity",
+    "parity_labels",
+    "parity_errors",
+    "equal_opportunity",
+)
 LAYERS = {"conv1": "attention 1", "conv2": "attention 2"}
 _OTHERS: dict[str, Text] = {
     "spread": "spread",
@@ -40,32 +46,57 @@ def read(files: Files, settings: Settings) -> pd.DataFrame:
     Raises:
         DataError: a file is missing, cut off or damaged.
     """
-    frame = frames.read(*files["account"], columns=("dataset", "method", "cell", "layer"))
-    chosen = {pair: entry["winner"] for pair, entry in inputs.selections(files, settings).items()}
-    kept = [chosen.get((row.dataset, row.method)) == row.cell for row in frame.itertuples()]
+    frame = frames.read(
+        *files["account"], columns=("dataset", "method", "cell", "layer")
+    )
+    chosen = {
+        pair: entry["winner"]
+        for pair, entry in inputs.selections(files, settings).items()
+    }
+    kept = [
+        chosen.get((row.dataset, row.method)) == row.cell for row in frame.itertuples()
+    ]
     return frame[kept]
 
 
 def build(settings: Settings, files: Files) -> Table:
     """One panel of the decisions' gaps, one of the logits', one of the layers' distances; means over the splits."""
-    accounts, asked, notes = read(files, settings), inputs.selections(files, settings), Notes()
+    accounts, asked, notes = (
+        read(files, settings),
+        inputs.selections(files, settings),
+        Notes(),
+    )
     logits = accounts[accounts["layer"] == "logit"]
 
     def decisions(mine: pd.DataFrame) -> Iterator[list[Cell]]:
         known = mine.set_index("metric")[["mean", "std"]]
-        yield [percent.score(*known.loc[name]) if name in known.index else Cell(DASH) for name in DECISIONS]
+        yield [
+            percent.score(*known.loc[name]) if name in known.index else Cell(DASH)
+            for name in DECISIONS
+        ]
 
     def parts(mine: pd.DataFrame) -> Iterator[list[Cell | Text]]:
         several = mine["group"].nunique() > 1
-        for (layer, over, group), lines in mine.groupby(["layer", "over", "group"], sort=False):
-            of = [LAYERS.get(layer), over if layer == "logit" else None, f"group {group}" if several else None]
+        for (layer, over, group), lines in mine.groupby(
+            ["layer", "over", "group"], sort=False
+        ):
+            of = [
+                LAYERS.get(layer),
+                over if layer == "logit" else None,
+                f"group {group}" if several else None,
+            ]
             yield [
                 ", ".join(filter(None, of)),
-                *(spread(lines[column], settings.ddof, 3, sign=True) for column in ("gap", *PARTS)),
+                *(
+                    spread(lines[column], settings.ddof, 3, sign=True)
+                    for column in ("gap", *PARTS)
+                ),
                 *(number(lines[column].mean(), 3) for column in _OTHERS),
             ]
 
-    def accounted(layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str) -> Panel:
+    def accounted(
+        layers: Mapping[str, str] | set[str], over: Sequence[str], title: str, text: str
+    ) -> Panel:
         lines = accounts[accounts["layer"].isin(layers) & accounts["over"].isin(over)]
         header = ["Of", "gap", *PARTS.values(), *_OTHERS.values()]
         return panel(settings, notes, asked, lines, header, parts, title, text, left=3)
@@ -74,7 +105,13 @@ def build(settings: Settings, files: Files) -> Table:
         several = mine["group"].nunique() > 1
         for (over, group), lines in mine.groupby(["over", "group"], sort=False):
             of = f"{over}, group {group}" if several else over
-            yield [of, *(spread(100 * lines[column], settings.ddof, 2, sign=True) for column in DECIDED)]
+            yield [
+                of,
+                *(
+                    spread(100 * lines[column], settings.ddof, 2, sign=True)
+                    for column in DECIDED
+                ),
+            ]
 
     return Table(
         name="account",
@@ -92,14 +129,29 @@ def build(settings: Settings, files: Files) -> Table:
         ),
         panels=[
             panel(
-                settings, notes, asked, inputs.winners(files, settings), [*map(labels.metric, DECISIONS)], decisions,
+                settings,
+                notes,
+                asked,
+                inputs.winners(files, settings),
+                [*map(labels.metric, DECISIONS)],
+                decisions,
                 "The decisions",
                 "On test. The labels' part of ΔSP is there because label 1 is more frequent in one group; without "
                 "errors it would be all of it. The errors' part is the rest (Kitagawa 1955).",
             ),
-            accounted({"logit"}, ["all", "label 1", "label 0"], "The logits", "In units of the logits."),
+            accounted(
+                {"logit"},
+                ["all", "label 1", "label 0"],
+                "The logits",
+                "In units of the logits.",
+            ),
             panel(
-                settings, notes, asked, logits, ["Of", *DECIDED.values()], decided,
+                settings,
+                notes,
+                asked,
+                logits,
+                ["Of", *DECIDED.values()],
+                decided,
                 "From the logits to the decisions",
                 "The difference between the groups' shares of positive logits, over all nodes, in points, and its "
                 "parts. That of the base rates is there because label 1 is more frequent in one group. The others are "
@@ -108,10 +160,12 @@ def build(settings: Settings, files: Files) -> Table:
                 left=3,
             ),
             accounted(
-                LAYERS, ["all"], "Layer by layer",
+                LAYERS,
+                ["all"],
+                "Layer by layer",
                 "The distance between the groups' mean representations, all parts measured along its direction.",
             ),
         ],
         notes=notes.all(),
         size="tiny",
-    )  # fmt: skip
+    )

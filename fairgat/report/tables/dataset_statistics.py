@@ -38,8 +38,16 @@ _MARKS = "✓ equal to the paper's, ✗ different, ~ different as the splits are
 
 def build(settings: Settings, files: Files) -> Table:
     """Both of the paper's tables, ours above the paper's with a mark per number; then R_chi and alpha_chi."""
-    stats, notes, with_paper = by_dataset(files["stats"]), Notes(), settings.config.compares_with_paper
-    social = [dataset for dataset in settings.datasets if TASKS[dataset.task].divides == "nodes"]
+    stats, notes, with_paper = (
+        by_dataset(files["stats"]),
+        Notes(),
+        settings.config.compares_with_paper,
+    )
+    social = [
+        dataset
+        for dataset in settings.datasets
+        if TASKS[dataset.task].divides == "nodes"
+    ]
     citation = [dataset for dataset in settings.datasets if dataset not in social]
     people, papers = _counted(social, stats), _counted(citation, stats)
     panels = [
@@ -47,7 +55,11 @@ def build(settings: Settings, files: Files) -> Table:
         _counts("Citation networks", CITATION, citation, stats, notes),
         _shares("Fair attention", people, _groups_of(people) | _limits_of(people)),
         _shares("Nodes with inter-edges", papers, _groups_of(papers)),
-        _shares("Mixing", people | papers, {(quantity,): label for quantity, label in MIXING.items()}),
+        _shares(
+            "Mixing",
+            people | papers,
+            {(quantity,): label for quantity, label in MIXING.items()},
+        ),
         _groups(people),
     ]
     return Table(
@@ -72,32 +84,58 @@ def build(settings: Settings, files: Files) -> Table:
 
 def _counted(datasets: list[Dataset], stats: Mapping[str, Any]) -> dict[str, Any]:
     """The counts of those data sets whose graph was made, by title."""
-    return {each.title: stats[each.name]["counts"] for each in datasets if each.name in stats}
+    return {
+        each.title: stats[each.name]["counts"]
+        for each in datasets
+        if each.name in stats
+    }
 
 
 def _counts(
-    title: str, quantities: Mapping[str, Text], datasets: list[Dataset], stats: Mapping[str, Any], notes: Notes
+    title: str,
+    quantities: Mapping[str, Text],
+    datasets: list[Dataset],
+    stats: Mapping[str, Any],
+    notes: Notes,
 ) -> Panel:
     """The counts of graphs of one kind, and below them the paper's."""
     blocks = []
     for dataset in datasets:
         entry = stats.get(dataset.name)
         if entry is None:
-            blocks.append(Block(dataset.title, reason=dataset.reason or "its graph was not made"))
+            blocks.append(
+                Block(dataset.title, reason=dataset.reason or "its graph was not made")
+            )
             continue
         ours, paper = entry["counts"], entry["paper"] or {}
-        mark = notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}") if entry["notes"] else ""
+        mark = (
+            notes.mark(f"{dataset.title}: {' '.join(entry['notes'])}")
+            if entry["notes"]
+            else ""
+        )
         drawn = _DRAWN if TASKS[dataset.task].divides == "edges" else ()
         # Of more than two groups they would leave out people: the last panel has all.
         apart = ("s0", "s1") if len(ours["r_chi"]) > 2 else ()
         counts = (
-            _ours(None if each in apart else ours.get(each), paper.get(each), each in drawn) for each in quantities
+            _ours(
+                None if each in apart else ours.get(each),
+                paper.get(each),
+                each in drawn,
+            )
+            for each in quantities
         )
         rows = [row(Cell("ours", mark=mark), *counts)]
         if paper:
-            rows.append(row("paper", *(paper.get(quantity, "–") for quantity in quantities)))
+            rows.append(
+                row("paper", *(paper.get(quantity, "–") for quantity in quantities))
+            )
         blocks.append(Block(dataset.title, rows))
-    return Panel("multirow", [title, "", *quantities.values()], blocks, align="ll" + "r" * len(quantities))
+    return Panel(
+        "multirow",
+        [title, "", *quantities.values()],
+        blocks,
+        align="ll" + "r" * len(quantities),
+    )
 
 
 def _ours(ours: int | None, paper: int | None, drawn: bool) -> Text:
@@ -112,19 +150,31 @@ Columns = Mapping[tuple[str, ...], Text]
 
 
 def _groups_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
-    groups = sorted({group for counts in counted.values() for group in counts["r_chi"]}, key=int)
-    return {("r_chi", group): Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$") for group in groups}
+    groups = sorted(
+        {group for counts in counted.values() for group in counts["r_chi"]}, key=int
+    )
+    return {
+        ("r_chi", group): Math(f"R{group}^χ", rf"$R_{{{group}}}^{{\chi}}$")
+        for group in groups
+    }
 
 
 def _limits_of(counted: Mapping[str, Any]) -> dict[tuple[str, ...], Text]:
-    limits = sorted({limit for counts in counted.values() for limit in counts["alpha_chi"]}, key=float)
+    limits = sorted(
+        {limit for counts in counted.values() for limit in counts["alpha_chi"]},
+        key=float,
+    )
     return {
-        ("alpha_chi", limit): Math(f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})")
+        ("alpha_chi", limit): Math(
+            f"α_χ (max {float(limit):g})", rf"$\alpha^{{\chi}}$ (max {float(limit):g})"
+        )
         for limit in limits
     }
 
 
-def _shares(title: str, counted: Mapping[str, Mapping[str, Any]], columns: Columns) -> Panel:
+def _shares(
+    title: str, counted: Mapping[str, Mapping[str, Any]], columns: Columns
+) -> Panel:
     """A row of shares for each data set."""
 
     def value(counts: Mapping[str, Any], keys: tuple[str, ...]) -> Text:
@@ -132,8 +182,13 @@ def _shares(title: str, counted: Mapping[str, Mapping[str, Any]], columns: Colum
             counts = counts[key]
         return _share(counts.get(keys[-1]))
 
-    rows = [row(name, *(value(counts, keys) for keys in columns)) for name, counts in counted.items()]
-    return Panel("stacked", [title, *columns.values()], [Block(title, rows)] if rows else [])
+    rows = [
+        row(name, *(value(counts, keys) for keys in columns))
+        for name, counts in counted.items()
+    ]
+    return Panel(
+        "stacked", [title, *columns.values()], [Block(title, rows)] if rows else []
+    )
 
 
 def _groups(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
@@ -143,7 +198,13 @@ def _groups(counted: Mapping[str, Mapping[str, Any]]) -> Panel:
         rows = []
         for name, group in counts.get("by_group", {}).items():
             share = group["label_1"] / group["labelled"] if group["labelled"] else None
-            rows.append(row(name, group["nodes"], *map(_share, (share, group["r_chi"], group["homophily"]))))
+            rows.append(
+                row(
+                    name,
+                    group["nodes"],
+                    *map(_share, (share, group["r_chi"], group["homophily"])),
+                )
+            )
         blocks += [Block(title, rows)] if rows else []
     header: list[Text] = ["Groups", "", "nodes", "label 1", "R", "homophily by group"]
     return Panel("multirow", header, blocks, align="llrrrr")

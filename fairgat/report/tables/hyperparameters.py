@@ -8,7 +8,17 @@ from fairgat.cells import from_path
 from fairgat.config import Dataset, Method
 from fairgat.report import inputs, labels
 from fairgat.report.inputs import Files, Settings
-from fairgat.report.model import DASH, Block, Cell, Notes, Panel, Row, Table, Text, titled
+from fairgat.report.model import (
+    DASH,
+    Block,
+    Cell,
+    Notes,
+    Panel,
+    Row,
+    Table,
+    Text,
+    titled,
+)
 from fairgat.report.tables.scores import why
 
 READS = ("selection",)
@@ -30,11 +40,15 @@ def build(settings: Settings, files: Files) -> Table:
             if selection is None or not selection["cells"][0]["parameters"]:
                 continue
             mark = "" if selection["winner"] else why(dataset, method, selection, notes)
-            lines = _lines(selection, _published(selection, dataset, method), with_paper)
+            lines = _lines(
+                selection, _published(selection, dataset, method), with_paper
+            )
             made += titled(Cell(method.title, mark=mark), lines, number)
         return made
 
-    blocks = [Block(each.title, rows(each), each.reason or "") for each in settings.datasets]
+    blocks = [
+        Block(each.title, rows(each), each.reason or "") for each in settings.datasets
+    ]
     chosen: list[Text] = ["Paper", "Ours"] if with_paper else ["Chosen"]
     header = ["Data set", "Method", "Hyperparameter", "Examined", *chosen]
     what = "the paper's choice and ours" if with_paper else "and those that were chosen"
@@ -42,26 +56,46 @@ def build(settings: Settings, files: Files) -> Table:
         name="hyperparameters",
         caption=f"Hyperparameters: the values examined, {what}.",
         explanation=f"{chosen[-1]} is {labels.RULES[settings.rule]}. Methods without a grid are left out.",
-        panels=[Panel("multirow", header, [b for b in blocks if b.rows or b.reason], align="llll" + "c" * len(chosen))],
+        panels=[
+            Panel(
+                "multirow",
+                header,
+                [b for b in blocks if b.rows or b.reason],
+                align="llll" + "c" * len(chosen),
+            )
+        ],
         notes=notes.all(),
     )
 
 
-def _lines(selection: Mapping[str, Any], published: Mapping[str, Any], with_paper: bool) -> list[list[Text]]:
+def _lines(
+    selection: Mapping[str, Any], published: Mapping[str, Any], with_paper: bool
+) -> list[list[Text]]:
     """A line for each hyperparameter: its name, the values examined, and those that were chosen."""
     cells = [each["parameters"] for each in selection["cells"]]
     chosen = from_path(selection["winner"]) if selection["winner"] else {}
     lines: list[list[Text]] = []
     for name in cells[0]:
         values = dict.fromkeys(_value(cell[name]) for cell in cells)
-        choices = [_of(published, name), _of(chosen, name)] if with_paper else [_of(chosen, name)]
+        choices = (
+            [_of(published, name), _of(chosen, name)]
+            if with_paper
+            else [_of(chosen, name)]
+        )
         lines.append([labels.parameter(name), ", ".join(values), *choices])
     return lines
 
 
-def _published(selection: Mapping[str, Any], dataset: Dataset, method: Method) -> Mapping[str, Any]:
+def _published(
+    selection: Mapping[str, Any], dataset: Dataset, method: Method
+) -> Mapping[str, Any]:
     """The paper's cell: that of its appendix or else the one that the configuration takes for it."""
-    printed = paper.load()["hyperparameters"].get(method.name, {}).get("chosen", {}).get(dataset.name)
+    printed = (
+        paper.load()["hyperparameters"]
+        .get(method.name, {})
+        .get("chosen", {})
+        .get(dataset.name)
+    )
     cell = selection["winners"]["paper"]["cell"]
     return printed or (from_path(cell) if cell else {})
 

@@ -16,7 +16,12 @@ READS = ("runtime",)
 TASK = "node_classification"
 
 # What a reader needs to know of the machine, of all that runtime JSON says.
-_MACHINE = {"processor": "{}", "cores": "{} cores", "memory_gib": "{} GiB", "torch": "PyTorch {}"}
+_MACHINE = {
+    "processor": "{}",
+    "cores": "{} cores",
+    "memory_gib": "{} GiB",
+    "torch": "PyTorch {}",
+}
 
 
 def build(settings: Settings, files: Files) -> Table:
@@ -28,22 +33,38 @@ def build(settings: Settings, files: Files) -> Table:
     measured, notes = by_dataset(files["runtime"]), Notes()
     ours = medians(measured)
     published = paper.load()["runtime"] if settings.config.compares_with_paper else {}
-    run = [dataset for dataset in settings.datasets if not dataset.reason] or settings.datasets
+    run = [
+        dataset for dataset in settings.datasets if not dataset.reason
+    ] or settings.datasets
 
     def rows(text: Callable[[str, str], Text]) -> list[Row]:
         made = []
         for method in settings.methods:
-            marks = [_mark(each, method, measured.get(each.name, {}), notes) for each in run]
-            cells = [Cell(text(each.name, method.name), mark=mark) for each, mark in zip(run, marks, strict=True)]
+            marks = [
+                _mark(each, method, measured.get(each.name, {}), notes) for each in run
+            ]
+            cells = [
+                Cell(text(each.name, method.name), mark=mark)
+                for each, mark in zip(run, marks, strict=True)
+            ]
             made.append(row(method.title, *cells, group=group(method.name)))
         return made
 
     def ratio(dataset: str, method: str) -> Text:
-        return _with_paper(*(_ratio(times.get(dataset, {}), method) for times in (ours, published)))
+        return _with_paper(
+            *(_ratio(times.get(dataset, {}), method) for times in (ours, published))
+        )
 
     blocks = [
-        Block("Epoch (sec)", rows(lambda dataset, method: _three_digits(ours.get(dataset, {}).get(method)))),
-        Block("Relative to GAT (paper)" if published else "Relative to GAT", rows(ratio)),
+        Block(
+            "Epoch (sec)",
+            rows(
+                lambda dataset, method: _three_digits(ours.get(dataset, {}).get(method))
+            ),
+        ),
+        Block(
+            "Relative to GAT (paper)" if published else "Relative to GAT", rows(ratio)
+        ),
     ]
     return Table(
         name="runtime",
@@ -54,33 +75,58 @@ def build(settings: Settings, files: Files) -> Table:
             + ". What a method does once before its first epoch, such as EDITS's debiasing, is part of the costs."
         ),
         panels=[Panel("stacked", ["", *(each.title for each in run)], blocks)],
-        notes=[*notes.all(), *(("", text) for text in _how(measured)), *_absent(settings, run)],
+        notes=[
+            *notes.all(),
+            *(("", text) for text in _how(measured)),
+            *_absent(settings, run),
+        ],
     )
 
 
 def _absent(settings: Settings, run: list[Dataset]) -> list[tuple[str, str]]:
-    return [("", f"{each.title}: not run ({each.reason}).") for each in settings.datasets if each not in run]
+    return [
+        ("", f"{each.title}: not run ({each.reason}).")
+        for each in settings.datasets
+        if each not in run
+    ]
 
 
 def medians(measured: Mapping[str, Any]) -> dict[str, dict[str, float]]:
     """Data set → method → median of its timed epochs, in seconds."""
     return {
-        dataset: {method: statistics.median(times) for method, times in entry["epoch_seconds"].items() if times}
+        dataset: {
+            method: statistics.median(times)
+            for method, times in entry["epoch_seconds"].items()
+            if times
+        }
         for dataset, entry in measured.items()
     }
 
 
-def _mark(dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes) -> str:
+def _mark(
+    dataset: Dataset, method: Method, measured: Mapping[str, Any], notes: Notes
+) -> str:
     """Note what is to be known of a method: its own note, or why it has no time, or not that of its first cell."""
-    where, failure = f"{method.title} on {dataset.title}", measured.get("failures", {}).get(method.name)
+    where, failure = (
+        f"{method.title} on {dataset.title}",
+        measured.get("failures", {}).get(method.name),
+    )
     if dataset.reason:
         return notes.mark(f"{dataset.title}: not run ({dataset.reason}).")
     if not measured.get("epoch_seconds", {}).get(method.name):
-        return notes.mark(f"{where}: not measured ({failure})." if failure else f"{where}: not measured.")
+        return notes.mark(
+            f"{where}: not measured ({failure})."
+            if failure
+            else f"{where}: not measured."
+        )
     cell, _, rest = (failure or "").partition(": ")
     failure = f"{in_words(cell)}: {rest}" if "~" in cell else failure
     timed = failure and in_words(measured["cells"][method.name])
-    said = f"{where}: timed at {timed}, the first of its cells to train ({failure})." if timed else None
+    said = (
+        f"{where}: timed at {timed}, the first of its cells to train ({failure})."
+        if timed
+        else None
+    )
     return ", ".join(notes.mark(text) for text in (method.note, said) if text)
 
 
@@ -95,7 +141,11 @@ def _with_paper(mine: float | None, theirs: float | None) -> Text:
 
 
 def _ratio(times: Mapping[str, float], method: str) -> float | None:
-    return times[method] / times[REFERENCE] if method in times and REFERENCE in times else None
+    return (
+        times[method] / times[REFERENCE]
+        if method in times and REFERENCE in times
+        else None
+    )
 
 
 def _how(measured: Mapping[str, Any]) -> list[str]:
@@ -104,7 +154,11 @@ def _how(measured: Mapping[str, Any]) -> list[str]:
     for entry in measured.values():
         threads = f"{entry['threads']} CPU thread{'s' if entry['threads'] != 1 else ''}"
         machine = entry.get("machine") or {}
-        where = ", ".join(form.format(machine[key]) for key, form in _MACHINE.items() if key in machine)
+        where = ", ".join(
+            form.format(machine[key])
+            for key, form in _MACHINE.items()
+            if key in machine
+        )
         epochs = f"{entry['epochs']} epoch{'s' if entry['epochs'] != 1 else ''}"
         text = f"Median of {epochs} after {entry['warmup']} to warm up, {threads}"
         texts.append(f"{text}; {where}." if where else f"{text}.")

@@ -35,18 +35,41 @@ def build(settings: Settings, files: Files) -> Table:
 
     A method without a result keeps its row, with a note that says why. The last column is the cell.
     """
-    entry, notes, scores = settings.config.table(settings.name), Notes(), compared(settings, files)
-    columns = [measures.find(name) for name in entry.measures or measures.names(settings.task, "shown")]
+    entry, notes, scores = (
+        settings.config.table(settings.name),
+        Notes(),
+        compared(settings, files),
+    )
+    columns = [
+        measures.find(name)
+        for name in entry.measures or measures.names(settings.task, "shown")
+    ]
     rows = _rows(settings, inputs.selections(files, settings), scores, columns, notes)
     wide = len(columns) >= _MANY
-    header = ["", *[""] * wide, *(labels.metric(measure.name) for measure in columns), "Cell"]
-    blocks = [Block(each.title, rows.get(each.name, []), each.reason or "") for each in settings.datasets]
+    header = [
+        "",
+        *[""] * wide,
+        *(labels.metric(measure.name) for measure in columns),
+        "Cell",
+    ]
+    blocks = [
+        Block(each.title, rows.get(each.name, []), each.reason or "")
+        for each in settings.datasets
+    ]
     align = "l" * (1 + wide) + "c" * len(columns) + "l"
     bold = [("", _BOLD)] if scores["low"].notna().any() else []
     return Table(
         name=settings.name,
         caption=entry.title or settings.name,
-        panels=[Panel("multirow" if wide else "stacked", header, blocks, aside=True, align=align)],
+        panels=[
+            Panel(
+                "multirow" if wide else "stacked",
+                header,
+                blocks,
+                aside=True,
+                align=align,
+            )
+        ],
         notes=[*notes.all(), *bold],
         explanation=(
             f"Test mean ± standard deviation over the splits. {_directions(columns)}Each method is represented by "
@@ -58,21 +81,38 @@ def build(settings: Settings, files: Files) -> Table:
 
 
 def _rows(
-    settings: Settings, selections: Selections, scores: pd.DataFrame, columns: list[Measure], notes: Notes
+    settings: Settings,
+    selections: Selections,
+    scores: pd.DataFrame,
+    columns: list[Measure],
+    notes: Notes,
 ) -> dict[str, list[Row]]:
     """Make a row for each method on each data set that is run, by the data set's name."""
-    lines = {(line.dataset, line.method, line.metric): line for line in scores.itertuples()}
+    lines = {
+        (line.dataset, line.method, line.metric): line for line in scores.itertuples()
+    }
     several = set(scores.loc[scores["metric"] == measures.MORE_GROUPS, "dataset"])
-    rows: dict[str, list[Row]] = {each.name: [] for each in settings.datasets if not each.reason}
+    rows: dict[str, list[Row]] = {
+        each.name: [] for each in settings.datasets if not each.reason
+    }
     for dataset, method in product(settings.datasets, settings.methods):
         if dataset.reason:
             continue
         pair = (dataset.name, method.name)
         selection = selections.get(pair)
-        mark = why(dataset, method, selection, notes, more_groups=dataset.name in several)
-        cells = [_cell(lines.get((*pair, measure.name)), measure, selection, notes) for measure in columns]
-        chosen = in_words(selection["winner"]) if selection and selection["winner"] else DASH
-        rows[dataset.name].append(row(Cell(method.title, mark=mark), *cells, chosen, group=group(method.name)))
+        mark = why(
+            dataset, method, selection, notes, more_groups=dataset.name in several
+        )
+        cells = [
+            _cell(lines.get((*pair, measure.name)), measure, selection, notes)
+            for measure in columns
+        ]
+        chosen = (
+            in_words(selection["winner"]) if selection and selection["winner"] else DASH
+        )
+        rows[dataset.name].append(
+            row(Cell(method.title, mark=mark), *cells, chosen, group=group(method.name))
+        )
     return rows
 
 
@@ -82,10 +122,17 @@ def compared(settings: Settings, files: Files) -> pd.DataFrame:
     Returns:
         The rows of winners.csv under the rule and the protocols that are shown, with `low` and `high`.
     """
-    winners, keys = inputs.winners(files, settings), ["dataset", "method", "cell", "metric"]
-    gaps = against_reference(read(*files["runs"]), winners, settings.rule, settings.protocols)
+    winners, keys = (
+        inputs.winners(files, settings),
+        ["dataset", "method", "cell", "metric"],
+    )
+    gaps = against_reference(
+        read(*files["runs"]), winners, settings.rule, settings.protocols
+    )
     winners = winners[winners["method"].isin(settings.rows)]
-    return winners.merge(with_same(gaps, settings.same)[[*keys, "low", "high"]], how="left", on=keys)
+    return winners.merge(
+        with_same(gaps, settings.same)[[*keys, "low", "high"]], how="left", on=keys
+    )
 
 
 def group(method: str) -> int:
@@ -100,13 +147,28 @@ def verdict(low: float, high: float, measure: Measure) -> str:
     return BETTER if (low > 0) == (measure.better == "higher") else WORSE
 
 
-def _cell(line: Any, measure: Measure, selection: Mapping[str, Any] | None, notes: Notes) -> Cell:
+def _cell(
+    line: Any, measure: Measure, selection: Mapping[str, Any] | None, notes: Notes
+) -> Cell:
     """Show a mean, with a note where it is missing or over fewer splits than were run."""
     if line is None:
         lacking = selection and selection["winner"]  # the cell was run
-        return Cell(DASH, mark=notes.mark(f"On every split {_MISSING}.") if lacking else "")
+        return Cell(
+            DASH, mark=notes.mark(f"On every split {_MISSING}.") if lacking else ""
+        )
     sign = verdict(line.low, line.high, measure)
-    ran = next((each["n_splits"] for each in selection["cells"] if each["cell"] == line.cell), 0) if selection else 0
+    ran = (
+        next(
+            (
+                each["n_splits"]
+                for each in selection["cells"]
+                if each["cell"] == line.cell
+            ),
+            0,
+        )
+        if selection
+        else 0
+    )
     fewer = f"Over {line.n_splits} of {ran} splits: on the others {_MISSING}."
     marks = [sign, notes.mark(fewer) if line.n_splits < ran else ""]
     shown = percent.score(line.mean, line.std, measure.unit)
@@ -115,19 +177,40 @@ def _cell(line: Any, measure: Measure, selection: Mapping[str, Any] | None, note
 
 def _directions(columns: list[Measure]) -> str:
     """Say which way is better: of the utilities, of which there are few, by name."""
-    labels_of = {way: [each.label for each in columns if each.better == way] for way in ("higher", "lower")}
-    *others, last = [label if label.isupper() else label.lower() for label in labels_of["higher"]] or [""]
+    labels_of = {
+        way: [each.label for each in columns if each.better == way]
+        for way in ("higher", "lower")
+    }
+    *others, last = [
+        label if label.isupper() else label.lower() for label in labels_of["higher"]
+    ] or [""]
     names = f"{', '.join(others)} and {last} are" if others else f"{last} is"
-    said = [f"Higher {names} better. "] * bool(last) + ["Lower differences are better. "] * bool(labels_of["lower"])
+    said = [f"Higher {names} better. "] * bool(last) + [
+        "Lower differences are better. "
+    ] * bool(labels_of["lower"])
     return "".join(said)
 
 
-def why(dataset: Dataset, method: Method, selection: Mapping | None, notes: Notes, more_groups: bool = False) -> str:
+def why(
+    dataset: Dataset,
+    method: Method,
+    selection: Mapping | None,
+    notes: Notes,
+    more_groups: bool = False,
+) -> str:
     """Mark a row that has no result, or whose method lost cells, with a note that says why; empty where all is well."""
     place = f"{method.title} on {dataset.title}"
     if selection is None:
         return notes.mark(f"{place}: not run.")
     lost = of_selection(selection)
-    of_groups = f"{place}: {method.note_of_more_groups}" if more_groups and method.note_of_more_groups else None
-    said = [text for text in (method.note, of_groups, f"{place}: {lost}." if lost else None) if text]
+    of_groups = (
+        f"{place}: {method.note_of_more_groups}"
+        if more_groups and method.note_of_more_groups
+        else None
+    )
+    said = [
+        text
+        for text in (method.note, of_groups, f"{place}: {lost}." if lost else None)
+        if text
+    ]
     return ", ".join(map(notes.mark, said))

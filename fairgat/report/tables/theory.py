@@ -15,7 +15,12 @@ from fairgat.report.tables._measured import number, panel, spread
 READS = ("theory", "selection")
 TASK = "node_classification"
 
-LAYERS = {"conv1": "attention 1", "conv2": "attention 2", "logit": "logit", "probability": "probability"}
+LAYERS = {
+    "conv1": "attention 1",
+    "conv2": "attention 2",
+    "logit": "logit",
+    "probability": "probability",
+}
 FORMS = ("printed", "", "sharp")  # of the bound; the corrected one has no suffix
 _BOUNDS = ("printed", "corrected", "sharp")
 
@@ -32,10 +37,12 @@ _LAYER_HEADER: list[Text] = [
     *(Math(f"{name} / δ", rf"{name}$/\delta$") for name in _BOUNDS),
 ]
 _NETWORK_HEADER: list[Text] = [
-    Math("δ of logits", r"$\delta$ of logits"), *_BOUNDS,
-    Math("δ of probabilities", r"$\delta$ of probabilities"), *_BOUNDS,
+    Math("δ of logits", r"$\delta$ of logits"),
+    *_BOUNDS,
+    Math("δ of probabilities", r"$\delta$ of probabilities"),
+    *_BOUNDS,
     Math("ΔSP (%)", r"$\Delta_{SP}$ ($\%$)"),
-]  # fmt: skip
+]
 
 
 def read(paths: Sequence[str | Path]) -> pd.DataFrame:
@@ -56,7 +63,10 @@ def build(settings: Settings, files: Files) -> Table:
         for layer, name in LAYERS.items():
             lines = mine[mine["layer"] == layer]
             mean = lines.mean(numeric_only=True)
-            attention, deviation = number(mean["alpha_chi"]), number(mean["alpha_chi_std"])
+            attention, deviation = (
+                number(mean["alpha_chi"]),
+                number(mean["alpha_chi_std"]),
+            )
             delta = mean["delta_out"] or np.nan
             yield [
                 name,
@@ -87,16 +97,30 @@ def build(settings: Settings, files: Files) -> Table:
             "divided by the disparity δ that was measured, so that 1 would be exact, of the whole network as they are."
         ),
         panels=[
-            panel(settings, notes, asked, measures, _LAYER_HEADER, layers, "Layer by layer", left=3),
             panel(
-                settings, notes, asked, measures, _NETWORK_HEADER, network,
+                settings,
+                notes,
+                asked,
+                measures,
+                _LAYER_HEADER,
+                layers,
+                "Layer by layer",
+                left=3,
+            ),
+            panel(
+                settings,
+                notes,
+                asked,
+                measures,
+                _NETWORK_HEADER,
+                network,
                 "The whole network: bounds composed from the features on",
                 "δ of probabilities cannot exceed 1 in any model. ΔSP is that of the decisions, over all nodes.",
             ),
         ],
         notes=notes.all(),
         size="tiny",
-    )  # fmt: skip
+    )
 
 
 def column(kind: str, form: str) -> str:

@@ -23,7 +23,9 @@ from fairgat.scores import selection
 
 
 def read(plan, more_splits=()):
-    return {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {"more_splits": more_splits}
+    return {kind: plan.files(kind) for kind in ("winners", "runs", "runtime")} | {
+        "more_splits": more_splits
+    }
 
 
 def judge(number, changes=None):
@@ -40,11 +42,22 @@ def judge(number, changes=None):
 @pytest.mark.parametrize(
     ("number", "failing"),
     [
-        (1, []), (2, []), (4, []), (5, []), (7, []), (8, []),
-        (3, ["std of statistical_parity on pokec-n", "std of statistical_parity on recidivism"]),
+        (1, []),
+        (2, []),
+        (4, []),
+        (5, []),
+        (7, []),
+        (8, []),
+        (
+            3,
+            [
+                "std of statistical_parity on pokec-n",
+                "std of statistical_parity on recidivism",
+            ],
+        ),
         (6, ["edits on pokec-n"]),
     ],
-)  # fmt: skip
+)
 def test_claims_on_the_papers_own_numbers(number, failing):
     status, checks = judge(number)
     assert status == (claims.NOT_SUPPORTED if failing else claims.SUPPORTED)
@@ -55,19 +68,37 @@ def test_claims_on_the_papers_own_numbers(number, failing):
     ("number", "change"),
     [
         (1, {("pokec-z", "fairgat", "equal_opportunity"): 3.05}),  # 29 % better
-        (2, {("pokec-z", "fairgat", "equal_opportunity"): 2.31}),  # a tie is not the lowest
+        (
+            2,
+            {("pokec-z", "fairgat", "equal_opportunity"): 2.31},
+        ),  # a tie is not the lowest
         (4, {("recidivism", "fairgat", "accuracy"): 94.62}),
-        (5, {("pokec-n", "fairgat-steps-23", metric): mean for metric, mean in
-             {"accuracy": 67.136, "statistical_parity": 0.9, "equal_opportunity": 1.68}.items()}),  # worse in nothing
+        (
+            5,
+            {
+                ("pokec-n", "fairgat-steps-23", metric): mean
+                for metric, mean in {
+                    "accuracy": 67.136,
+                    "statistical_parity": 0.9,
+                    "equal_opportunity": 1.68,
+                }.items()
+            },
+        ),  # worse in nothing
         (6, {("recidivism", "fairgat", "seconds"): 3.42}),  # 1.11 times
         (6, {("recidivism", "nifty", "seconds"): 14.2}),  # 4.63 times
         (7, {("cora", "fairgat", "accuracy"): 73.93}),
         (7, {("pubmed", "fairgat", "dp_mixed"): 35.0}),  # three of six is not most
         (8, {("recidivism", "fairgnn", "seconds"): 3.11}),  # as fast
         # A rival that is already better decides, even where another is missing.
-        (2, {("pokec-z", "nifty", "equal_opportunity"): None, ("pokec-z", "edits", "equal_opportunity"): 0.5}),
+        (
+            2,
+            {
+                ("pokec-z", "nifty", "equal_opportunity"): None,
+                ("pokec-z", "edits", "equal_opportunity"): 0.5,
+            },
+        ),
     ],
-)  # fmt: skip
+)
 def test_a_claim_can_fail(number, change):
     assert judge(number, change)[0] == claims.NOT_SUPPORTED
 
@@ -75,7 +106,11 @@ def test_a_claim_can_fail(number, change):
 @pytest.mark.parametrize(
     ("number", "key", "mean"),
     [
-        (1, ("pokec-z", "fairgat", "equal_opportunity"), 3.03),  # 29.5 %, which is rounded to 30
+        (
+            1,
+            ("pokec-z", "fairgat", "equal_opportunity"),
+            3.03,
+        ),  # 29.5 %, which is rounded to 30
         (4, ("recidivism", "fairgat", "accuracy"), 94.63),
         (5, ("pokec-n", "fairgat-steps-23", "accuracy"), 67.13),
         (7, ("cora", "fairgat", "accuracy"), 73.94),
@@ -86,44 +121,88 @@ def test_claims_hold_at_their_bounds(number, key, mean):
 
 
 def test_missing_results_leave_a_claim_open():
-    without = {(d, "fairgat-steps-13", "accuracy"): None for d in claims.SOCIAL}  # which is FairGAT, here
+    without = {
+        (d, "fairgat-steps-13", "accuracy"): None for d in claims.SOCIAL
+    }  # which is FairGAT, here
     assert judge(5, without)[0] == claims.PARTLY
-    assert judge(2, {("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
-    assert judge(2, {("pokec-z", "fairgat", "equal_opportunity"): None})[0] == claims.PARTLY
-    assert judge(1, {("pokec-z", "gat", "equal_opportunity"): 0.0})[0] == claims.PARTLY  # no percentage of nothing
+    assert (
+        judge(2, {("pokec-z", "nifty", "equal_opportunity"): None})[0] == claims.PARTLY
+    )
+    assert (
+        judge(2, {("pokec-z", "fairgat", "equal_opportunity"): None})[0]
+        == claims.PARTLY
+    )
+    assert (
+        judge(1, {("pokec-z", "gat", "equal_opportunity"): 0.0})[0] == claims.PARTLY
+    )  # no percentage of nothing
     assert set(claims.checks("none", {})["holds"]) == {None}
     assert claims.status([None, None]) == claims.NOT_RUN
     rows = [(*key, 0.5, 0.0) for key in results.papers("comparison")]
     single = results.ours(summary(rows).assign(n_splits=1), "fair", ["validation"])
-    assert {check.holds for check in claims.CLAIMS[3].function(single)} == {None}  # one split has no deviation
+    assert {check.holds for check in claims.CLAIMS[3].function(single)} == {
+        None
+    }  # one split has no deviation
 
 
 def test_every_check_names_its_cells_and_file():
-    ours = results.ours(summary([("recidivism", "gat", "equal_opportunity", 2.0, 1.0),
-                                 ("recidivism", "fairgat", "equal_opportunity", 1.0, 1.0)]), "fair", "")  # fmt: skip
-    checks = claims.checks("ours", ours | results.seconds({"recidivism": {"gat": 0.1, "fairgat": 0.105}}))
+    ours = results.ours(
+        summary(
+            [
+                ("recidivism", "gat", "equal_opportunity", 2.0, 1.0),
+                ("recidivism", "fairgat", "equal_opportunity", 1.0, 1.0),
+            ]
+        ),
+        "fair",
+        "",
+    )
+    checks = claims.checks(
+        "ours", ours | results.seconds({"recidivism": {"gat": 0.1, "fairgat": 0.105}})
+    )
     made = checks.dropna(subset="holds").set_index("claim")
-    assert made["numbers"].to_dict() == {1: "2.00 → 1.00 (-50 %)", 3: "1.00 against 1.00 (gat)", 6: "1.05 times"}
-    assert made["cells"].to_dict() == {1: "fairgat c; gat c", 3: "fairgat c; gat c", 6: ""}
-    assert made["file"][[1, 6]].tolist() == ["summary/node_classification/winners.csv", "runtime/recidivism.json"]
+    assert made["numbers"].to_dict() == {
+        1: "2.00 → 1.00 (-50 %)",
+        3: "1.00 against 1.00 (gat)",
+        6: "1.05 times",
+    }
+    assert made["cells"].to_dict() == {
+        1: "fairgat c; gat c",
+        3: "fairgat c; gat c",
+        6: "",
+    }
+    assert made["file"][[1, 6]].tolist() == [
+        "summary/node_classification/winners.csv",
+        "runtime/recidivism.json",
+    ]
     more = claims.checks("more", ours, "a study")
-    assert set(more["file"][more["holds"].notna()]) == {"a study"} and set(more["file"]) == {"", "a study"}
+    assert set(more["file"][more["holds"].notna()]) == {"a study"} and set(
+        more["file"]
+    ) == {"", "a study"}
     links = results.ours(summary(published("link_prediction")), "fair", "")
-    assert set(claims.checks("links", links).query("claim == 7")["file"]) == {"summary/link_prediction/winners.csv"}
+    assert set(claims.checks("links", links).query("claim == 7")["file"]) == {
+        "summary/link_prediction/winners.csv"
+    }
 
 
 def chance(number, together=(), **scenario):
     claim = claims.CLAIMS[number]
-    return support.chance(claim, support.draw(claim.table, Scenario(**scenario), dict(together)))
+    return support.chance(
+        claim, support.draw(claim.table, Scenario(**scenario), dict(together))
+    )
 
 
 @pytest.mark.parametrize("shared", [0.0, 0.6])
 def test_the_chance_of_a_claim_is_that_of_its_normal_splits(shared):
     # Claim 4: three differences of means, each at least -1 as printed; what methods share does not count.
-    rows = {"recidivism": (-0.70, 0.15, 0.20), "pokec-n": (0.31, 1.09, 0.43), "pokec-z": (0.03, 0.56, 0.95)}
+    rows = {
+        "recidivism": (-0.70, 0.15, 0.20),
+        "pokec-n": (0.31, 1.09, 0.43),
+        "pokec-z": (0.03, 0.56, 0.95),
+    }
 
     def expected(gap, a, b, splits):
-        return stats.norm.sf(-1.005, gap, math.sqrt((a * a + b * b - 2 * shared * a * b) / splits))
+        return stats.norm.sf(
+            -1.005, gap, math.sqrt((a * a + b * b - 2 * shared * a * b) / splits)
+        )
 
     together = {"accuracy": shared}
     each = [expected(*row, 5) for row in rows.values()]
@@ -134,21 +213,37 @@ def test_the_chance_of_a_claim_is_that_of_its_normal_splits(shared):
 
 def test_luck_supports_a_claim_as_often_as_methods_alike_do():
     # Claim 2 on Recidivism: the lowest of four methods. Claim 4: a difference of at least -1, as printed.
-    accuracies = printed().query("table == 'comparison' and dataset == 'recidivism' and metric == 'accuracy'")["sample"]
+    accuracies = printed().query(
+        "table == 'comparison' and dataset == 'recidivism' and metric == 'accuracy'"
+    )["sample"]
     spread = math.sqrt((accuracies**2).mean() * 2)
     for splits in (2, 5):  # by its own number of splits
-        lucky = [chance(number, splits=splits, datasets=["recidivism"], equal=True) for number in (2, 4)]
-        assert lucky == pytest.approx([1 / 4, stats.norm.sf(-1.005, 0, spread / math.sqrt(splits))], abs=0.03)
+        lucky = [
+            chance(number, splits=splits, datasets=["recidivism"], equal=True)
+            for number in (2, 4)
+        ]
+        assert lucky == pytest.approx(
+            [1 / 4, stats.norm.sf(-1.005, 0, spread / math.sqrt(splits))], abs=0.03
+        )
 
 
 def test_every_number_of_splits_has_its_chances():
     shown = support.scenarios(["recidivism"], [20, 1, 5, 5])
     assert [(each.splits, each.equal) for each in shown.values()] == [
-        (None, False), (20, False), (20, True), (5, False), (5, True),
-    ]  # fmt: skip
+        (None, False),
+        (20, False),
+        (20, True),
+        (5, False),
+        (5, True),
+    ]
     found = support.chances(shown, {})
-    assert found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]  # 30 % less everywhere, or on Recidivism alone
-    assert found.loc[[6, 8]].isna().all(axis=None) and found["run here, 20 splits"].isna()[7]
+    assert (
+        found.iloc[0, 0] < 0.5 < 0.95 < found.iloc[0, 1]
+    )  # 30 % less everywhere, or on Recidivism alone
+    assert (
+        found.loc[[6, 8]].isna().all(axis=None)
+        and found["run here, 20 splits"].isna()[7]
+    )
     assert support.in_words(found.iloc[:, :1]) == ""
 
 
@@ -157,11 +252,20 @@ def test_correlations_are_those_of_the_scores():
     gat = rng.normal(size=(2, 50))
     other = 0.8 * gat + 0.6 * rng.normal(size=(2, 50))
     rows = [(d, "gat", "auc", gat[d].std(ddof=1), math.nan) for d in (0, 1)]
-    rows += [(d, "nifty", "auc", other[d].std(ddof=1), (other[d] - gat[d]).std(ddof=1)) for d in (0, 1)]
+    rows += [
+        (d, "nifty", "auc", other[d].std(ddof=1), (other[d] - gat[d]).std(ddof=1))
+        for d in (0, 1)
+    ]
     rows += [(0, "gat", "f1", 1.0, math.nan), (0, "nifty", "f1", 1.0, 2.0)]
     rows += [(1, "gat", "f1", 0.0, math.nan), (1, "nifty", "f1", 1.0, 1.0)]
-    rows += [(0, "gat", "ap", 1.0, math.nan), (0, "nifty", "ap", 1.0, 0.0), (0, "edits", "ap", 1.5, 0.1)]
-    found = support.correlations(pd.DataFrame(rows, columns=["dataset", "method", "metric", "std", "spread"]))
+    rows += [
+        (0, "gat", "ap", 1.0, math.nan),
+        (0, "nifty", "ap", 1.0, 0.0),
+        (0, "edits", "ap", 1.5, 0.1),
+    ]
+    found = support.correlations(
+        pd.DataFrame(rows, columns=["dataset", "method", "metric", "std", "spread"])
+    )
     expected = np.mean([np.corrcoef(gat[d], other[d])[0, 1] for d in (0, 1)])
     # -1 counts as 0, and more than 1, as of fewer splits, as 1; nothing varies with a constant.
     assert found == {"auc": pytest.approx(expected), "f1": 0.0, "ap": 1.0}
@@ -174,63 +278,129 @@ def test_the_papers_own_differences_are_tested():
     test = stats.ttest_ind_from_stats(1.02, 0.05, 5, 2.09, 1.05, 5, equal_var=False)
     assert (line["p"], line["difference"]) == pytest.approx((test.pvalue, -1.07))
     # Holm's: the second smallest p of five counts four times, and the next (the line's) no less.
-    assert line["p_holm"] == pytest.approx(4 * found.loc[1, "pokec-z", "gat", "equal_opportunity"]["p"])
+    assert line["p_holm"] == pytest.approx(
+        4 * found.loc[1, "pokec-z", "gat", "equal_opportunity"]["p"]
+    )
 
 
 def test_claims_page_shows_every_kind_of_results():
     ours = results.ours(summary(published("comparison"), ["fair"]), "fair", "")
-    checks = pd.concat([claims.checks("Paper"), claims.checks("Ours", ours), claims.checks("Nothing", {})])
+    checks = pd.concat(
+        [
+            claims.checks("Paper"),
+            claims.checks("Ours", ours),
+            claims.checks("Nothing", {}),
+        ]
+    )
     luck = support.chances(support.scenarios([], []), {})
-    text = render(pages.claims(checks, support.differences(), luck, {"accuracy": 0.5}), "md")
+    text = render(
+        pages.claims(checks, support.differences(), luck, {"accuracy": 0.5}), "md"
+    )
     first = next(line for line in text.splitlines() if line.startswith("| 1 "))
     claim, *statuses = [cell.strip() for cell in first.split("|")[2:6]]
-    assert claim.startswith("FairGAT improves every") and statuses == ["supported", "supported", "not run"]
+    assert claim.startswith("FairGAT improves every") and statuses == [
+        "supported",
+        "supported",
+        "not run",
+    ]
     assert "67.14 ± 1.06" in text and "Accuracy (%) 0.50" in text
     assert "1 of 5 are significant, after Holm's correction 0." in text
     assert "\nOurs: summary/node_classification/winners.csv." in text
-    shown = [cell.strip() for line in text.splitlines() if "fairgat c; gat c" in line for cell in line.split("|")[1:4]]
+    shown = [
+        cell.strip()
+        for line in text.splitlines()
+        if "fairgat c; gat c" in line
+        for cell in line.split("|")[1:4]
+    ]
     assert shown[:3] == ["statistical_parity on pokec-z", "", "fairgat c; gat c"]
 
 
 def test_a_whole_audit(plan):
     texts = audit.make(audit_settings(plan.config), read(plan))
     ran, numbers, judged = texts["headline.txt"].split("\n\n")
-    assert re.match(r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid", ran)
+    assert re.match(
+        r"\d+ runs, \d+ of which failed: \d methods .* 3 splits of each data set \(Recid",
+        ran,
+    )
     assert numbers.startswith(
         "Of the paper's 117 results (mean and standard deviation), at cells chosen by the rule fair: "
     )
-    assert judged.startswith("Of the paper's 8 claims, at cells chosen by the rule fair: ")
+    assert judged.startswith(
+        "Of the paper's 8 claims, at cells chosen by the rule fair: "
+    )
     chances = pd.read_csv(StringIO(texts["chances.csv"]), index_col="claim")
     drawn = chances.loc[2, ["run here, 3 splits", "run here, 3 splits, methods alike"]]
-    assert "were exactly right (run here, 3 splits)" in judged and ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in judged
+    assert (
+        "were exactly right (run here, 3 splits)" in judged
+        and ", 2 {:.2f} ({:.2f}), 3 ".format(*drawn) in judged
+    )
     lines = texts["paired.md"].splitlines()
     chosen = next(line for line in lines if "**alpha_chi_max 0.25, eta 1.0**" in line)
-    assert " -1.00 |" in chosen and "FairGAT" not in chosen  # its name stands in the row above
+    assert (
+        " -1.00 |" in chosen and "FairGAT" not in chosen
+    )  # its name stands in the row above
     assert "±" not in chosen  # all splits differ by just as much
     people, articles = texts["paired.md"].split("## Link prediction")[:2]
-    assert ["Cora" in part for part in (people, articles)] == [False, True] and "Recidivism" not in articles
-    statuses, counts = (pd.read_csv(StringIO(texts[f"{name}.csv"])) for name in ("claims", "counts"))
-    assert statuses["rule"].unique().tolist() == [*selection.RULES] and len(statuses) == 24
+    assert ["Cora" in part for part in (people, articles)] == [
+        False,
+        True,
+    ] and "Recidivism" not in articles
+    statuses, counts = (
+        pd.read_csv(StringIO(texts[f"{name}.csv"])) for name in ("claims", "counts")
+    )
+    assert (
+        statuses["rule"].unique().tolist() == [*selection.RULES] and len(statuses) == 24
+    )
     assert counts.groupby(["about", "rule"])["count"].sum().to_dict() == {
-        (about, rule): total for about, total in (("numbers", 117), ("claims", 8)) for rule in selection.RULES
+        (about, rule): total
+        for about, total in (("numbers", 117), ("claims", 8))
+        for rule in selection.RULES
     }
-    assert {Path(name).suffix for name in texts} == {".csv", ".txt", ".md", ".html", ".json"}
+    assert {Path(name).suffix for name in texts} == {
+        ".csv",
+        ".txt",
+        ".md",
+        ".html",
+        ".json",
+    }
 
 
 def test_a_run_of_own_data_is_not_judged_by_the_papers_claims(plan):
     own = plan.config.model_copy(update={"only_datasets": ["odd"]})
     texts = audit.make(audit_settings(own), read(plan))
-    assert {Path(name).stem for name in texts} == {"paired"} and "alpha_chi_max 0.25" in texts["paired.md"]
+    assert {Path(name).stem for name in texts} == {
+        "paired"
+    } and "alpha_chi_max 0.25" in texts["paired.md"]
 
 
 def test_claims_are_judged_by_a_study_with_more_splits_too(plan, tmp_path):
     path = tmp_path / "differences.csv"
-    rows = [("recidivism", "recidivism", m, "gat", "accuracy", "accuracy", "c", k, 2, mean / 100, std / 100, 0.01)
-            for d, m, k, mean, std in published("comparison") if d == "recidivism"]  # fmt: skip
-    names = "dataset,run_on,method,of,epochs,of_epochs,cell,metric,n_splits,mean,std,spread"
+    rows = [
+        (
+            "recidivism",
+            "recidivism",
+            m,
+            "gat",
+            "accuracy",
+            "accuracy",
+            "c",
+            k,
+            2,
+            mean / 100,
+            std / 100,
+            0.01,
+        )
+        for d, m, k, mean, std in published("comparison")
+        if d == "recidivism"
+    ]
+    names = (
+        "dataset,run_on,method,of,epochs,of_epochs,cell,metric,n_splits,mean,std,spread"
+    )
     pd.DataFrame(rows, columns=names.split(",")).to_csv(path, index=False)
     texts = audit.make(audit_settings(plan.config), read(plan, [path]))
-    header, _, first = [line for line in texts["claims.md"].splitlines() if line.startswith("|")][:3]
+    header, _, first = [
+        line for line in texts["claims.md"].splitlines() if line.startswith("|")
+    ][:3]
     assert "Ours (2 splits)" in header and "none is known" not in texts["claims.md"]
     assert first.split("|")[-2].strip() == "supported where run"
     assert "run here, 2 splits, methods alike" in texts["chances.csv"]

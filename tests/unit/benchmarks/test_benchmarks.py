@@ -12,12 +12,21 @@ import turns
 @pytest.mark.slow
 def test_a_measurement_and_one_that_cannot_run(tmp_path):
     tiny = "60,200,5", "--hidden", "16", "--seconds", "0", "--fewest", "1"
-    (tmp_path / "dgl.py").write_text("raise ModuleNotFoundError('No module named dgl')\n")
+    (tmp_path / "dgl.py").write_text(
+        "raise ModuleNotFoundError('No module named dgl')\n"
+    )
     *_, rows = turns.take_turns(
-        ["GAT", "PyG", "DGL"], 2, lambda row: turns.measure(row, *tiny, code=str(tmp_path) if row == "DGL" else None)
+        ["GAT", "PyG", "DGL"],
+        2,
+        lambda row: turns.measure(
+            row, *tiny, code=str(tmp_path) if row == "DGL" else None
+        ),
     )
     assert len(rows["GAT"]["seconds"]["1"]) == 2 and rows["GAT"]["peak_gib"] > 0
-    assert rows["GAT"]["graph"]["nodes"] == 60 and 150 < rows["GAT"]["graph"]["edges"] <= 200
+    assert (
+        rows["GAT"]["graph"]["nodes"] == 60
+        and 150 < rows["GAT"]["graph"]["edges"] <= 200
+    )
     assert rows["PyG"]["version"].startswith("PyTorch Geometric")
     assert rows["DGL"] == {"failure": "ModuleNotFoundError: No module named dgl"}
 
@@ -57,13 +66,19 @@ def test_a_peer_counts_with_its_fastest_setting_within_turns():
     }
     assert page.fastest(rows, "1", ["PyG", "PyG, compiled"]) == "5.0 (compiled)"
     assert page.cell(rows, "PyG", "1") == "12000.0 (4.00)"
-    assert page.fastest(rows, "1", ["DGL"]) == "not run" and page.cell(rows, "DGL", "1") == "not run: not here"
+    assert (
+        page.fastest(rows, "1", ["DGL"]) == "not run"
+        and page.cell(rows, "DGL", "1") == "not run: not here"
+    )
 
 
 def test_the_page_shows_what_was_measured(tmp_path):
     copy = tmp_path / "performance.md"
     text = page.PAGE.read_text(encoding="utf-8")
     before, after = text.partition(page.MARKS[0])[0], text.partition(page.MARKS[1])[2]
-    copy.write_text("\n".join([before + page.MARKS[0], "old", page.MARKS[1] + after]), encoding="utf-8")
+    copy.write_text(
+        "\n".join([before + page.MARKS[0], "old", page.MARKS[1] + after]),
+        encoding="utf-8",
+    )
     page.write(copy)
     assert copy.read_text(encoding="utf-8") == page.PAGE.read_text(encoding="utf-8")

@@ -50,7 +50,11 @@ def write_tables(project):
     """Write the data set `mine`: rows of person, age, employed and gender; each person knows the next."""
 
     def write(rows):
-        (project / "nodes.csv").write_text("\n".join(["person,age,employed,gender", *rows]))
-        (project / "edges.csv").write_text("from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1)))
+        (project / "nodes.csv").write_text(
+            "\n".join(["person,age,employed,gender", *rows])
+        )
+        (project / "edges.csv").write_text(
+            "from,to\n" + "".join(f"p{i},p{i + 1}\n" for i in range(len(rows) - 1))
+        )
 
     return write

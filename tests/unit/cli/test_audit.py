@@ -28,12 +28,20 @@ def test_headline_counts_and_paths_are_printed(tmp_path, capsys, refused):
     said = capsys.readouterr().out
     lines = [line.split() for line in said.splitlines()]
     assert "9 agree, 3 not run." in said and str(tmp_path / "audit/claims.md") in said
-    assert ["fair", "accuracy"] in lines and ["agrees", "9", "7"] in lines and ["supported", "2", "1"] in lines
+    assert (
+        ["fair", "accuracy"] in lines
+        and ["agrees", "9", "7"] in lines
+        and ["supported", "2", "1"] in lines
+    )
     write_text(tmp_path / "audit/counts.csv", "a,b\n1,2\n")
-    assert "counts.csv lacks the column about" in refused("audit", "--results-dir", tmp_path)
+    assert "counts.csv lacks the column about" in refused(
+        "audit", "--results-dir", tmp_path
+    )
     (tmp_path / "audit/counts.csv").unlink()
     assert "holds no audit" in refused("audit", "--results-dir", tmp_path)
-    assert "holds no audit" in refused("audit", "--results-dir", tmp_path / "audit/headline.txt")
+    assert "holds no audit" in refused(
+        "audit", "--results-dir", tmp_path / "audit/headline.txt"
+    )
 
 
 @pytest.mark.parametrize(
@@ -44,7 +52,9 @@ def test_headline_counts_and_paths_are_printed(tmp_path, capsys, refused):
         (ModuleNotFoundError(name="pandas.core"), 1, "pandas.core is not installed"),
     ],
 )
-def test_a_command_that_ends_early_shows_no_traceback(monkeypatch, capfd, error, status, said):
+def test_a_command_that_ends_early_shows_no_traceback(
+    monkeypatch, capfd, error, status, said
+):
     def run(arguments):
         raise error
 
@@ -56,7 +66,9 @@ def test_a_command_that_ends_early_shows_no_traceback(monkeypatch, capfd, error,
 def published(plan, tmp_path):
     """What is published of a run, and the configuration of the run."""
     folder = tmp_path / "published"
-    for path in map(Path, [*plan.files("winners"), *plan.files("runs"), *plan.files("runtime")]):
+    for path in map(
+        Path, [*plan.files("winners"), *plan.files("runs"), *plan.files("runtime")]
+    ):
         copy = folder / path.relative_to(plan.config.results_dir)
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(path, copy)
@@ -84,19 +96,35 @@ def test_a_run_is_judged_again_from_what_is_published(published):
     folder, content = published
     agree = []
     for margin in (0.02, 0.0001):
-        assert again(folder, content | {"audit": {"margins": {"accuracy": margin, "fairness": margin}}}) == 0
+        assert (
+            again(
+                folder,
+                content
+                | {"audit": {"margins": {"accuracy": margin, "fairness": margin}}},
+            )
+            == 0
+        )
         counts = frames.read(folder / "audit/counts.csv")
-        agree.append(counts.query("about == 'numbers' and outcome == 'agrees'")["count"].sum())
+        agree.append(
+            counts.query("about == 'numbers' and outcome == 'agrees'")["count"].sum()
+        )
     assert agree[0] > 0 == agree[1]
-    assert all("<svg" in (folder / f"figures/{name}.svg").read_text() for name in ("published", "ablation"))
+    assert all(
+        "<svg" in (folder / f"figures/{name}.svg").read_text()
+        for name in ("published", "ablation")
+    )
     assert "| GAT " in (folder / "tables/comparison.md").read_text()
-    assert "an older one" in (folder / "tables/all_tables.tex").read_text()  # theory reads more than scores
+    assert (
+        "an older one" in (folder / "tables/all_tables.tex").read_text()
+    )  # theory reads more than scores
     assert not list(folder.glob("audit/*.html"))  # .md shows the same
-    assert not (folder / "tables/ablation.md").exists() and not (folder / "runs").exists()
+    assert (
+        not (folder / "tables/ablation.md").exists() and not (folder / "runs").exists()
+    )
     provenance = json.loads((folder / "provenance.json").read_text())
-    assert set(provenance) == {"command", "config", "audited_at"} and provenance["audited_at"]["without"] == [
-        "tables/theory.md"
-    ]
+    assert set(provenance) == {"command", "config", "audited_at"} and provenance[
+        "audited_at"
+    ]["without"] == ["tables/theory.md"]
     assert provenance["config"]["audit"]["margins"]["accuracy"] == 0.0001
 
 
@@ -104,28 +132,55 @@ def test_a_run_that_cannot_be_judged_stays_as_it_is(published, capsys):
     folder, content = published
     before = {path: path.read_bytes() for path in folder.rglob("*.*")}
     more = content | {"audit": {"more_splits": "of/another/folder.csv"}}
-    assert again(folder, more) == 1 and "of/another/folder.csv does not exist" in capsys.readouterr().err
+    assert (
+        again(folder, more) == 1
+        and "of/another/folder.csv does not exist" in capsys.readouterr().err
+    )
     scores = folder / "summary/node_classification/runs.csv"
     rows = frames.read(scores)
     frames.write(scores, rows[rows["method"] != "gat"])
     before[scores] = scores.read_bytes()
-    assert again(folder, content) == 1 and "lacks, gat on odd, gat on recidivism" in capsys.readouterr().err
+    assert (
+        again(folder, content) == 1
+        and "lacks, gat on odd, gat on recidivism" in capsys.readouterr().err
+    )
     assert {path: path.read_bytes() for path in folder.rglob("*.*")} == before
 
 
 @pytest.mark.parametrize(
     ("recorded", "given", "words"),
     [
-        ({}, {"methods": {"gat": {"tasks": ["node_classification"]}}}, "has edits, which"),
-        ({}, {"aggregation": {"ddof": 0}}, "was made with aggregation: {'ddof': 1}, and"),
+        (
+            {},
+            {"methods": {"gat": {"tasks": ["node_classification"]}}},
+            "has edits, which",
+        ),
+        (
+            {},
+            {"aggregation": {"ddof": 0}},
+            "was made with aggregation: {'ddof': 1}, and",
+        ),
         ({}, {"only_methods": ["fairgat"]}, "was made with only_methods: [], and"),
-        ({"audit": {"more_splits": "a study"}}, {}, "was judged with `audit.more_splits`"),
-        ({"only_datasets": ["odd"]}, {"only_datasets": ["odd"]}, "has none of the paper's data sets"),
+        (
+            {"audit": {"more_splits": "a study"}},
+            {},
+            "was judged with `audit.more_splits`",
+        ),
+        (
+            {"only_datasets": ["odd"]},
+            {"only_datasets": ["odd"]},
+            "has none of the paper's data sets",
+        ),
     ],
 )
-def test_a_run_is_judged_by_its_own_configuration_only(published, capsys, recorded, given, words):
+def test_a_run_is_judged_by_its_own_configuration_only(
+    published, capsys, recorded, given, words
+):
     folder, content = published
-    write_json(folder / "provenance.json", {"command": "snakemake", "config": content | recorded})
+    write_json(
+        folder / "provenance.json",
+        {"command": "snakemake", "config": content | recorded},
+    )
     assert again(folder, content | {"tables": {}, "figures": []} | given) == 1
     assert words in capsys.readouterr().err
     assert not (folder / "audit").exists()

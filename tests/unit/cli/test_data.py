@@ -18,8 +18,17 @@ POKEC = public.ENTRIES["pokec-z"]
 @pytest.fixture
 def setting(tmp_path):
     def make(*names):
-        entries = {name: {"task": "node_classification" if "po" in name else "link_prediction"} for name in names}
-        return config.load({"datasets": entries, "methods": {}, "results_dir": str(tmp_path / "results")})
+        entries = {
+            name: {"task": "node_classification" if "po" in name else "link_prediction"}
+            for name in names
+        }
+        return config.load(
+            {
+                "datasets": entries,
+                "methods": {},
+                "results_dir": str(tmp_path / "results"),
+            }
+        )
 
     return make
 
@@ -37,15 +46,24 @@ def pokec_of(monkeypatch):
     """Pin Pokec-z's files to other contents."""
 
     def pin(users, ties):
-        for name, content in (("region_job.csv", users), ("region_job_relationship.txt", ties)):
+        for name, content in (
+            ("region_job.csv", users),
+            ("region_job_relationship.txt", ties),
+        ):
             blob = hashlib.sha1(b"blob %d\0" % len(content) + content).hexdigest()
-            entry = next(file for file in (POKEC["nodes"], POKEC["edges"]) if file["file"].endswith(f"/{name}"))
+            entry = next(
+                file
+                for file in (POKEC["nodes"], POKEC["edges"])
+                if file["file"].endswith(f"/{name}")
+            )
             monkeypatch.setitem(entry, "git_blob", blob)
 
     return pin
 
 
-def test_files_are_known_by_their_content_whatever_their_names(setting, tmp_path, pokec_of):
+def test_files_are_known_by_their_content_whatever_their_names(
+    setting, tmp_path, pokec_of
+):
     pokec_of(b"user_id\n1\n", b"1\t2\n")
     (tmp_path / "deep").mkdir()
     (tmp_path / "deep/a.dat").write_bytes(b"user_id\n1\n")
@@ -56,9 +74,13 @@ def test_files_are_known_by_their_content_whatever_their_names(setting, tmp_path
         f"pokec/region_job_relationship.txt: {tmp_path / 'b'}",
         f"pokec/region_job.csv: {tmp_path / 'deep/a.dat'}",
     ]
-    assert (tmp_path / "results/data/raw/pokec-z/region_job_relationship.txt").read_bytes() == b"1\t2\n"
+    assert (
+        tmp_path / "results/data/raw/pokec-z/region_job_relationship.txt"
+    ).read_bytes() == b"1\t2\n"
     assert sum("[here]" in line for line in commands.where(setting("pokec-z"))) == 2
-    assert len(commands.add(setting("pokec-z"), tmp_path, mirror=tmp_path / "mirror")) == 2
+    assert (
+        len(commands.add(setting("pokec-z"), tmp_path, mirror=tmp_path / "mirror")) == 2
+    )
     assert (tmp_path / "mirror/pokec/region_job.csv").read_bytes() == b"user_id\n1\n"
 
 
@@ -66,13 +88,20 @@ def test_altered_files_are_refused_and_the_others_taken(setting, tmp_path, pokec
     pokec_of(b"user_id\n1\n", b"1\t2\n")
     (tmp_path / "ind.cora.x").write_bytes(b"altered")
     (tmp_path / "ties").write_bytes(b"1\t2\n")
-    with pytest.raises(DataError, match=r"ind\.cora\.x is not planetoid/ind\.cora\.x, which has SHA-256 23cfa55d"):
+    with pytest.raises(
+        DataError,
+        match=r"ind\.cora\.x is not planetoid/ind\.cora\.x, which has SHA-256 23cfa55d",
+    ):
         commands.add(setting("cora", "pokec-z"), tmp_path)
     raw = tmp_path / "results/data/raw"
-    assert (raw / "pokec-z/region_job_relationship.txt").exists() and not (raw / "cora/ind.cora.x").exists()
+    assert (raw / "pokec-z/region_job_relationship.txt").exists() and not (
+        raw / "cora/ind.cora.x"
+    ).exists()
 
 
-def test_a_file_that_cannot_be_read_is_said_and_the_others_taken(setting, tmp_path, pokec_of, monkeypatch):
+def test_a_file_that_cannot_be_read_is_said_and_the_others_taken(
+    setting, tmp_path, pokec_of, monkeypatch
+):
     pokec_of(b"user_id\n1\n", b"1\t2\n")
     (tmp_path / "closed").write_bytes(b"")
     (tmp_path / "ties").write_bytes(b"1\t2\n")
@@ -83,18 +112,26 @@ def test_a_file_that_cannot_be_read_is_said_and_the_others_taken(setting, tmp_pa
         return source.identities(path)
 
     monkeypatch.setattr(commands, "identities", identities)
-    with pytest.raises(DataError, match=r"relationship\.txt: .*\n.*closed cannot be read: Permission denied"):
+    with pytest.raises(
+        DataError,
+        match=r"relationship\.txt: .*\n.*closed cannot be read: Permission denied",
+    ):
         commands.add(setting("pokec-z"), tmp_path)
 
 
-@pytest.mark.parametrize(("folder", "said"), [("nowhere", "is not a folder"), (".", "holds none of the files")])
+@pytest.mark.parametrize(
+    ("folder", "said"),
+    [("nowhere", "is not a folder"), (".", "holds none of the files")],
+)
 def test_nothing_to_add_is_said(setting, tmp_path, folder, said):
     with pytest.raises(DataError, match=said):
         commands.add(setting("cora"), tmp_path / folder)
 
 
 def test_the_command_line(tmp_path, capsys, refused):
-    (tmp_path / "config.yaml").write_text("datasets: {cora: {task: link_prediction}}\nmethods: {}\n")
+    (tmp_path / "config.yaml").write_text(
+        "datasets: {cora: {task: link_prediction}}\nmethods: {}\n"
+    )
     where = ["data", "where", "--config", str(tmp_path / "config.yaml"), "--dataset"]
     assert cli.main([*where, "cora"]) == 0
     assert "ind.cora.test.index" in capsys.readouterr().out
@@ -107,10 +144,17 @@ def stats(tmp_path, capsys):
 
     def printed(source, **options):
         entry = {"task": "node_classification", "source": source, "options": options}
-        (tmp_path / "mine.yaml").write_text(yaml.safe_dump({"datasets": {"mine": entry}}))
+        (tmp_path / "mine.yaml").write_text(
+            yaml.safe_dump({"datasets": {"mine": entry}})
+        )
         overlays = ["config.yaml", str(tmp_path / "mine.yaml")]
         folders = ["--out", str(tmp_path), "--data-mirror", str(tmp_path)]
-        assert cli.main(["data", "stats", "--config", *overlays, "--dataset", "mine", *folders]) == 0
+        assert (
+            cli.main(
+                ["data", "stats", "--config", *overlays, "--dataset", "mine", *folders]
+            )
+            == 0
+        )
         return capsys.readouterr().out.splitlines()
 
     return printed
@@ -126,15 +170,22 @@ def test_stats_counts_a_graph(stats):
 
 def test_stats_say_what_each_column_was_taken_for(tmp_path, stats):
     nodes = "who,age,almost,sex,won\n" + "".join(
-        f"p{k},{20 + k},{k % 2 if k else 1},{'fm'[k % 2]},{k // 2 % 2}\n" for k in range(40)
+        f"p{k},{20 + k},{k % 2 if k else 1},{'fm'[k % 2]},{k // 2 % 2}\n"
+        for k in range(40)
     )
     edges = "a,b\n" + "".join(f"p{k},p{k + 1}\n" for k in range(39)) + "p1,p0\np9,p9\n"
     files = {}  # in the mirror
     for kind, text in (("nodes", nodes), ("edges", edges)):
         (tmp_path / f"{kind}.csv").write_text(text)
         checksum = hashlib.sha256(text.encode()).hexdigest()
-        files[kind] = {"file": f"{kind}.csv", "url": "https://localhost:9/", "sha256": checksum}
-    lines = stats("tables", **files, id="who", sensitive="sex", label="won", drop=["self_loops"])
+        files[kind] = {
+            "file": f"{kind}.csv",
+            "url": "https://localhost:9/",
+            "sha256": checksum,
+        }
+    lines = stats(
+        "tables", **files, id="who", sensitive="sex", label="won", drop=["self_loops"]
+    )
     assert lines[1:13] == [
         "  column who: id: p0, p1, p2, p3, p4, ... (40 values)",
         "  column age: feature: 20 to 59, all different",

@@ -6,9 +6,15 @@ from fairgat.cli import main as cli
 from fairgat.files import write_text
 
 PROVENANCE = {
-    "commit": "c0ffee", "modified": False, "trained_at": [], "command": "snakemake", "config": {}, "rules": {},
-    "machine": {"cores": 2, "processor": "a processor"}, "files": ["tables/comparison.md"],
-}  # fmt: skip
+    "commit": "c0ffee",
+    "modified": False,
+    "trained_at": [],
+    "command": "snakemake",
+    "config": {},
+    "rules": {},
+    "machine": {"cores": 2, "processor": "a processor"},
+    "files": ["tables/comparison.md"],
+}
 
 
 def test_a_run_is_copied_and_quoted_or_only_one_of_both(tmp_path, monkeypatch, capsys):
@@ -19,10 +25,19 @@ def test_a_run_is_copied_and_quoted_or_only_one_of_both(tmp_path, monkeypatch, c
     write_text(tmp_path / "results/provenance.json", json.dumps(PROVENANCE))
     assert cli.main(["publish", "--copy-only"]) == 0
     assert "published in results/reference" in capsys.readouterr().out
-    assert "of the run" in (published / "README.md").read_text() and "of the run" not in page.read_text()
+    assert (
+        "of the run" in (published / "README.md").read_text()
+        and "of the run" not in page.read_text()
+    )
     write_text(published / "tables/comparison.md", "# Scores\n\nwritten since\n")
     assert cli.main(["publish", "--pages-only"]) == 0
-    assert "written since" in page.read_text() and "written since" in (published / "README.md").read_text()
-    assert "From [tables/comparison.md](../results/reference/tables/comparison.md)." in page.read_text()
+    assert (
+        "written since" in page.read_text()
+        and "written since" in (published / "README.md").read_text()
+    )
+    assert (
+        "From [tables/comparison.md](../results/reference/tables/comparison.md)."
+        in page.read_text()
+    )
     assert cli.main(["publish"]) == 0
     assert "of the run" in page.read_text()

@@ -19,7 +19,9 @@ def configure(project, old, new):
 
 
 def train(*arguments, dataset="demo-social", method="gat"):
-    return cli.main(["train", "--dataset", dataset, "--method", method, "--quiet", *arguments])
+    return cli.main(
+        ["train", "--dataset", dataset, "--method", method, "--quiet", *arguments]
+    )
 
 
 @pytest.mark.parametrize(
@@ -51,11 +53,19 @@ def test_an_option_is_not_short_for_another(project, capsys):
 
 def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, capsys):
     """By the scores that `collect` would find."""
-    (project / "more.yaml").write_text("seed: 3\ntraining: {threads: 2, node_classification: {epochs: 3}}")
-    assert train("--config", "config.yaml", "more.yaml", "--eta", "1", method="fairgat") == 0
+    (project / "more.yaml").write_text(
+        "seed: 3\ntraining: {threads: 2, node_classification: {epochs: 3}}"
+    )
+    assert (
+        train("--config", "config.yaml", "more.yaml", "--eta", "1", method="fairgat")
+        == 0
+    )
     said = capsys.readouterr().out
     (path,) = project.rglob("fairgat/eta~1.0/split-0/run.json")  # as the grid spells it
-    graph, split = (load_npz(next(project.rglob(f"{name}.npz"))) for name in ("demo-social", "split-0"))
+    graph, split = (
+        load_npz(next(project.rglob(f"{name}.npz")))
+        for name in ("demo-social", "split-0")
+    )
     assert cli.main(["evaluate", str(path.parent)]) == 0
     shown = capsys.readouterr().out
     assert shown in said and f"epoch {Record.read(path).reported} of 3" in shown
@@ -69,17 +79,27 @@ def test_a_run_with_several_other_settings_is_evaluated_where_it_lies(project, c
 def test_a_training_that_fails_says_why_and_where(project, refused):
     configure(project, "epochs: 20", "learning_rate: 1.0e+30, epochs: 20")
     error = refused("train", "--dataset", "demo-social", "--method", "gat", "--quiet")
-    assert "(recorded in by-hand/runs/node_classification/demo-social/gat/default/split-0/run.json)" in error
+    assert (
+        "(recorded in by-hand/runs/node_classification/demo-social/gat/default/split-0/run.json)"
+        in error
+    )
     assert "failed: " in refused("evaluate", next(project.rglob("run.json")).parent)
 
 
 def test_another_form_of_a_data_set_has_its_splits(project, write_tables):
     write_tables([f"p{i},{20 + i},{i % 2},{'fm'[i // 2 % 2]}" for i in range(12)])
     configure(project, "  mine:", "  recidivism: &form")
-    configure(project, "splits:", "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:")
+    configure(
+        project,
+        "splits:",
+        "  recidivism-unscaled: {<<: *form, splits_of: recidivism}\nsplits:",
+    )
     names = ("recidivism", "recidivism-unscaled")
     assert [train(dataset=name) for name in names] == [0, 0]
-    one, other = (project / "by-hand/data/splits/node_classification" / name / "split-0.npz" for name in names)
+    one, other = (
+        project / "by-hand/data/splits/node_classification" / name / "split-0.npz"
+        for name in names
+    )
     assert one.read_bytes() == other.read_bytes()
 
 
@@ -88,7 +108,10 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     (path,) = project.rglob("run.json")
 
     said = partial(refused, "evaluate")
-    assert "is not the folder of one run: give such a folder, the one with run.json" in said(path)
+    assert (
+        "is not the folder of one run: give such a folder, the one with run.json"
+        in said(path)
+    )
     assert f"give such a folder, such as {path.parent}" in said(project)
     copy = shutil.copytree(path.parent, project / "copy")
     assert "data/graphs/demo-social.npz, is in no folder above" in said(copy)
@@ -105,7 +128,9 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     (split,) = data.glob("splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
     shutil.copytree(path.parent, project / "another")
-    assert "another does not fit its split, which was made anew since" in said(project / "another")
+    assert "another does not fit its split, which was made anew since" in said(
+        project / "another"
+    )
 
 
 def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
@@ -121,7 +146,13 @@ def test_it_writes_into_a_folder_of_its_own_and_makes_it_anew(project, capsys):
 
 def test_a_method_with_a_seed_of_its_own_starts_elsewhere_on_the_same_split(project):
     assert train() == train(method="again") == 0
-    files = [(project / f"by-hand/runs/node_classification/demo-social/{name}") for name in ("gat", "again")]
-    one, other = (next(folder.rglob("history.csv")).read_text().splitlines()[1] for folder in files)
+    files = [
+        (project / f"by-hand/runs/node_classification/demo-social/{name}")
+        for name in ("gat", "again")
+    ]
+    one, other = (
+        next(folder.rglob("history.csv")).read_text().splitlines()[1]
+        for folder in files
+    )
     assert one != other
     assert len([*project.rglob("split-0.npz")]) == 1

@@ -36,67 +36,182 @@ def test_the_shipped_configurations_are_valid():
 def test_it_is_the_papers_experiment():
     loaded = config.load_files(ROOT / "config.yaml")
     listed = {"datasets", "methods", "tables", "figures"}
-    assert loaded.model_dump(exclude=listed) == config.Config(datasets={}, methods={}).model_dump(exclude=listed)
-    assert {"pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed"} <= set(loaded.datasets)
+    assert loaded.model_dump(exclude=listed) == config.Config(
+        datasets={}, methods={}
+    ).model_dump(exclude=listed)
+    assert {"pokec-z", "pokec-n", "recidivism", "cora", "citeseer", "pubmed"} <= set(
+        loaded.datasets
+    )
     assert loaded.splits.count == 5
-    protocol = {"epochs": 500, "learning_rate": 0.005, "weight_decay": 0.0005, "hidden": 128}
+    protocol = {
+        "epochs": 500,
+        "learning_rate": 0.005,
+        "weight_decay": 0.0005,
+        "hidden": 128,
+    }
     assert loaded.training.node_classification.model_dump().items() >= protocol.items()
-    assert loaded.training.link_prediction.cutoffs == [0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75]
-    assert len(loaded.cells("fairgat", "recidivism")) == 6 and loaded.searched("alpha_chi_max") == [0.25, 0.5, 0.75]
+    assert loaded.training.link_prediction.cutoffs == [
+        0.45,
+        0.5,
+        0.55,
+        0.6,
+        0.65,
+        0.7,
+        0.75,
+    ]
+    assert len(loaded.cells("fairgat", "recidivism")) == 6 and loaded.searched(
+        "alpha_chi_max"
+    ) == [0.25, 0.5, 0.75]
 
 
 @pytest.mark.parametrize(
     ("change", "expected"),
     [
         ({"results_dir": ""}, "results_dir: expected at least 1 character, got ''"),
-        ({"results_dir": 2024_11_25}, "results_dir: expected a path, but YAML reads this as 20241125; write ./ before"),
+        (
+            {"results_dir": 2024_11_25},
+            "results_dir: expected a path, but YAML reads this as 20241125; write ./ before",
+        ),
         ({"results_dir": "/tmp/r{x}"}, "results_dir: a path must not hold { or }"),
-        ({"datasets": {"my data": {"task": "link_prediction"}}}, "datasets.my data: a name has letters, digits"),
-        ({"methods": {"fairgat": {"grid": {}}}}, "methods.fairgat.grid: {} changes nothing"),
+        (
+            {"datasets": {"my data": {"task": "link_prediction"}}},
+            "datasets.my data: a name has letters, digits",
+        ),
+        (
+            {"methods": {"fairgat": {"grid": {}}}},
+            "methods.fairgat.grid: {} changes nothing",
+        ),
         ({"tables": {}}, "To take all keys of tables away, write `tables: null`"),
         ({"resuts_dir": "x"}, "resuts_dir: unknown key; did you mean 'results_dir'?"),
         ({"splits": {"cuont": 3}}, "splits.cuont: unknown key; did you mean 'count'?"),
-        ({"methods": {"gat": {"titel": "x"}}}, "methods.gat.titel: unknown key; did you mean 'title'?"),
-        ({"seed": -1}, "seed: expected greater than or equal to 0, got -1"),
-        ({"splits": {"count": True}}, "splits.count: expected a number, and YAML reads yes"),
-        ({"splits": {"count": False}}, "splits.count: expected a number, and YAML reads yes"),
-        ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
-        ({"training": {"link_prediction": {"negatives": math.inf}}}, "link_prediction.negatives: expected a finite"),
-        ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
-        ({"training": {"node_classification": {"epochs": "many"}}}, "training.node_classification.epochs: expected"),
-        ({"selection": {"rule": "fairest"}}, "selection.rule: expected 'fair', 'accuracy' or 'paper', got 'fairest'"),
-        ({"audit": {"margins": {"fairness": 2}}}, "audit.margins.fairness: expected less than 1, got 2"),
         (
-            {"datasets": {"pokec-n": {"splits_of": "pokec-z"}, "cora": {"splits_of": "pokec-n"}}},
+            {"methods": {"gat": {"titel": "x"}}},
+            "methods.gat.titel: unknown key; did you mean 'title'?",
+        ),
+        ({"seed": -1}, "seed: expected greater than or equal to 0, got -1"),
+        (
+            {"splits": {"count": True}},
+            "splits.count: expected a number, and YAML reads yes",
+        ),
+        (
+            {"splits": {"count": False}},
+            "splits.count: expected a number, and YAML reads yes",
+        ),
+        ({"splits": {"train": 1.5}}, "splits.train: expected less than 1, got 1.5"),
+        (
+            {"training": {"link_prediction": {"negatives": math.inf}}},
+            "link_prediction.negatives: expected a finite",
+        ),
+        ({"splits": {"train": 0.8}}, "splits: train + validation must leave"),
+        (
+            {"training": {"node_classification": {"epochs": "many"}}},
+            "training.node_classification.epochs: expected",
+        ),
+        (
+            {"selection": {"rule": "fairest"}},
+            "selection.rule: expected 'fair', 'accuracy' or 'paper', got 'fairest'",
+        ),
+        (
+            {"audit": {"margins": {"fairness": 2}}},
+            "audit.margins.fairness: expected less than 1, got 2",
+        ),
+        (
+            {
+                "datasets": {
+                    "pokec-n": {"splits_of": "pokec-z"},
+                    "cora": {"splits_of": "pokec-n"},
+                }
+            },
             "datasets.cora.splits_of: pokec-n stands for pokec-z itself; name that",
         ),
-        ({"skip": "pokec-y"}, "skip: 'pokec-y' is not a data set; did you mean 'pokec-"),
-        ({"only_methods": ["gta"]}, "only_methods: 'gta' is not a method; did you mean 'gat'?"),
-        ({"only_methods": ["gat-penalty"]}, "'gat-penalty' is not a method; configs/more-methods.yaml declares it"),
-        ({"tables": {"ablation": ["gat", "fairgat2"]}}, "tables.ablation: 'fairgat2' is not a method"),
-        ({"datasets": {"cora": {"enabled": False}}}, "datasets.cora: a data set with enabled: false needs a reason"),
+        (
+            {"skip": "pokec-y"},
+            "skip: 'pokec-y' is not a data set; did you mean 'pokec-",
+        ),
+        (
+            {"only_methods": ["gta"]},
+            "only_methods: 'gta' is not a method; did you mean 'gat'?",
+        ),
+        (
+            {"only_methods": ["gat-penalty"]},
+            "'gat-penalty' is not a method; configs/more-methods.yaml declares it",
+        ),
+        (
+            {"tables": {"ablation": ["gat", "fairgat2"]}},
+            "tables.ablation: 'fairgat2' is not a method",
+        ),
+        (
+            {"datasets": {"cora": {"enabled": False}}},
+            "datasets.cora: a data set with enabled: false needs a reason",
+        ),
         ({"methods": {"gat": {"tasks": ["nodes"]}}}, "methods.gat.tasks.0: expected"),
-        ({"methods": {"nifty": {"same_as": "nifty"}}}, "methods.nifty.same_as: nifty stands for nifty itself"),
-        ({"results_dir": "$NOT_SET_ANYWHERE/x"}, "results_dir: a path may hold $ only before the name of a var"),
-        ({"methods": {"nifty": {"title": "GAT"}}}, "methods.nifty.title: 'GAT' is that of gat, too"),
-        ({"datasets": {"cora": {"title": "Pubmed"}}}, "datasets.pubmed.title: 'Pubmed' is that of cora, too"),
-        ({"methods": {"fairgat": {"grid": {"eta": [1, 1.0]}}}}, "methods.fairgat: the values of eta repeat themselves"),
+        (
+            {"methods": {"nifty": {"same_as": "nifty"}}},
+            "methods.nifty.same_as: nifty stands for nifty itself",
+        ),
+        (
+            {"results_dir": "$NOT_SET_ANYWHERE/x"},
+            "results_dir: a path may hold $ only before the name of a var",
+        ),
+        (
+            {"methods": {"nifty": {"title": "GAT"}}},
+            "methods.nifty.title: 'GAT' is that of gat, too",
+        ),
+        (
+            {"datasets": {"cora": {"title": "Pubmed"}}},
+            "datasets.pubmed.title: 'Pubmed' is that of cora, too",
+        ),
+        (
+            {"methods": {"fairgat": {"grid": {"eta": [1, 1.0]}}}},
+            "methods.fairgat: the values of eta repeat themselves",
+        ),
         ({"methods": {"fairgat": {"grid": {"eta": ["a/b"]}}}}, "none of / ~ { }"),
         ({"methods": {"fairgat": {"grid": {"eta": [""]}}}}, "no empty text"),
-        (gat(module="gatt"), "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?"),
-        (gat(settings={"eta": 1}), "methods.gat.settings.eta: unknown key; nothing is allowed here"),
-        (gat(module="fairgat", settings={"step": [1]}), "gat.settings.step: unknown key; did you mean 'steps'?"),
-        (gat(module="fairgat", grid={"eta": [math.inf]}), "eta.0: expected a finite number, got inf"),
-        (gat(module="fairgat", grid={"eta": [-1]}), "methods.gat.grid.eta: expected greater than 0, got -1"),
-        (gat(module="fairgat", settings={"eta": 0.3}, grid={"eta": [1.0]}), "gat.settings.eta: a grid has it, too"),
-        (gat(module="fairgat", settings={"steps": [1, 2]}, grid={"eta": [1.0]}), "`eta` is of step 3, which `steps` l"),
         (
-            gat(module="edits", tasks=[NODE], debiased=True, settings={"debias": {"epochs": 0}}),
+            gat(module="gatt"),
+            "methods.gat: there is no method module fairgat/methods/gatt.py; did you mean 'gat'?",
+        ),
+        (
+            gat(settings={"eta": 1}),
+            "methods.gat.settings.eta: unknown key; nothing is allowed here",
+        ),
+        (
+            gat(module="fairgat", settings={"step": [1]}),
+            "gat.settings.step: unknown key; did you mean 'steps'?",
+        ),
+        (
+            gat(module="fairgat", grid={"eta": [math.inf]}),
+            "eta.0: expected a finite number, got inf",
+        ),
+        (
+            gat(module="fairgat", grid={"eta": [-1]}),
+            "methods.gat.grid.eta: expected greater than 0, got -1",
+        ),
+        (
+            gat(module="fairgat", settings={"eta": 0.3}, grid={"eta": [1.0]}),
+            "gat.settings.eta: a grid has it, too",
+        ),
+        (
+            gat(module="fairgat", settings={"steps": [1, 2]}, grid={"eta": [1.0]}),
+            "`eta` is of step 3, which `steps` l",
+        ),
+        (
+            gat(
+                module="edits",
+                tasks=[NODE],
+                debiased=True,
+                settings={"debias": {"epochs": 0}},
+            ),
             "methods.gat.settings.debias.epochs: expected greater than or equal to 1, got 0",
         ),
         (gat(module="edits", tasks=[NODE]), "set methods.gat.debiased to true"),
         (
-            gat(module="edits", tasks=[NODE], debiased=True, settings={"debias": {"epochs_of": {"recidivsm": 5}}}),
+            gat(
+                module="edits",
+                tasks=[NODE],
+                debiased=True,
+                settings={"debias": {"epochs_of": {"recidivsm": 5}}},
+            ),
             "methods.gat.settings.debias.epochs_of: 'recidivsm' is not a data set; did you mean 'recidivism'?",
         ),
     ],
@@ -119,23 +234,39 @@ def test_null_takes_away_what_an_empty_mapping_would_not():
 def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
     path = tmp_path / "mine.yaml"
     path.write_text("seed: 1\nmethods:\n  gat: { title: A }\n  gat: { title: B }\n")
-    with pytest.raises(ConfigError, match=r"mine\.yaml: gat stands on line 3 and again on line 4; keep one"):
+    with pytest.raises(
+        ConfigError,
+        match=r"mine\.yaml: gat stands on line 3 and again on line 4; keep one",
+    ):
         config.load_files(path)
-    path.write_text("inner: &inner { <<: { a: 1 }, a: 2 }\nouter: { <<: *inner, a: 3, '1': 0, 1: 0 }\n")
-    assert config.read_file(path) == {"inner": {"a": 2}, "outer": {"a": 3, "1": 0, 1: 0}}
+    path.write_text(
+        "inner: &inner { <<: { a: 1 }, a: 2 }\nouter: { <<: *inner, a: 3, '1': 0, 1: 0 }\n"
+    )
+    assert config.read_file(path) == {
+        "inner": {"a": 2},
+        "outer": {"a": 3, "1": 0, 1: 0},
+    }
     path.write_text("? [a]\n: 1\n? [b]\n: 1\n")
     with pytest.raises(ConfigError, match=r"(?s)is not YAML: .*unhashable"):
         config.read_file(path)
 
 
-@pytest.mark.parametrize(("number", "read"), [("010", 8), ("-010", -8), ("12:30", 750), ("0x10", None), ("01", None)])
+@pytest.mark.parametrize(
+    ("number", "read"),
+    [("010", 8), ("-010", -8), ("12:30", 750), ("0x10", None), ("01", None)],
+)
 def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read):
     path = tmp_path / "mine.yaml"
     path.write_text(f"others: [08, 10, 0.5, '020', 1e3, -5, 0]\ngroups: [{number}]\n")
     if read is None:
-        assert config.read_file(path)["groups"] == [int(number, 0 if "x" in number else 10)]
+        assert config.read_file(path)["groups"] == [
+            int(number, 0 if "x" in number else 10)
+        ]
     else:
-        with pytest.raises(ConfigError, match=rf"mine\.yaml: line 2: YAML reads {number} as {read}; write '{number}'"):
+        with pytest.raises(
+            ConfigError,
+            match=rf"mine\.yaml: line 2: YAML reads {number} as {read}; write '{number}'",
+        ):
             config.read_file(path)
 
 
@@ -143,9 +274,13 @@ def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
     class Settings(config.Model):
         debias: float = 0.5
 
-    own = SimpleNamespace(Settings=Settings, NodeClassification=SimpleNamespace(needs_debiased=False))
+    own = SimpleNamespace(
+        Settings=Settings, NodeClassification=SimpleNamespace(needs_debiased=False)
+    )
     real = methods.module
-    monkeypatch.setattr(methods, "module", lambda name: own if name == "mlp" else real(name))
+    monkeypatch.setattr(
+        methods, "module", lambda name: own if name == "mlp" else real(name)
+    )
     content = shipped()
     reading.merge(content, gat(module="mlp", tasks=[NODE], settings={"debias": 0.3}))
     methods.check(config.load(content))
@@ -154,12 +289,17 @@ def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
 @pytest.mark.parametrize(
     ("text", "expected"),
     [
-        ("x = 1\ny = (\n", r"SyntaxError: '\(' was never closed \(own_broken\.py, line 2\)"),
+        (
+            "x = 1\ny = (\n",
+            r"SyntaxError: '\(' was never closed \(own_broken\.py, line 2\)",
+        ),
         ("import nowhere", "ModuleNotFoundError: No module"),
         ("x = y", "NameError: name 'y'"),
     ],
 )
-def test_a_method_that_python_cannot_read_is_named(tmp_path, monkeypatch, text, expected):
+def test_a_method_that_python_cannot_read_is_named(
+    tmp_path, monkeypatch, text, expected
+):
     (tmp_path / "own_broken.py").write_text(text)
     monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
     monkeypatch.setattr(methods, "method_path", "methods/{}".format)
@@ -192,23 +332,36 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
 
 def test_rounds_of_one_data_set_are_no_setting_of_another():
     loaded = config.load(shipped())
-    rounds = {name: loaded.training_settings("edits", name)["debias"] for name in ("recidivism", "pokec-z")}
+    rounds = {
+        name: loaded.training_settings("edits", name)["debias"]
+        for name in ("recidivism", "pokec-z")
+    }
     assert [settings["epochs"] for settings in rounds.values()] == [100, 500]
     assert not any("epochs_of" in settings for settings in rounds.values())
     assert "epochs_of" in loaded.methods["edits"].settings["debias"]
 
 
-@pytest.mark.parametrize("path", ["results/x/", "./results//x", "results/x", "~/x", "$HOME/x/"])
+@pytest.mark.parametrize(
+    "path", ["results/x/", "./results//x", "results/x", "~/x", "$HOME/x/"]
+)
 def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
     monkeypatch.setenv("HOME", "results")
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
 
 
-@pytest.mark.parametrize(("source", "more"), [("pyg", {}), ("networkx", {"sensitive": "s"})])
+@pytest.mark.parametrize(
+    ("source", "more"), [("pyg", {}), ("networkx", {"sensitive": "s"})]
+)
 def test_paths_of_own_data_are_expanded(source, more, monkeypatch):
     monkeypatch.setenv("HOME", "/home/me")
-    own = config.Dataset(task="node_classification", source=source, options={"path": "~/graph.gml"} | more)
-    assert [file.local for file in datasets.files_of("own", own)] == [Path("/home/me/graph.gml")]
+    own = config.Dataset(
+        task="node_classification",
+        source=source,
+        options={"path": "~/graph.gml"} | more,
+    )
+    assert [file.local for file in datasets.files_of("own", own)] == [
+        Path("/home/me/graph.gml")
+    ]
 
 
 def test_make_finds_where_a_command_writes(tmp_path, monkeypatch):
@@ -217,7 +370,12 @@ def test_make_finds_where_a_command_writes(tmp_path, monkeypatch):
     overlays = ["--configfile", "configs/demo.yaml", str(tmp_path / "mine.yaml")]
     assert results_dir.find(["--cores", "2"]) == "results"
     assert results_dir.find([*overlays, "--forcerun", "table"]) == "results/mine"
-    assert results_dir.find([*overlays, "-n", "--config", "seed=1", "results_dir=/tmp/a b/"]) == "/tmp/a b"
+    assert (
+        results_dir.find(
+            [*overlays, "-n", "--config", "seed=1", "results_dir=/tmp/a b/"]
+        )
+        == "/tmp/a b"
+    )
 
 
 def test_a_comma_separated_list_is_a_list():
@@ -228,7 +386,10 @@ def test_a_comma_separated_list_is_a_list():
 
 
 def test_a_cell_is_a_path():
-    assert cells.to_path({"eta": 1.0, "alpha_chi_max": 0.25}) == "alpha_chi_max~0.25/eta~1.0"
+    assert (
+        cells.to_path({"eta": 1.0, "alpha_chi_max": 0.25})
+        == "alpha_chi_max~0.25/eta~1.0"
+    )
     for cell in cells.expand({"alpha_chi_max": [0.25, 0.5], "eta": [0.75, 1]}):
         assert cells.from_path(cells.to_path(cell)) == cell
     assert cells.to_path({}) == "default"
@@ -242,11 +403,25 @@ def test_a_cell_is_a_path():
     [
         ("--config seed=1 -n --config skip=cora", "--config seed=1 skip=cora"),
         ("-C seed=1 --config=skip=cora", "--config seed=1 skip=cora"),
-        ("--configfile a.yaml --configfiles b.yaml c.yaml --cores 1", "--configfile a.yaml b.yaml c.yaml"),
+        (
+            "--configfile a.yaml --configfiles b.yaml c.yaml --cores 1",
+            "--configfile a.yaml b.yaml c.yaml",
+        ),
         ("-R table --forcerun figure", "--forcerun table figure"),
     ],
 )
 def test_a_flag_of_which_snakemake_takes_the_last_is_given_once(words, joined):
     with pytest.raises(ConfigError, match=f"Write: {joined}$"):
         config.check_command(words.split())
-    config.check_command(["--config", "seed=1", "--configfile", "a.yaml", "-R", "table", "--", "--config"])
+    config.check_command(
+        [
+            "--config",
+            "seed=1",
+            "--configfile",
+            "a.yaml",
+            "-R",
+            "table",
+            "--",
+            "--config",
+        ]
+    )

@@ -74,26 +74,43 @@ def test_a_file_comes_with_its_checksum_and_the_manifest(address, tmp_path):
     entry = {"name": "web/file.bin", "sha256": SHA256, "source": f"{address}/good"}
     assert manifest == {"dataset": "web", "files": [entry]}
     if shutil.which("sha256sum"):
-        subprocess.run(["sha256sum", "--check", "--quiet", "file.bin.sha256"], cwd=tmp_path, check=True)
+        subprocess.run(
+            ["sha256sum", "--check", "--quiet", "file.bin.sha256"],
+            cwd=tmp_path,
+            check=True,
+        )
     pinned().verify(tmp_path)
 
 
 @pytest.mark.parametrize(
     ("mirror", "content", "asked"),
-    [("mirror", CONTENT, 0), ("mirror", CONTENT[:-1], 1), ("mirror/web/file.bin", CONTENT, 1)],
+    [
+        ("mirror", CONTENT, 0),
+        ("mirror", CONTENT[:-1], 1),
+        ("mirror/web/file.bin", CONTENT, 1),
+    ],
     ids=["whole", "damaged", "a file"],
 )
-def test_the_mirror_comes_first_and_then_the_next_place(address, tmp_path, mirror, content, asked):
+def test_the_mirror_comes_first_and_then_the_next_place(
+    address, tmp_path, mirror, content, asked
+):
     (tmp_path / "mirror/web").mkdir(parents=True)
     (tmp_path / "mirror/web/file.bin").write_bytes(content)
-    download.acquire("web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / mirror)
-    assert Handler.asked["good"] == asked and (tmp_path / "raw/file.bin").read_bytes() == CONTENT
+    download.acquire(
+        "web", [pinned(f"{address}/good")], tmp_path / "raw", tmp_path / mirror
+    )
+    assert (
+        Handler.asked["good"] == asked
+        and (tmp_path / "raw/file.bin").read_bytes() == CONTENT
+    )
 
 
 @pytest.mark.parametrize(("path", "tries"), [("busy2", 3), ("cut1", 2)])
 def test_what_may_pass_is_tried_again(address, tmp_path, path, tries):
     download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)
-    assert (tmp_path / "file.bin").read_bytes() == CONTENT and Handler.asked[path] == tries
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT and Handler.asked[
+        path
+    ] == tries
 
 
 @pytest.mark.parametrize(
@@ -101,45 +118,79 @@ def test_what_may_pass_is_tried_again(address, tmp_path, path, tries):
     [
         ("gone", "the server answered 404 Client Error: Not Found", 4),
         ("cut", "no connection, or it broke off: ChunkedEncodingError", 4),
-        ("other", f"it gave 1000 bytes with SHA-256 [0-9a-f]{{64}}, not those of SHA-256 {SHA256}", 1),
+        (
+            "other",
+            f"it gave 1000 bytes with SHA-256 [0-9a-f]{{64}}, not those of SHA-256 {SHA256}",
+            1,
+        ),
     ],
 )
-def test_what_is_not_the_file_is_named_and_leaves_nothing(address, tmp_path, path, reason, tries):
+def test_what_is_not_the_file_is_named_and_leaves_nothing(
+    address, tmp_path, path, reason, tries
+):
     with pytest.raises(DataError, match=reason):
         download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)
     assert names(tmp_path) == [] and Handler.asked[path] == tries
 
 
 def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_path):
-    files = [pinned(f"{address}/{path}", name=f"web/{path}.bin") for path in ("gone", "good", "other")]
+    files = [
+        pinned(f"{address}/{path}", name=f"web/{path}.bin")
+        for path in ("gone", "good", "other")
+    ]
     with pytest.raises(DataError) as error:
         download.acquire("web", files, tmp_path / "raw", tmp_path / "mirror")
     text = str(error.value)
     assert text.startswith("web: 2 of 3 files cannot be had.")
-    places = ["web/gone.bin", "web/other.bin", f"{tmp_path / 'mirror/web/gone.bin'}: No such file", f"{address}/gone"]
-    for part in (*places, "fairgat data where", "fairgat data add FOLDER", "--config skip=web"):
+    places = [
+        "web/gone.bin",
+        "web/other.bin",
+        f"{tmp_path / 'mirror/web/gone.bin'}: No such file",
+        f"{address}/gone",
+    ]
+    for part in (
+        *places,
+        "fairgat data where",
+        "fairgat data add FOLDER",
+        "--config skip=web",
+    ):
         assert part in text
-    assert names(tmp_path / "raw") == ["good.bin", "good.bin.sha256"]  # fetched once, kept for the next run
+    assert names(tmp_path / "raw") == [
+        "good.bin",
+        "good.bin.sha256",
+    ]  # fetched once, kept for the next run
     download.acquire("web", files[1:2], tmp_path / "raw")
     assert Handler.asked["good"] == 1
 
 
-def test_an_own_file_that_is_missing_is_not_to_be_looked_for_on_the_web(address, tmp_path):
-    files = [pinned(f"{address}/good", name="web/good.bin"), File("web/mine.csv", local=tmp_path / "mine.csv")]
+def test_an_own_file_that_is_missing_is_not_to_be_looked_for_on_the_web(
+    address, tmp_path
+):
+    files = [
+        pinned(f"{address}/good", name="web/good.bin"),
+        File("web/mine.csv", local=tmp_path / "mine.csv"),
+    ]
     with pytest.raises(DataError, match="Correct their paths"):
         download.acquire("web", files, tmp_path / "raw")
 
 
 def test_a_host_that_cannot_be_reached_is_said(tmp_path):
-    with pytest.raises(DataError, match=r"http://127\.0\.0\.1:9/x: no connection, or it broke off: ConnectionError"):
+    with pytest.raises(
+        DataError,
+        match=r"http://127\.0\.0\.1:9/x: no connection, or it broke off: ConnectionError",
+    ):
         download.acquire("web", [pinned("http://127.0.0.1:9/x")], tmp_path)
     with pytest.raises(DataError, match="no place is known for it"):
         download.acquire("web", [pinned()], tmp_path)
-    with pytest.raises(ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"):
+    with pytest.raises(
+        ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"
+    ):
         pinned(sha256=None)
 
 
-def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_path, capsys):
+def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(
+    address, tmp_path, capsys
+):
     files = [pinned(f"{address}/good")]
     download.acquire("web", files, tmp_path)
     (tmp_path / "file.bin").write_bytes(CONTENT[:-1] + b"!")
@@ -147,7 +198,9 @@ def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(address, tmp_pa
         files[0].verify(tmp_path)
     download.acquire("web", files, tmp_path)
     assert (tmp_path / "file.bin").read_bytes() == CONTENT
-    assert "is not the file that is wanted; fetching it again" in capsys.readouterr().err
+    assert (
+        "is not the file that is wanted; fetching it again" in capsys.readouterr().err
+    )
 
 
 def test_a_file_we_never_had_is_known_by_gits_id(address, tmp_path):
@@ -156,11 +209,19 @@ def test_a_file_we_never_had_is_known_by_gits_id(address, tmp_path):
     for _ in range(2):
         download.acquire("web", [pinned(f"{address}/good", **known)], tmp_path)
         pinned(**known).verify(tmp_path)
-    assert (tmp_path / "file.bin").read_bytes() == CONTENT and Handler.asked["good"] == 1
-    with pytest.raises(DataError, match=rf"1000 bytes .* not those of git blob id {blob}"):
-        download.acquire("web", [pinned(f"{address}/other", **known)], tmp_path / "elsewhere")
+    assert (tmp_path / "file.bin").read_bytes() == CONTENT and Handler.asked[
+        "good"
+    ] == 1
+    with pytest.raises(
+        DataError, match=rf"1000 bytes .* not those of git blob id {blob}"
+    ):
+        download.acquire(
+            "web", [pinned(f"{address}/other", **known)], tmp_path / "elsewhere"
+        )
     (tmp_path / "file.bin").write_bytes(b"something else")
-    with pytest.raises(DataError, match=f"file.bin is altered: it should have git blob id {blob}"):
+    with pytest.raises(
+        DataError, match=f"file.bin is altered: it should have git blob id {blob}"
+    ):
         pinned(**known).verify(tmp_path)
 
 
@@ -177,7 +238,10 @@ def test_a_users_own_file_is_as_it_was_copied(tmp_path):
     (tmp_path / "raw/n.csv").write_text("c")
     assert own.state(tmp_path / "raw") == "altered"
     (tmp_path / "raw/n.csv.sha256").unlink()
-    with pytest.raises(DataError, match=r"n\.csv is altered: it should have the checksum noted beside it"):
+    with pytest.raises(
+        DataError,
+        match=r"n\.csv is altered: it should have the checksum noted beside it",
+    ):
         own.verify(tmp_path / "raw")
     with pytest.raises(DataError, match=r"n\.csv is missing"):
         own.verify(tmp_path)
@@ -191,17 +255,25 @@ def test_a_full_disk_is_said_and_loses_nothing(address, tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     monkeypatch.setattr("pooch.HTTPDownloader.__call__", full)
-    with pytest.raises(DataError, match=r"cannot be written: No space left on device\. What was there"):
-        download.acquire("web", [pinned(f"{address}/good", name="web/second.bin")], tmp_path)
+    with pytest.raises(
+        DataError, match=r"cannot be written: No space left on device\. What was there"
+    ):
+        download.acquire(
+            "web", [pinned(f"{address}/good", name="web/second.bin")], tmp_path
+        )
     assert names(tmp_path) == kept
 
 
 def test_what_is_handed_on_may_be_deleted(address, tmp_path):
     files = [pinned(f"{address}/good")]
     download.acquire("web", files, tmp_path / "raw")
-    download.hand_on(tmp_path / "raw", tmp_path / "inputs/web", tmp_path / "bucket/manifest.json")
+    download.hand_on(
+        tmp_path / "raw", tmp_path / "inputs/web", tmp_path / "bucket/manifest.json"
+    )
     files[0].verify(tmp_path / "inputs/web")
     assert names(tmp_path / "inputs/web") == names(tmp_path / "raw")
-    assert (tmp_path / "bucket/manifest.json").read_bytes() == (tmp_path / "raw/manifest.json").read_bytes()
+    assert (tmp_path / "bucket/manifest.json").read_bytes() == (
+        tmp_path / "raw/manifest.json"
+    ).read_bytes()
     shutil.rmtree(tmp_path / "inputs")
     files[0].verify(tmp_path / "raw")

@@ -23,9 +23,13 @@ def shipped() -> dict[str, Dataset]:
     entries: dict[str, Dataset] = {}
     for path in [ROOT / "config.yaml", *sorted((ROOT / "configs").glob("*.yaml"))]:
         for name, given in (read_file(path).get("datasets") or {}).items():
-            if "task" in given and given.get("source") != "tables":  # of one's own files
+            if (
+                "task" in given and given.get("source") != "tables"
+            ):  # of one's own files
                 entry = Dataset.model_validate(given)
-                assert entries.setdefault(name, entry).options == entry.options, f"{path} has another {name}"
+                assert entries.setdefault(name, entry).options == entry.options, (
+                    f"{path} has another {name}"
+                )
     return entries
 
 
@@ -48,5 +52,9 @@ def test_every_shipped_data_set_is_frozen():
 @pytest.mark.parametrize("name", [name for name in FROZEN if FROZEN[name]])
 def test_the_arrays_and_groups_are_those_published(name, request, tmp_path):
     entry = SHIPPED.get(name) or Dataset(task="link_prediction")
-    mirror = request.getfixturevalue("data_mirror") if datasets.files_of(name, entry) else None
+    mirror = (
+        request.getfixturevalue("data_mirror")
+        if datasets.files_of(name, entry)
+        else None
+    )
     assert digest(obtain(name, entry, tmp_path / name, mirror)) == FROZEN[name]

@@ -27,37 +27,72 @@ FRIENDS = "10\t20\n20\t10\n20\t30\n30\t20\n40\t30\n50\t40\n60\t10\n70\t60\n70\t8
 def graph(tmp_path):
     (tmp_path / "region_job.csv").write_text(HEADER + "\n".join(USERS.values()) + "\n")
     (tmp_path / "region_job_relationship.txt").write_text(FRIENDS)
-    return public.load("pokec-z", tmp_path, public.Options.model_validate({"table": "pokec-z"}), 0)
+    return public.load(
+        "pokec-z", tmp_path, public.Options.model_validate({"table": "pokec-z"}), 0
+    )
 
 
 def test_the_labelled_users_and_their_friendships(graph):
     assert graph.num_nodes == 5  # 10 .. 50; 70 and 80 hang on the unlabelled 60
-    assert graph.labels.tolist() == [0, 1, 1, 0, 1] and graph.sensitive.tolist() == [0, 1, 0, 0, 1]
+    assert graph.labels.tolist() == [0, 1, 1, 0, 1] and graph.sensitive.tolist() == [
+        0,
+        1,
+        0,
+        0,
+        1,
+    ]
     assert pairs(graph) == [[0, 1], [1, 2], [2, 3], [3, 4]]
     assert graph.facts["feature_names"] == ["public", "gender", "AGE", "hobby"]
-    np.testing.assert_allclose(graph.features[:, 2], [0, -1, 0.55, -1, 1])  # the empty AGE counts as 0
-    assert graph.facts["edges_listed_both_ways"] == 2 and graph.facts["left_out_nodes"] == 3
+    np.testing.assert_allclose(
+        graph.features[:, 2], [0, -1, 0.55, -1, 1]
+    )  # the empty AGE counts as 0
+    assert (
+        graph.facts["edges_listed_both_ways"] == 2
+        and graph.facts["left_out_nodes"] == 3
+    )
 
 
 def test_the_statistics_show_both_counts(graph):
     published = {"s0": 3, "s1": 2, "inter_edges": 5, "intra_edges": 1, "features": 59}
-    stats = statistics.describe(graph, "pokec-z", "node_classification", published, splits=Splits(), seed=0)
+    stats = statistics.describe(
+        graph, "pokec-z", "node_classification", published, splits=Splits(), seed=0
+    )
     equal = {check["quantity"]: check["equal"] for check in stats["checks"]}
-    assert equal["s0"] and equal["s1"] and equal["listed_inter_edges"] and equal["listed_intra_edges"]
+    assert (
+        equal["s0"]
+        and equal["s1"]
+        and equal["listed_inter_edges"]
+        and equal["listed_intra_edges"]
+    )
     assert not equal["inter_edges"] and not equal["features"]
-    assert "8 directed edges, the paper counts 6" in stats["notes"][0] and "the file lists 6" in stats["notes"][0]
+    assert (
+        "8 directed edges, the paper counts 6" in stats["notes"][0]
+        and "the file lists 6" in stats["notes"][0]
+    )
 
 
 def test_structural_features_are_leading_eigenvectors_and_the_log_degree(tmp_path):
     upper = np.triu(np.random.default_rng(0).random((70, 70)) < 0.04, 1)
-    arrays = {"edges": upper.nonzero(), "labels": np.arange(70.0) % 2, "sens": np.arange(70.0) // 35}
+    arrays = {
+        "edges": upper.nonzero(),
+        "labels": np.arange(70.0) % 2,
+        "sens": np.arange(70.0) // 35,
+    }
     for part, array in arrays.items():
         np.save(tmp_path / f"region_job_1_{part}.npy", array)
-    graph = pokec_structural.load("pokec-z-structural", tmp_path, pokec_structural.Options(), 0)
+    graph = pokec_structural.load(
+        "pokec-z-structural", tmp_path, pokec_structural.Options(), 0
+    )
     degree = np.maximum((upper | upper.T).sum(axis=0), 1)
     matrix = (upper | upper.T) / np.sqrt(np.outer(degree, degree))
-    vectors, values = graph.features[:, :-1] / 70**0.5, np.linalg.eigvalsh(matrix)[: -58 - 1 : -1]
+    vectors, values = (
+        graph.features[:, :-1] / 70**0.5,
+        np.linalg.eigvalsh(matrix)[: -58 - 1 : -1],
+    )
     np.testing.assert_allclose(matrix @ vectors, vectors * values, atol=1e-5)
     np.testing.assert_array_equal(vectors.max(axis=0), np.abs(vectors).max(axis=0))
     np.testing.assert_allclose(graph.features[:, -1], np.log(degree), rtol=1e-6)
-    assert graph.sensitive.tolist() == [0] * 35 + [1] * 35 and graph.group_names == ["region=0", "region=1"]
+    assert graph.sensitive.tolist() == [0] * 35 + [1] * 35 and graph.group_names == [
+        "region=0",
+        "region=1",
+    ]

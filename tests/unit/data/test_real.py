@@ -24,11 +24,15 @@ def real(data_mirror, tmp_path_factory):
 
     @cache
     def make(name):
-        settings = Dataset(task="link_prediction" if name in LINK else "node_classification")
+        settings = Dataset(
+            task="link_prediction" if name in LINK else "node_classification"
+        )
         raw = tmp_path_factory.mktemp("raw") / name
         graph = obtain(name, settings, raw, data_mirror)
         published = paper.load()["statistics"][datasets.counterpart(name, settings)]
-        return graph, statistics.describe(graph, name, settings.task, published, splits=Splits(), seed=0)
+        return graph, statistics.describe(
+            graph, name, settings.task, published, splits=Splits(), seed=0
+        )
 
     return make
 
@@ -36,8 +40,13 @@ def real(data_mirror, tmp_path_factory):
 @pytest.mark.parametrize(
     ("name", "same"),
     [
-        ("recidivism", {"s0", "s1", "inter_edges", "intra_edges", "features"}),  # all that is printed
-        *((name, {"nodes", "groups", "train_edges"}) for name in LINK),  # the others are of a random split
+        (
+            "recidivism",
+            {"s0", "s1", "inter_edges", "intra_edges", "features"},
+        ),  # all that is printed
+        *(
+            (name, {"nodes", "groups", "train_edges"}) for name in LINK
+        ),  # the others are of a random split
         ("pokec-z-structural", {"s0", "s1", "features"}),
         ("pokec-n-structural", {"s0", "s1", "features"}),
     ],
@@ -56,7 +65,9 @@ def test_recidivism_holds_a_feature_that_states_the_label(real, data_mirror, tmp
     settings = Dataset(task="node_classification", options={"exclude": ["TIME"]})
     assert obtain("recidivism", settings, tmp_path, data_mirror).num_features == 16
     wrong = Dataset(task="node_classification", options={"exclude": ["TIMES"]})
-    with pytest.raises(DataError, match=r"bail\.csv: there is no column 'TIMES'; did you mean 'TIME'\?"):
+    with pytest.raises(
+        DataError, match=r"bail\.csv: there is no column 'TIMES'; did you mean 'TIME'\?"
+    ):
         datasets.prepare("recidivism", wrong, tmp_path)
 
 
@@ -70,5 +81,7 @@ def test_planetoid_equals_pytorch_geometric(real, data_mirror, tmp_path, name):
     reference = transforms.NormalizeFeatures()(read_planetoid_data(str(tmp_path), name))
     graph, _ = real(name)
     np.testing.assert_array_equal(graph.labels, reference.y.numpy())
-    np.testing.assert_array_equal(graph.edge_index, sort_edges(reference.edge_index.numpy()))
+    np.testing.assert_array_equal(
+        graph.edge_index, sort_edges(reference.edge_index.numpy())
+    )
     np.testing.assert_allclose(graph.features, reference.x.numpy(), rtol=1e-6)

@@ -29,7 +29,12 @@ def test_node_metrics_equal_fairlearn(seed, groups):
     predicted, labels = rng.integers(2, size=(2, 60))
     sensitive = rng.integers(groups, size=60)
     ours = node_metrics(predicted, labels, sensitive)
-    frame = MetricFrame(metrics=true_positive_rate, y_true=labels, y_pred=predicted, sensitive_features=sensitive)
+    frame = MetricFrame(
+        metrics=true_positive_rate,
+        y_true=labels,
+        y_pred=predicted,
+        sensitive_features=sensitive,
+    )
     assert ours["accuracy"] == accuracy_score(labels, predicted)
     assert ours["f1"] == pytest.approx(f1_score(labels, predicted))
     assert ours["statistical_parity"] == pytest.approx(
@@ -37,22 +42,46 @@ def test_node_metrics_equal_fairlearn(seed, groups):
     )
     assert ours["equal_opportunity"] == pytest.approx(frame.difference())
     rates = MetricFrame(
-        metrics={"accuracy": accuracy_score, "positive_rate": selection_rate, "true_positive_rate": true_positive_rate},
-        y_true=labels, y_pred=predicted, sensitive_features=sensitive,
-    ).by_group  # fmt: skip
+        metrics={
+            "accuracy": accuracy_score,
+            "positive_rate": selection_rate,
+            "true_positive_rate": true_positive_rate,
+        },
+        y_true=labels,
+        y_pred=predicted,
+        sensitive_features=sensitive,
+    ).by_group
     found = of_nodes(predicted, labels, sensitive, groups)
     for name in rates:
-        assert {group: found[f"{name}_{group}"] for group in range(groups)} == pytest.approx(dict(rates[name]))
+        assert {
+            group: found[f"{name}_{group}"] for group in range(groups)
+        } == pytest.approx(dict(rates[name]))
 
 
 def of_nodes(predicted, labels, sensitive, groups, **attributes):
-    decisions = Decisions(predicted, 0.5, predicted == 1, labels == 1, sensitive, groups, attributes=attributes)
+    decisions = Decisions(
+        predicted,
+        0.5,
+        predicted == 1,
+        labels == 1,
+        sensitive,
+        groups,
+        attributes=attributes,
+    )
     return measures.compute("node_classification", decisions)
 
 
 def of_links(predicted, labels, edges, sensitive, nobody=np.nan):
     decided = predicted == 1
-    decisions = Decisions(predicted, 0.5, decided, labels == 1, sensitive[edges], sensitive.max() + 1, nobody)
+    decisions = Decisions(
+        predicted,
+        0.5,
+        decided,
+        labels == 1,
+        sensitive[edges],
+        sensitive.max() + 1,
+        nobody,
+    )
     return measures.compute("link_prediction", decisions)
 
 
@@ -73,7 +102,9 @@ def test_link_metrics_equal_fairlearn(seed, groups, links):
         "subgroup": (labels, predicted, pairs),
     }
     for name, (truth, decision, features) in cases.items():
-        parity = demographic_parity_difference(truth, decision, sensitive_features=features)
+        parity = demographic_parity_difference(
+            truth, decision, sensitive_features=features
+        )
         odds = equalized_odds_difference(truth, decision, sensitive_features=features)
         assert ours[f"dp_{name}"] == pytest.approx(parity)
         assert ours[f"eo_{name}"] == pytest.approx(odds)
@@ -81,7 +112,9 @@ def test_link_metrics_equal_fairlearn(seed, groups, links):
 
 def gap_of(decision, members, among):
     """By definition: the largest less the smallest share of positive decisions in a group, of groups that have one."""
-    shares = [decision[among & (members == g)].mean() for g in np.unique(members[among])]
+    shares = [
+        decision[among & (members == g)].mean() for g in np.unique(members[among])
+    ]
     return max(shares) - min(shares) if len(shares) > 1 else np.nan
 
 
@@ -93,13 +126,22 @@ def test_a_rate_over_nobody_is_missing(seed, groups, count):
     predicted, labels = rng.integers(2, size=(2, count))
     sensitive, edges = rng.integers(groups, size=9), rng.integers(9, size=(2, count))
     u, v = sensitive[edges]
-    dyads = {"mixed": (u != v, 1), "group": (np.concatenate([u, v]), 2), "subgroup": (u * v + 100 * (u + v), 1)}
+    dyads = {
+        "mixed": (u != v, 1),
+        "group": (np.concatenate([u, v]), 2),
+        "subgroup": (u * v + 100 * (u + v), 1),
+    }
     links, expected = of_links(predicted, labels, edges, sensitive), {}
     for name, (members, times) in dyads.items():
         decision, truth = np.tile(predicted, times), np.tile(labels, times)
         odds = [gap_of(decision, members, truth == label) for label in (0, 1)]
-        expected |= {f"dp_{name}": gap_of(decision, members, truth >= 0), f"eo_{name}": np.max(odds)}
-    assert {name: links[name] for name in expected} == pytest.approx(expected, nan_ok=True)
+        expected |= {
+            f"dp_{name}": gap_of(decision, members, truth >= 0),
+            f"eo_{name}": np.max(odds),
+        }
+    assert {name: links[name] for name in expected} == pytest.approx(
+        expected, nan_ok=True
+    )
 
 
 @pytest.mark.parametrize(
@@ -108,8 +150,18 @@ def test_a_rate_over_nobody_is_missing(seed, groups, count):
         ([1, 0], [-1, 1], [0, 1], "labels must be 0 or 1; found -1"),
         ([0.2, 1.0], [0, 1], [0, 1], "predictions must be 0 or 1; found 0"),
         ([1], [0, 1], [0, 1], "one shape"),
-        (np.ma.masked_array([1, 0], [False, True]), [0, 1], [0, 1], "some predictions are masked"),
-        ([1, 0], np.ma.masked_array([1, 0], [False, True]), [0, 1], "some labels are masked"),
+        (
+            np.ma.masked_array([1, 0], [False, True]),
+            [0, 1],
+            [0, 1],
+            "some predictions are masked",
+        ),
+        (
+            [1, 0],
+            np.ma.masked_array([1, 0], [False, True]),
+            [0, 1],
+            "some labels are masked",
+        ),
     ],
 )
 def test_what_has_no_metrics_is_refused(predicted, labels, sensitive, message):
@@ -130,24 +182,36 @@ def test_pairs_whose_probability_is_1_in_float32_are_ranked_but_tie_where_the_ep
     graph = Graph(np.ones((n, 1)), np.zeros(n, int), np.arange(n) % 2, edges)
     method = make("gat", graph, LINK)
     task = method.task
-    near = torch.tensor(np.stack([np.cos(angle), np.sin(angle)], 1) * 100, dtype=torch.float32)  # edges are the nearest
-    near = torch.cat([near, torch.full((n, 1), 150.0)], 1)[task.order]  # and all logits are above 10000
+    near = torch.tensor(
+        np.stack([np.cos(angle), np.sin(angle)], 1) * 100, dtype=torch.float32
+    )  # edges are the nearest
+    near = torch.cat([near, torch.full((n, 1), 150.0)], 1)[
+        task.order
+    ]  # and all logits are above 10000
 
     found = judged(method, graph, near, "validation")["test"]
 
     assert found["auc"] == 1.0
-    assert task.validate(near)["auc"] == 0.5  # as no cut-off of the probability can tell them apart
+    assert (
+        task.validate(near)["auc"] == 0.5
+    )  # as no cut-off of the probability can tell them apart
 
 
 def split(predicted, labels, side):
-    return parity_parts(counted(*(np.asarray(each).astype(bool) for each in (predicted, labels, side)), 2))
+    return parity_parts(
+        counted(
+            *(np.asarray(each).astype(bool) for each in (predicted, labels, side)), 2
+        )
+    )
 
 
 def test_what_each_part_of_parity_is_about():
     side = np.repeat([0, 1], 10)
     labels = np.concatenate([np.arange(10) < 3, np.arange(10) < 8])
     assert split(labels, labels, side) == pytest.approx((0.5, 0))  # no errors
-    same = np.tile(np.arange(10) < 5, 2)  # as many labels in both, predictions of side 1 alone
+    same = np.tile(
+        np.arange(10) < 5, 2
+    )  # as many labels in both, predictions of side 1 alone
     assert split(side, same, side) == pytest.approx((0, 1))
     # By hand: p(1|s) = 0.3, 0.8; q_s1 = 1, 0.5, and q_s0 = 0, 0.
     predicted = labels & ~((side == 1) & (np.tile(np.arange(10), 2) < 4))
@@ -157,10 +221,18 @@ def test_what_each_part_of_parity_is_about():
 @pytest.mark.parametrize("groups", [2, 4])
 def test_the_parts_of_parity_as_measures_add_up_to_the_gap(groups):
     rng = np.random.default_rng(1)
-    predicted, labels, sensitive = rng.integers(2, size=300), rng.random(300) < 0.4, rng.integers(groups, size=300)
+    predicted, labels, sensitive = (
+        rng.integers(2, size=300),
+        rng.random(300) < 0.4,
+        rng.integers(groups, size=300),
+    )
     found = of_nodes(predicted, labels, sensitive, groups)
-    assert found["parity_labels"] + found["parity_errors"] == pytest.approx(found["statistical_parity"], abs=1e-12)
+    assert found["parity_labels"] + found["parity_errors"] == pytest.approx(
+        found["statistical_parity"], abs=1e-12
+    )
     found = of_nodes(predicted, labels & (sensitive > 0), sensitive, groups)
     extremes = [found[f"positive_rate_{group}"] for group in range(groups)]
-    assert np.isnan(found["parity_labels"]) == (0 in (np.argmin(extremes), np.argmax(extremes)))
+    assert np.isnan(found["parity_labels"]) == (
+        0 in (np.argmin(extremes), np.argmax(extremes))
+    )
     assert np.isnan(of_nodes(predicted, labels, 0 * sensitive, 2)["parity_errors"])

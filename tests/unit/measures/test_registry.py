@@ -10,15 +10,23 @@ from fairgat.errors import ConfigError
 from fairgat.measures import checks, registry
 
 NODE = "node_classification"
-MINE = registry.Measure("mine", "Mine", "Mine", lambda decisions: 0.5, "lower", ("shown",))
+MINE = registry.Measure(
+    "mine", "Mine", "Mine", lambda decisions: 0.5, "lower", ("shown",)
+)
 
 
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        (replace(MINE, name="f1"), "two measures of node_classification are called 'f1'"),
+        (
+            replace(MINE, name="f1"),
+            "two measures of node_classification are called 'f1'",
+        ),
         (replace(MINE, better="lowwer"), "mine: better is "),
-        (replace(MINE, roles=("shwon",)), "mine has an unknown role; did you mean 'shown'"),
+        (
+            replace(MINE, roles=("shwon",)),
+            "mine has an unknown role; did you mean 'shown'",
+        ),
     ],
 )
 def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry, said):
@@ -34,7 +42,10 @@ def test_an_entry_that_would_mislead_is_refused_at_the_start(monkeypatch, entry,
     [
         (lambda decisions: np.ones(2), r"gave \(2,\) numbers: with `by`"),
         (lambda decisions: "high", "gave 'high' in place of a number"),
-        (lambda decisions: int("x"), "failed: ValueError: invalid literal"),  # not: the predictions are another run's
+        (
+            lambda decisions: int("x"),
+            "failed: ValueError: invalid literal",
+        ),  # not: the predictions are another run's
     ],
 )
 def test_a_measure_that_fails_is_named(monkeypatch, of, said):
@@ -45,5 +56,7 @@ def test_a_measure_that_fails_is_named(monkeypatch, of, said):
 
 def test_an_infinite_value_is_missing_unless_cells_are_chosen_by_it(monkeypatch):
     ratio = replace(MINE, of=lambda decisions: np.inf)
-    monkeypatch.setitem(registry.MEASURES, NODE, (ratio, replace(ratio, name="gap", roles=("chosen",))))
+    monkeypatch.setitem(
+        registry.MEASURES, NODE, (ratio, replace(ratio, name="gap", roles=("chosen",)))
+    )
     assert str(registry.compute(NODE, None)) == "{'mine': nan, 'gap': inf}"

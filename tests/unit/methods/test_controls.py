@@ -5,7 +5,17 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from dense import LINK, NODE, assert_trains_by, bce, judged, logits_of, make, neighbours, small_graph
+from dense import (
+    LINK,
+    NODE,
+    assert_trains_by,
+    bce,
+    judged,
+    logits_of,
+    make,
+    neighbours,
+    small_graph,
+)
 from torch import nn
 
 from fairgat.measures.metrics import node_metrics
@@ -17,12 +27,16 @@ from fairgat.training.loop import fit
 def test_the_mlp_reads_features_only(double):
     method = make("mlp", small_graph())
     task, labels = method.task, method.task.labels.double()
-    assert [part.weight.shape for part in method.model if isinstance(part, nn.Linear)] == [(6, 5), (6, 6), (1, 6)]
+    assert [
+        part.weight.shape for part in method.model if isinstance(part, nn.Linear)
+    ] == [(6, 5), (6, 6), (1, 6)]
 
     def loss(model):
         first, second, last = (part for part in model if isinstance(part, nn.Linear))
         h = (task.features @ first.weight.t() + first.bias).relu()
-        logits = (h @ second.weight.t() + second.bias).relu() @ last.weight[0] + last.bias
+        logits = (h @ second.weight.t() + second.bias).relu() @ last.weight[
+            0
+        ] + last.bias
         torch.testing.assert_close(method.forward(), logits)
         return bce(logits[task.train], labels[task.train])
 
@@ -33,45 +47,75 @@ def test_the_mlp_reads_features_only(double):
 def test_a_step_with_the_penalty(double, gap):
     method = make("penalty", small_graph(), weight=1.7, gap=gap)
     task, labels = method.task, method.task.labels.double()
-    counted = [i for i in task.train.tolist() if gap == "statistical_parity" or labels[i] == 1]
+    counted = [
+        i for i in task.train.tolist() if gap == "statistical_parity" or labels[i] == 1
+    ]
 
     def loss(model):
         logits = logits_of(model, task.features, neighbours(method))
-        means = [torch.stack([logits[i].sigmoid() for i in counted if task.sensitive[i] == s]).mean() for s in (0, 1)]
-        return bce(logits[task.train], labels[task.train]) + 1.7 * (means[0] - means[1]).abs()
+        means = [
+            torch.stack(
+                [logits[i].sigmoid() for i in counted if task.sensitive[i] == s]
+            ).mean()
+            for s in (0, 1)
+        ]
+        return (
+            bce(logits[task.train], labels[task.train])
+            + 1.7 * (means[0] - means[1]).abs()
+        )
 
     assert_trains_by(method, loss)
 
 
 def test_the_gap_of_several_groups():
     values = torch.tensor([0.1, 0.3, 0.9, 0.4])
-    assert range_of_means(values, torch.tensor([0, 0, 3, 1])).item() == pytest.approx(0.7)  # nobody is in group 2
-    assert range_of_means(values[:2], torch.tensor([1, 1])) == range_of_means(values[:0], torch.tensor([]).long()) == 0
+    assert range_of_means(values, torch.tensor([0, 0, 3, 1])).item() == pytest.approx(
+        0.7
+    )  # nobody is in group 2
+    assert (
+        range_of_means(values[:2], torch.tensor([1, 1]))
+        == range_of_means(values[:0], torch.tensor([]).long())
+        == 0
+    )
 
 
 GAPS = ("statistical_parity", "equal_opportunity")
 
 
 @pytest.mark.parametrize("gap", GAPS)
-@pytest.mark.parametrize(("groups", "limit", "seed"), [(2, 0.05, 0), (2, 0.2, 1), (3, 0.1, 2)])
+@pytest.mark.parametrize(
+    ("groups", "limit", "seed"), [(2, 0.05, 0), (2, 0.2, 1), (3, 0.1, 2)]
+)
 def test_no_other_thresholds_are_better(gap, groups, limit, seed):
     rng = np.random.default_rng(seed)
     sensitive = rng.permutation(np.arange(36) % groups)
     labels = (rng.random(36) < 0.3 + 0.4 * (sensitive > 0)).astype(int)
-    logits = np.round(rng.normal(size=36) + labels + 0.5 * sensitive, 1)  # some are equal
+    logits = np.round(
+        rng.normal(size=36) + labels + 0.5 * sensitive, 1
+    )  # some are equal
 
     def judge(found):
         scores = node_metrics(logits > np.asarray(found)[sensitive], labels, sensitive)
         return scores["accuracy"] if scores[gap] <= limit + 1e-9 else 0.0
 
-    found = thresholds(logits, labels, sensitive, (labels == 1) | (gap == GAPS[0]), limit, groups)
-    ours = [np.append(np.unique(logits[sensitive == group]), -9) for group in range(groups)]
+    found = thresholds(
+        logits, labels, sensitive, (labels == 1) | (gap == GAPS[0]), limit, groups
+    )
+    ours = [
+        np.append(np.unique(logits[sensitive == group]), -9) for group in range(groups)
+    ]
     assert judge(found) == max(map(judge, product(*ours))) > 0.5
 
 
 def test_thresholds_stay_at_zero_where_nothing_is_gained():
-    logits, labels, sensitive = np.array([-2.0, -1.0, 1.0, 3.0] * 2), np.array([0, 0, 1, 1] * 2), np.repeat([0, 1], 4)
-    np.testing.assert_array_equal(thresholds(logits, labels, sensitive, labels >= 0, 0.02, 2), [0, 0])
+    logits, labels, sensitive = (
+        np.array([-2.0, -1.0, 1.0, 3.0] * 2),
+        np.array([0, 0, 1, 1] * 2),
+        np.repeat([0, 1], 4),
+    )
+    np.testing.assert_array_equal(
+        thresholds(logits, labels, sensitive, labels >= 0, 0.02, 2), [0, 0]
+    )
 
 
 def test_a_group_without_a_rate_limits_no_other():
@@ -84,9 +128,15 @@ def test_a_group_without_a_rate_limits_no_other():
 @pytest.mark.parametrize("gap", GAPS)
 def test_thresholds_are_gat_with_other_decisions(gap):
     graph = small_graph(nodes=200, edges=400)
-    plain, method = fit(make("gat", graph)), make("thresholds", graph, NODE, gap=gap, limit=0.1)
+    plain, method = (
+        fit(make("gat", graph)),
+        make("thresholds", graph, NODE, gap=gap, limit=0.1),
+    )
     task, result = method.task, fit(method)
-    assert all((weights == result.weights[name]).all() for name, weights in plain.weights.items())
+    assert all(
+        (weights == result.weights[name]).all()
+        for name, weights in plain.weights.items()
+    )
     sensitive = task.graph.sensitive
     for rule, kept in result.kept.items():
         shift = (plain.kept[rule].output - kept.output).numpy()
@@ -98,10 +148,18 @@ def test_thresholds_are_gat_with_other_decisions(gap):
 def test_noise_on_the_embeddings_of_gat():
     """The same training; predictions are worse by noise of the size asked for, the same in each pass of a job."""
     graph = small_graph(nodes=400, edges=2000)
-    plain, noisy, none = fit(make("gat", graph, LINK)), *(fit(make("noise", graph, LINK, size=s)) for s in (0.5, 0))
+    plain, noisy, none = (
+        fit(make("gat", graph, LINK)),
+        *(fit(make("noise", graph, LINK, size=s)) for s in (0.5, 0)),
+    )
     assert plain.history == noisy.history == none.history
     for rule, kept in plain.kept.items():
         torch.testing.assert_close(none.kept[rule].output, kept.output)
-        noise = (noisy.kept[rule].output - kept.output) / kept.output.std(0, correction=0)
+        noise = (noisy.kept[rule].output - kept.output) / kept.output.std(
+            0, correction=0
+        )
         assert abs(noise.mean()) < 0.05 and noise.std(0).sub(0.5).abs().max() < 0.1
-        assert torch.equal(noisy.kept[rule].output, fit(make("noise", graph, LINK, size=0.5)).kept[rule].output)
+        assert torch.equal(
+            noisy.kept[rule].output,
+            fit(make("noise", graph, LINK, size=0.5)).kept[rule].output,
+        )

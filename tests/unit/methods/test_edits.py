@@ -18,7 +18,12 @@ from fairgat.training import job as training
 
 # steps large enough for clamping and thresholding to bite within a few rounds
 SETTINGS = Debias(
-    epochs=3, critic_dropout=0.0, structure_weight=300.0, structure_l1=0.02, learning_rate=0.05, late_after=2
+    epochs=3,
+    critic_dropout=0.0,
+    structure_weight=300.0,
+    structure_l1=0.02,
+    learning_rate=0.05,
+    late_after=2,
 )
 
 
@@ -56,29 +61,52 @@ class Dense:
         self.critic = nn.Linear(critic.in_features, 1)
         self.critic.load_state_dict(critic.state_dict())
         self.group = torch.from_numpy(graph.sensitive)[self.train] > 0
-        options = {"lr": settings.learning_rate, "eps": 1e-4, "weight_decay": settings.weight_decay}
-        self.optimizers = [torch.optim.RMSprop(p, **options) for p in ([self.s], self.critic.parameters())]
-        self.structure = torch.optim.SGD([self.estimate], lr=settings.learning_rate, momentum=settings.momentum)
+        options = {
+            "lr": settings.learning_rate,
+            "eps": 1e-4,
+            "weight_decay": settings.weight_decay,
+        }
+        self.optimizers = [
+            torch.optim.RMSprop(p, **options)
+            for p in ([self.s], self.critic.parameters())
+        ]
+        self.structure = torch.optim.SGD(
+            [self.estimate], lr=settings.learning_rate, momentum=settings.momentum
+        )
 
     def adversarial_loss(self):
         x = self.x @ torch.diag(self.s)
-        hops = torch.cat([x, self.estimate @ x, self.estimate @ (self.estimate @ x)], dim=1)
+        hops = torch.cat(
+            [x, self.estimate @ x, self.estimate @ (self.estimate @ x)], dim=1
+        )
         read = self.critic(hops)[self.train].squeeze(1)
         return -(read[self.group].mean() - read[~self.group].mean())
 
     def round(self, number):
         settings = self.settings
-        rate = settings.learning_rate if number <= settings.late_after else settings.late_learning_rate
+        rate = (
+            settings.learning_rate
+            if number <= settings.late_after
+            else settings.late_learning_rate
+        )
         for optimizer in (*self.optimizers, self.structure):
             optimizer.param_groups[0]["lr"] = rate
         change = (self.x @ torch.diag(self.s) - self.x).norm(2)
-        step(self.optimizers[0], settings.feature_weight * change + self.adversarial_loss())
+        step(
+            self.optimizers[0],
+            settings.feature_weight * change + self.adversarial_loss(),
+        )
         with torch.no_grad():
             self.s.copy_(shrunk(self.s, settings.feature_l1 * settings.learning_rate))
         frobenius = ((self.estimate - self.a) ** 2).sum()
-        step(self.structure, frobenius + settings.structure_weight * self.adversarial_loss())
+        step(
+            self.structure,
+            frobenius + settings.structure_weight * self.adversarial_loss(),
+        )
         with torch.no_grad():
-            estimate = shrunk(self.estimate, settings.structure_l1 * settings.learning_rate).clamp(0, 1)
+            estimate = shrunk(
+                self.estimate, settings.structure_l1 * settings.learning_rate
+            ).clamp(0, 1)
             self.estimate.copy_((estimate + estimate.t()) / 2)
             self.s.clamp_(0, 1)
         for _ in range(settings.critic_steps):
@@ -96,11 +124,17 @@ def test_three_rounds(graph, train):
         state.round(number)
         dense.round(number)
         estimate = dense.estimate.detach()
-        torch.testing.assert_close(torch.from_numpy(state.adjacency), estimate, rtol=0, atol=2e-5)
+        torch.testing.assert_close(
+            torch.from_numpy(state.adjacency), estimate, rtol=0, atol=2e-5
+        )
         torch.testing.assert_close(state.scale, dense.s, rtol=0, atol=1e-5)
-        torch.testing.assert_close(state.critic.weight, dense.critic.weight, rtol=0, atol=1e-5)
+        torch.testing.assert_close(
+            state.critic.weight, dense.critic.weight, rtol=0, atol=1e-5
+        )
     # the case is worth something: weights moved, some to the bounds, and the critic was clipped
-    assert ((estimate == 0) & (dense.a == 1)).any() or ((estimate > 0) & (dense.a == 0)).any()
+    assert ((estimate == 0) & (dense.a == 1)).any() or (
+        (estimate > 0) & (dense.a == 0)
+    ).any()
     assert (estimate == 1).any()
     assert (estimate == 0).any()
     assert (dense.critic.weight.abs() == SETTINGS.critic_clip).any()
@@ -122,7 +156,9 @@ def test_thresholds_as_the_authors_binarise(graph, train, threshold):
     estimate, result = finished(graph, train, structure_l1=0.1)
     a = with_loops(graph)
     change = estimate - a
-    after = a + (change > threshold * change.max()) - (change < threshold * change.min())
+    after = (
+        a + (change > threshold * change.max()) - (change < threshold * change.min())
+    )
     np.fill_diagonal(after, 0)
     debiased = result.apply(graph, threshold, 2)
     debiased.check()
@@ -131,12 +167,17 @@ def test_thresholds_as_the_authors_binarise(graph, train, threshold):
     assert np.array_equal(ours, after)
     added, removed = result.changes(threshold)
     assert added.sum() == ((after == 1) & (a == 0)).sum() / 2
-    assert removed.sum() == ((after == 0) & (a == 1) & ~np.eye(len(a), dtype=bool)).sum() / 2
+    assert (
+        removed.sum()
+        == ((after == 0) & (a == 1) & ~np.eye(len(a), dtype=bool)).sum() / 2
+    )
     kept = np.sort(np.argsort(result.scale)[2:])
     assert np.array_equal(debiased.features, graph.features[:, kept])
 
 
-def test_too_dense_a_threshold_is_called_off_whether_or_not_its_pairs_are_listed(graph, train):
+def test_too_dense_a_threshold_is_called_off_whether_or_not_its_pairs_are_listed(
+    graph, train
+):
     _, whole = finished(graph, train, structure_l1=0.0, max_density_factor=100)
     _, short = finished(graph, train, structure_l1=0.0, max_density_factor=1.5)
     assert whole.floor == 0
@@ -158,10 +199,14 @@ def test_the_same_seed_leaves_the_same_file(graph, train, tmp_path):
         debias(graph, train, SETTINGS, seed=1).save(tmp_path / name)
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
     rounds = []
-    same = debias(graph, train, SETTINGS, 1, lambda number, losses: rounds.append(number))
+    same = debias(
+        graph, train, SETTINGS, 1, lambda number, losses: rounds.append(number)
+    )
     assert rounds == [1, 2, 3]
     kept = Debiased.load(tmp_path / "a")
-    assert all(np.array_equal(value, getattr(same, name)) for name, value in vars(kept).items())
+    assert all(
+        np.array_equal(value, getattr(same, name)) for name, value in vars(kept).items()
+    )
 
 
 def test_without_changes_it_is_gat(graph, train, tmp_path):
@@ -169,7 +214,9 @@ def test_without_changes_it_is_gat(graph, train, tmp_path):
     result.save(tmp_path / "debiased.npz")
     settings = methods.settings("edits", {"threshold": 1.0, "dropped_features": 0})
     split = splits.make(graph, "node_classification", Splits(), 0, "test", 0)
-    fair = training.build("edits", settings, graph, split, NODE, 0, tmp_path / "debiased.npz")
+    fair = training.build(
+        "edits", settings, graph, split, NODE, 0, tmp_path / "debiased.npz"
+    )
     assert_train_alike(fair, make("gat", graph))
 
 
@@ -178,7 +225,15 @@ def test_a_run_that_is_called_off_names_its_cell(graph, train, tmp_path):
     finished(graph, train, structure_l1=0.0, max_density_factor=1.5)[1].save(debiased)
     cell = Run("node_classification", "test", "edits", "threshold~0.001", 0)
     settings = {"threshold": 0.001}
-    record = run_job(tmp_path, "run", "edits", graph=graph, job=cell, settings=settings, debiased=debiased)
+    record = run_job(
+        tmp_path,
+        "run",
+        "edits",
+        graph=graph,
+        job=cell,
+        settings=settings,
+        debiased=debiased,
+    )
     assert record.failure.startswith("threshold~0.001: ") and not record.epochs
 
 

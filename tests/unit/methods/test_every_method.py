@@ -24,7 +24,9 @@ FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "E
 
 
 def with_task(name):
-    return [module for module in method_modules() if hasattr(methods.module(module), name)]
+    return [
+        module for module in method_modules() if hasattr(methods.module(module), name)
+    ]
 
 
 @pytest.mark.parametrize("module", with_task("NodeClassification"))
@@ -35,19 +37,33 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threa
     unlabelled = np.random.default_rng(1).random(90) < 0.3
     known = replace(graph, labels=np.where(unlabelled, UNLABELLED, graph.labels))
     parts = splits.make(known, "node_classification", Splits(), 0, "x", 0)
-    assert sorted(np.concatenate(list(parts.values()))) == np.flatnonzero(~unlabelled).tolist()
+    assert (
+        sorted(np.concatenate(list(parts.values())))
+        == np.flatnonzero(~unlabelled).tolist()
+    )
     settings = methods.settings(module, SHORT.get(module, {}))
     if module == "edits":
-        debias(known, parts["train"], Debias(epochs=3), 0).save(tmp_path / "debiased.npz")
+        debias(known, parts["train"], Debias(epochs=3), 0).save(
+            tmp_path / "debiased.npz"
+        )
     outcomes = []
     for label in (UNLABELLED, 0, 1):
         same = replace(graph, labels=np.where(unlabelled, label, graph.labels))
         training = NodeTraining(epochs=6, hidden=8)
-        method = job.build(module, settings, same, parts, training, 0, tmp_path / "debiased.npz")
+        method = job.build(
+            module, settings, same, parts, training, 0, tmp_path / "debiased.npz"
+        )
         output = fit(method).kept[""].output
         predictions = method.task.predictions(output)
-        outcomes.append((measures.judge(training, same, parts, predictions, ""), predictions["logits"]))
-        shown = np.flatnonzero(~method.task.labels[method.task.rank].isnan())  # in the graph's numbering
+        outcomes.append(
+            (
+                measures.judge(training, same, parts, predictions, ""),
+                predictions["logits"],
+            )
+        )
+        shown = np.flatnonzero(
+            ~method.task.labels[method.task.rank].isnan()
+        )  # in the graph's numbering
         assert shown.tolist() == sorted(parts["train"])
     for scores, logits in outcomes[1:]:
         assert scores == outcomes[0][0]
@@ -56,15 +72,27 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threa
 
 @pytest.mark.parametrize(
     ("module", "settings"),
-    [*((module, {}) for module in with_task("NodeClassification")), *(("fairsin", {"variant": kind}) for kind in "FG")],
+    [
+        *((module, {}) for module in with_task("NodeClassification")),
+        *(("fairsin", {"variant": kind}) for kind in "FG"),
+    ],
 )
 def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
     """So that `fairgat explain` and the theory's tables are of the model whose predictions were kept."""
     graph, training = small_graph(nodes=90, edges=400), NodeTraining(epochs=6, hidden=8)
     parts = splits.make(graph, "node_classification", Splits(), 0, "x", 0)
     if module == "edits":
-        debias(graph, parts["train"], Debias(epochs=3), 0).save(tmp_path / "debiased.npz")
-    made = module, methods.settings(module, SHORT.get(module, {}) | settings), graph, parts, training, 0
+        debias(graph, parts["train"], Debias(epochs=3), 0).save(
+            tmp_path / "debiased.npz"
+        )
+    made = (
+        module,
+        methods.settings(module, SHORT.get(module, {}) | settings),
+        graph,
+        parts,
+        training,
+        0,
+    )
     result = fit(job.build(*made, tmp_path / "debiased.npz"))
     again = rebuild(*made, "model.npz", result.weights, tmp_path / "debiased.npz")
     again.model.eval()
@@ -76,14 +104,19 @@ def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
 @pytest.mark.parametrize("module", with_task("NodeClassification"))
 def test_it_trains_on_three_groups_or_says_why_not(module):
     if module in FOR_TWO:
-        with pytest.raises(NotDefined, match=f"{FOR_TWO[module]}.* for two sensitive groups"):
+        with pytest.raises(
+            NotDefined, match=f"{FOR_TWO[module]}.* for two sensitive groups"
+        ):
             make(module, three_groups())
         return
     method = make(module, three_groups())
     result = fit(method)
     scores = judged(method, three_groups(), result.kept[""].output)["test"]
     assert {f"accuracy_{group}" for group in range(3)} <= set(scores)
-    assert len(result.history) == NODE.epochs and np.isfinite([row["loss"] for row in result.history[1:]]).all()
+    assert (
+        len(result.history) == NODE.epochs
+        and np.isfinite([row["loss"] for row in result.history[1:]]).all()
+    )
 
 
 @pytest.mark.parametrize("module", with_task("LinkPrediction"))

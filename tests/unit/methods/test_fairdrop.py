@@ -24,7 +24,9 @@ def embedded(model, x, matrix):
     return layer(model.conv2, layer(model.conv1, x, matrix).relu(), matrix)
 
 
-def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_all(double, monkeypatch):
+def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_all(
+    double, monkeypatch
+):
     method = make("fairdrop", small_graph(), LINK)
     task, model = method.task, copy.deepcopy(method.model)
     non_edges = task.sample_non_edges()
@@ -37,9 +39,13 @@ def test_a_step_takes_messages_and_positives_from_the_kept_edges_and_evaluation_
     logits = torch.cat([scores[kept[0], kept[1]], scores[non_edges[0], non_edges[1]]])
     labels = torch.cat([torch.ones(kept.size(1)), torch.zeros(non_edges.size(1))])
     step(adam(model.parameters(), LINK), bce(logits, labels))
-    torch.testing.assert_close(method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7)
+    torch.testing.assert_close(
+        method.model.state_dict(), model.state_dict(), rtol=1e-6, atol=1e-7
+    )
     with torch.no_grad():
-        torch.testing.assert_close(method.forward(), embedded(model, task.features, neighbours(method)))
+        torch.testing.assert_close(
+            method.forward(), embedded(model, task.features, neighbours(method))
+        )
 
 
 def test_draws_before_epoch_1_and_every_10th(monkeypatch):

@@ -5,7 +5,15 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import torch
-from dense import assert_train_alike, assert_trains_by, bce, logits_of, make, neighbours, small_graph
+from dense import (
+    assert_train_alike,
+    assert_trains_by,
+    bce,
+    logits_of,
+    make,
+    neighbours,
+    small_graph,
+)
 from scipy.stats import chisquare
 
 from fairgat.errors import NotDefined
@@ -23,7 +31,9 @@ def dense_logits(method, model, mixture):
     matrix[mixture.graph.target + nodes, mixture.graph.source.long()] = True
     mixed = [
         ratio * task.features[node] + (1 - ratio) * task.features[task.train[partner]]
-        for node, partner, ratio in zip(task.train, mixture.partner, mixture.ratio, strict=True)
+        for node, partner, ratio in zip(
+            task.train, mixture.partner, mixture.ratio, strict=True
+        )
     ]
     x = torch.cat([task.features, torch.stack(mixed)])
     return logits_of(model, x, matrix)[nodes:]
@@ -32,20 +42,33 @@ def dense_logits(method, model, mixture):
 def dense_loss(method, logits, mixture, released):
     """Pair by pair; the weights are constants."""
     pairs = []
-    for k, (partner, ratio) in enumerate(zip(mixture.partner.tolist(), mixture.ratio.tolist(), strict=True)):
-        (y, s), (y_p, s_p) = (group_of(method, method.task.train[node]) for node in (k, partner))
-        losses = [bce(logits[k : k + 1], torch.tensor([float(label)])) for label in (y, y_p)]
+    for k, (partner, ratio) in enumerate(
+        zip(mixture.partner.tolist(), mixture.ratio.tolist(), strict=True)
+    ):
+        (y, s), (y_p, s_p) = (
+            group_of(method, method.task.train[node]) for node in (k, partner)
+        )
+        losses = [
+            bce(logits[k : k + 1], torch.tensor([float(label)])) for label in (y, y_p)
+        ]
         pairs.append((ratio, losses, (y, s), (y_p, s_p)))
     contribution = {(y, s): 0.0 for y in (0, 1) for s in (0, 1)}
     for k, (ratio, _, group, other) in enumerate(pairs):
         probability = logits[k].sigmoid().item()
         contribution[group] += ratio * abs(probability - group[0])
         contribution[other] += (1 - ratio) * abs(probability - other[0])
-    weight = {group: min(contribution.values()) / (value + 1e-6) for group, value in contribution.items()}
+    weight = {
+        group: min(contribution.values()) / (value + 1e-6)
+        for group, value in contribution.items()
+    }
     total = 0
     for ratio, (loss, other_loss), group, other in pairs:
         own = (group[0], other[1]) if released else group
-        total = total + ratio * weight[own] * loss + (1 - ratio) * weight[other] * other_loss
+        total = (
+            total
+            + ratio * weight[own] * loss
+            + (1 - ratio) * weight[other] * other_loss
+        )
     return total / len(pairs)
 
 
@@ -59,7 +82,9 @@ def test_two_epochs_on_mixtures(double, monkeypatch, weights, eta):
 
     def loss(model):
         mixture = next(drawn)
-        return dense_loss(method, dense_logits(method, model, mixture), mixture, weights == "released")
+        return dense_loss(
+            method, dense_logits(method, model, mixture), mixture, weights == "released"
+        )
 
     assert_trains_by(method, loss)
 
@@ -86,7 +111,9 @@ def test_partners_and_ratios(eta):
             found = counts[(method.labels == one) & (counts > 0)]
             assert not len(found) or chisquare(found.numpy()).pvalue > 1e-4
     ratios = torch.cat(ratios)  # Beta(2, 2)
-    assert ratios.mean() == pytest.approx(0.5, abs=0.02) and ratios.var() == pytest.approx(1 / 20, abs=0.003)
+    assert ratios.mean() == pytest.approx(
+        0.5, abs=0.02
+    ) and ratios.var() == pytest.approx(1 / 20, abs=0.003)
 
 
 def test_neighbours():
@@ -98,17 +125,31 @@ def test_neighbours():
     draws = 500
     for _ in range(draws):
         drawn = method.draw_neighbours()
-        assert drawn.num_nodes == nodes + len(train) and drawn.num_edges == drawn.rowptr[-1]
+        assert (
+            drawn.num_nodes == nodes + len(train)
+            and drawn.num_edges == drawn.rowptr[-1]
+        )
         for k, node in enumerate(train.tolist()):
             row = drawn.source[drawn.rowptr[k] : drawn.rowptr[k + 1]].tolist()
             own = graph.source[graph.rowptr[node] : graph.rowptr[node + 1]].tolist()
-            assert row[0] == nodes + k and set(row[1:]) <= set(own) and len(set(row)) == len(row)
+            assert (
+                row[0] == nodes + k
+                and set(row[1:]) <= set(own)
+                and len(set(row)) == len(row)
+            )
             sizes[k, len(row) - 1] += 1
     for k, node in enumerate(train.tolist()):
-        expected = torch.minimum(degree, degree[node]).bincount(minlength=sizes.size(1)) * draws / nodes
+        expected = (
+            torch.minimum(degree, degree[node]).bincount(minlength=sizes.size(1))
+            * draws
+            / nodes
+        )
         assert (sizes[k][expected == 0] == 0).all()
         drawn = expected > 0
-        assert drawn.sum() == 1 or chisquare(sizes[k][drawn].numpy(), expected[drawn].numpy()).pvalue > 1e-4
+        assert (
+            drawn.sum() == 1
+            or chisquare(sizes[k][drawn].numpy(), expected[drawn].numpy()).pvalue > 1e-4
+        )
 
 
 def test_the_warm_up_is_gat_and_prediction_reads_the_clean_graph(double):

@@ -4,7 +4,17 @@ import copy
 
 import pytest
 import torch
-from dense import adam, bce, cross_entropy, hidden, make, neighbours, small_graph, step, three_groups
+from dense import (
+    adam,
+    bce,
+    cross_entropy,
+    hidden,
+    make,
+    neighbours,
+    small_graph,
+    step,
+    three_groups,
+)
 from torch import nn
 from torch.nn.functional import one_hot
 
@@ -27,12 +37,18 @@ def test_two_epochs_of_the_alternating_game(double, graph):
     task, s = method.task, method.sensitive.double()
     matrix, labels, train = neighbours(method), task.labels.double(), task.train
     model, adversary = copy.deepcopy(method.model), copy.deepcopy(method.adversary)
-    optimizer, adversary_optimizer = adam(model.parameters()), adam(adversary.parameters())
+    optimizer, adversary_optimizer = (
+        adam(model.parameters()),
+        adam(adversary.parameters()),
+    )
     for _ in range(2):
         h = hidden(model, task.features, matrix)
         logits = h @ model.linear.weight[0] + model.bias
         y = logits.sigmoid()
-        of_groups = [((one * y).mean() - one.mean() * y.mean()).abs() for one in (s.t() if s.dim() == 2 else [s])]
+        of_groups = [
+            ((one * y).mean() - one.mean() * y.mean()).abs()
+            for one in (s.t() if s.dim() == 2 else [s])
+        ]
         covariance = sum(of_groups) / len(of_groups)
         loss = bce(logits[train], labels[train]) + 3.0 * covariance - 0.7 * tells(h)
         step(optimizer, loss)
@@ -40,9 +56,13 @@ def test_two_epochs_of_the_alternating_game(double, graph):
         step(adversary_optimizer, adversary_loss)
         losses = method.update(method.forward())
         assert losses["loss"] == pytest.approx(loss.item(), abs=1e-7)
-        assert losses["adversary_loss"] == pytest.approx(adversary_loss.item(), abs=1e-7)
+        assert losses["adversary_loss"] == pytest.approx(
+            adversary_loss.item(), abs=1e-7
+        )
     for ours, theirs in [(method.model, model), (method.adversary, adversary)]:
-        torch.testing.assert_close(ours.state_dict(), theirs.state_dict(), rtol=1e-6, atol=1e-7)
+        torch.testing.assert_close(
+            ours.state_dict(), theirs.state_dict(), rtol=1e-6, atol=1e-7
+        )
 
 
 def test_the_estimator_is_two_graph_convolutions(double):
@@ -83,5 +103,7 @@ def test_what_is_known_is_kept_and_the_rest_is_a_probability(double):
         assert exact.sum() == count
         assert exact[method.task.train].sum() == min(count, 16)
         assert ((method.sensitive >= 0) & (method.sensitive <= 1)).all()
-    with pytest.raises(NotDefined, match="sensitive_known is 17, but there are 16 training nodes"):
+    with pytest.raises(
+        NotDefined, match="sensitive_known is 17, but there are 16 training nodes"
+    ):
         make("fairgnn", graph, **SETTINGS | {"sensitive_known": 17})

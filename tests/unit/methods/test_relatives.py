@@ -20,18 +20,28 @@ def test_the_pass_of_a_fame_and_its_gradient(double, softmax, slope):
 
     def dense(conv, x):
         c = x @ conv.lin.weight.t()
-        e = (c @ conv.att_dst[0, 0])[:, None] + (c @ conv.att_src[0, 0])[None] + conv.b * (s[:, None] - s[None])
+        e = (
+            (c @ conv.att_dst[0, 0])[:, None]
+            + (c @ conv.att_src[0, 0])[None]
+            + conv.b * (s[:, None] - s[None])
+        )
         e = leaky_relu(e, slope).masked_fill(~matrix, -torch.inf)
         return e.softmax(1 if softmax == "targets" else 0) @ c + conv.bias
 
-    logits = dense(model.conv2, dense(model.conv1, task.features).relu()).relu() @ model.linear.weight[0] + model.bias
+    logits = (
+        dense(model.conv2, dense(model.conv1, task.features).relu()).relu()
+        @ model.linear.weight[0]
+        + model.bias
+    )
     assert_same_pass(method.forward(), logits, model.parameters())
 
 
 def kept(method):
     """Drawn edges as the sets of each node's own and other neighbours."""
     task, keep = method.task, method.drawn().numpy()
-    source, target = (ends.numpy() for ends in (task.plain_csr.source, task.plain_csr.target))
+    source, target = (
+        ends.numpy() for ends in (task.plain_csr.source, task.plain_csr.target)
+    )
     s = task.graph.sensitive
     assert keep[source == target].all()
     sets = [(set(), set()) for _ in s]
@@ -44,7 +54,9 @@ def kept(method):
 def test_bemaps_neighbourhoods_are_balanced():
     graph = small_graph(nodes=60, edges=500)
     sensitive = graph.sensitive.copy()
-    sensitive[graph.edge_index[0][graph.edge_index[1] == 0]] = sensitive[0]  # node 0 has its own group alone
+    sensitive[graph.edge_index[0][graph.edge_index[1] == 0]] = sensitive[
+        0
+    ]  # node 0 has its own group alone
     method = make("bemap", replace(graph, sensitive=sensitive), beta=0.5, at_least=2)
     task, s = method.task, method.task.graph.sensitive
     source, target = task.graph.edge_index
@@ -56,7 +68,10 @@ def test_bemaps_neighbourhoods_are_balanced():
         rarer = min(len(mine), len(neighbours - mine))
         if neighbours == mine:
             alone += 1
-            assert len(own) == min(max(2, int((len(mine) + 3) * 0.5)), len(mine)) and not other
+            assert (
+                len(own) == min(max(2, int((len(mine) + 3) * 0.5)), len(mine))
+                and not other
+            )
         else:
             assert (len(own), len(other)) == (max(rarer - 1, 0), rarer)
     assert alone
@@ -67,9 +82,14 @@ def test_bemap_draws_by_weight():
     method = make("bemap", small_graph(nodes=30, edges=90), beta=0.01, at_least=1)
     s, matrix = method.task.graph.sensitive, neighbours(method).double().numpy()
     weight = 1 / (1 + np.abs(matrix @ matrix @ (2.0 * s - 1)))
-    sets = {i: [j for j in np.flatnonzero(matrix[i]) if s[j] != s[i]] for i in range(30)}
+    sets = {
+        i: [j for j in np.flatnonzero(matrix[i]) if s[j] != s[i]] for i in range(30)
+    }
     drawn = kept(method)
-    node = max((i for i in sets if len(drawn[i][1]) == 1), key=lambda i: np.ptp(weight[sets[i]]))
+    node = max(
+        (i for i in sets if len(drawn[i][1]) == 1),
+        key=lambda i: np.ptp(weight[sets[i]]),
+    )
     candidates = sets[node]
     assert len(candidates) > 1
     draws = [kept(method)[node][1].pop() for _ in range(1500)]
@@ -98,5 +118,8 @@ def test_the_common_threshold_is_the_most_accurate_one():
     for rule, shifted in result.kept.items():
         logits = plain.kept[rule].output.numpy()
         assert np.ptp(logits - shifted.output.numpy()) < 1e-5
-        every = [((logits[validation] > cut) == labels).mean() for cut in [-99, *logits[validation]]]
+        every = [
+            ((logits[validation] > cut) == labels).mean()
+            for cut in [-99, *logits[validation]]
+        ]
         assert ((shifted.output.numpy()[validation] > 0) == labels).mean() == max(every)

@@ -22,7 +22,9 @@ def pair(**options):
 
 
 @pytest.mark.parametrize("fused", [True, False], ids=["operators", "reference"])
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 @pytest.mark.parametrize(
     "options",
     [
@@ -34,8 +36,17 @@ def pair(**options):
         {"residual": True},
         {"negative_slope": 0.05},
         {"edge_dim": 3, "fill_value": 0.5, "heads": 2},
-        {"edge_dim": 3, "fill_value": torch.tensor([1.0, 2.0, 3.0]), "heads": 2, "concat": False, "residual": True},
-        *({"edge_dim": 3, "fill_value": fill} for fill in ("mean", "add", "min", "max", "mul")),
+        {
+            "edge_dim": 3,
+            "fill_value": torch.tensor([1.0, 2.0, 3.0]),
+            "heads": 2,
+            "concat": False,
+            "residual": True,
+        },
+        *(
+            {"edge_dim": 3, "fill_value": fill}
+            for fill in ("mean", "add", "min", "max", "mul")
+        ),
     ],
     ids=str,
 )
@@ -46,17 +57,26 @@ def test_equals_torch_geometric(monkeypatch, fused, widths, options, edge_index)
     ours, theirs = pair(in_channels=widths[0], out_channels=widths[1], **options)
     results = []
     for layer in (ours, theirs):
-        x, edge_attr = features(widths[0]), edge_features(edge_index) if layer.edge_dim else None
-        out, (edges, alpha) = layer(x, edge_index, edge_attr, return_attention_weights=True)
+        x, edge_attr = (
+            features(widths[0]),
+            edge_features(edge_index) if layer.edge_dim else None,
+        )
+        out, (edges, alpha) = layer(
+            x, edge_index, edge_attr, return_attention_weights=True
+        )
         weights = torch.randn(out.shape, generator=torch.Generator().manual_seed(0))
         (out * weights).sum().backward()
-        learned = [each for each in (x, edge_attr, *layer.parameters()) if each is not None]
+        learned = [
+            each for each in (x, edge_attr, *layer.parameters()) if each is not None
+        ]
         results.append([out, alpha, *(each.grad for each in learned)])
         assert edges.shape[1] == alpha.shape[0]
     torch.testing.assert_close(*results, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 @pytest.mark.parametrize("concat", [True, False])
 @pytest.mark.parametrize("center", [False, True])
 @pytest.mark.parametrize("eta", [None, 0.75])
@@ -64,10 +84,14 @@ def test_equals_torch_geometric(monkeypatch, fused, widths, options, edge_index)
 def test_fair_layer_equals_its_equations(double, widths, concat, center, eta, groups):
     torch.manual_seed(0)
     edge_index, sensitive = random_graph(groups=groups)
-    layer = FairGATConv(*widths, heads=2, concat=concat, alpha_chi=0.3, eta=eta, center=center)
+    layer = FairGATConv(
+        *widths, heads=2, concat=concat, alpha_chi=0.3, eta=eta, center=center
+    )
     torch.nn.init.normal_(layer.bias)
     x, (source, target) = features(widths[0]), with_self_loops(edge_index, N)
-    count = torch.zeros(N, N).index_put((target, source), torch.ones(()), accumulate=True)
+    count = torch.zeros(N, N).index_put(
+        (target, source), torch.ones(()), accumulate=True
+    )
     dense = fair_layer(layer, x, count, sensitive)
     assert_same_pass(layer(x, edge_index, sensitive), dense, [x, *layer.parameters()])
 
@@ -76,9 +100,14 @@ def test_without_its_steps_it_is_gat(edge_index):
     plain = GATConv(5, 8)
     fair = FairGATConv(5, 8, alpha_chi=None, spectral_norm=False, eta=None)
     fair.load_state_dict(plain.state_dict())
-    torch.testing.assert_close(fair(features(), edge_index), plain(features(), edge_index))
+    torch.testing.assert_close(
+        fair(features(), edge_index), plain(features(), edge_index)
+    )
     assert str(plain) == "GATConv(5, 8, heads=1)"
-    assert str(fair) == "FairGATConv(5, 8, heads=1, alpha_chi=None, spectral_norm=False, eta=None)"
+    assert (
+        str(fair)
+        == "FairGATConv(5, 8, heads=1, alpha_chi=None, spectral_norm=False, eta=None)"
+    )
 
 
 def test_attention_dropout(edge_index):
@@ -100,7 +129,10 @@ def test_half_precision_is_that_of_the_numbers(width, center, edge_index, sensit
     half = layer.bfloat16()(x.bfloat16(), edge_index, sensitive)
     assert half.dtype == torch.bfloat16
     torch.testing.assert_close(
-        half.float(), layer.float()(x.bfloat16().float(), edge_index, sensitive), rtol=0.1, atol=0.1
+        half.float(),
+        layer.float()(x.bfloat16().float(), edge_index, sensitive),
+        rtol=0.1,
+        atol=0.1,
     )
     many = moments(1 + torch.randn(70_000, 2).half())
     torch.testing.assert_close(many, (torch.ones(2), torch.ones(2)), rtol=0.05, atol=0)
@@ -110,7 +142,9 @@ def test_half_precision_is_that_of_the_numbers(width, center, edge_index, sensit
 @pytest.mark.parametrize("value", [1.0, 0.1, 0.0, 1e-20])
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("center", [False, True])
-def test_features_that_do_not_vary_are_divided_by_one(width, value, dtype, center, edge_index, sensitive):
+def test_features_that_do_not_vary_are_divided_by_one(
+    width, value, dtype, center, edge_index, sensitive
+):
     """As scikit-learn's StandardScaler does; values and gradients stay of the input's size."""
     torch.manual_seed(0)
     layer = FairGATConv(width, 4, center=center).to(dtype)
@@ -128,7 +162,9 @@ def test_one_feature_of_several_may_be_constant(edge_index, sensitive):
     with torch.no_grad():
         layer.lin.weight.copy_(torch.eye(5))
     out = layer(x, edge_index, sensitive)
-    torch.testing.assert_close(out.std(0, correction=0), torch.tensor([1.0, 1, 1, 1, 0]), rtol=1e-5, atol=1e-5)
+    torch.testing.assert_close(
+        out.std(0, correction=0), torch.tensor([1.0, 1, 1, 1, 0]), rtol=1e-5, atol=1e-5
+    )
     torch.testing.assert_close(out[:, 4], torch.ones(N))
 
 
@@ -140,16 +176,26 @@ class Cooler(GATConv):
         return 2 * source, 2 * target
 
 
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5), (40, 6)], ids=["aggregate-first", "transform-first", "sparse"])
+@pytest.mark.parametrize(
+    "widths",
+    [(5, 8), (8, 5), (40, 6)],
+    ids=["aggregate-first", "transform-first", "sparse"],
+)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-@pytest.mark.parametrize("options", [{}, {"heads": 2}, {"heads": 2, "concat": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"heads": 2}, {"heads": 2, "concat": False}], ids=str
+)
 @pytest.mark.parametrize("training", [True, False])
-def test_an_overridden_step_holds_in_every_branch(widths, dtype, options, training, edge_index):
+def test_an_overridden_step_holds_in_every_branch(
+    widths, dtype, options, training, edge_index
+):
     """Scores are linear in the attention vectors: twice the scores are those of twice the vectors."""
     cooler = Cooler(*widths, **options).to(dtype).train(training)
     plain = GATConv(*widths, **options).to(dtype).train(training)
     state = cooler.state_dict()
-    plain.load_state_dict(state | {name: 2 * state[name] for name in ("att_src", "att_dst")})
+    plain.load_state_dict(
+        state | {name: 2 * state[name] for name in ("att_src", "att_dst")}
+    )
     x = features(widths[0]).detach().to(dtype)
     if widths[0] == 40:
         x = x * (torch.arange(x.numel()).view(x.shape) % 9 == 0)
@@ -161,11 +207,18 @@ def test_an_overridden_step_holds_in_every_branch(widths, dtype, options, traini
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("slope", [0.2, 0.0])
-def test_edges_that_are_dropped_are_as_if_they_were_not_there(dtype, slope, edge_index, sensitive):
+def test_edges_that_are_dropped_are_as_if_they_were_not_there(
+    dtype, slope, edge_index, sensitive
+):
     """Their features included."""
-    layer = FairGATConv(5, 8, add_self_loops=False, negative_slope=slope, edge_dim=3).to(dtype)
+    layer = FairGATConv(
+        5, 8, add_self_loops=False, negative_slope=slope, edge_dim=3
+    ).to(dtype)
     x, edge_attr = features().to(dtype), edge_features(edge_index).to(dtype)
-    kept, graph = torch.rand(len(edge_attr)) < 0.6, CSRGraph.from_edge_index(edge_index, N, sensitive, False)
+    kept, graph = (
+        torch.rand(len(edge_attr)) < 0.6,
+        CSRGraph.from_edge_index(edge_index, N, sensitive, False),
+    )
     few = edge_index[:, kept], sensitive, edge_attr[kept]
     expected, (_, alpha) = layer(x, *few, return_attention_weights=True)
     every = {"edge_attr": edge_attr, "keep": graph.reorder_edges(kept)}
@@ -180,9 +233,13 @@ def test_edges_that_are_dropped_are_as_if_they_were_not_there(dtype, slope, edge
 def test_a_fair_layer_with_edge_features(dtype, loops, edge_index, sensitive):
     """Within a group of neighbours their attention is that of GAT; a CSRGraph takes the features in the same order."""
     torch.manual_seed(0)
-    layer = FairGATConv(5, 8, edge_dim=1, add_self_loops=loops, alpha_chi=0.3, eta=None).to(dtype)
+    layer = FairGATConv(
+        5, 8, edge_dim=1, add_self_loops=loops, alpha_chi=0.3, eta=None
+    ).to(dtype)
     x, weight = features().to(dtype), edge_features(edge_index, 1)[:, 0].to(dtype)
-    out, (ends, alpha) = layer(x, edge_index, sensitive, weight, return_attention_weights=True)
+    out, (ends, alpha) = layer(
+        x, edge_index, sensitive, weight, return_attention_weights=True
+    )
     graph = CSRGraph.from_edge_index(edge_index, N, sensitive, loops)
     torch.testing.assert_close(layer(x, graph, edge_attr=weight), out)
     plain = GATConv(5, 8, edge_dim=1, add_self_loops=loops).to(dtype)
@@ -191,6 +248,11 @@ def test_a_fair_layer_with_edge_features(dtype, loops, edge_index, sensitive):
     _, (_, whole) = plain(x, edge_index, weight, return_attention_weights=True)
     inter = sensitive[ends[0]] != sensitive[ends[1]]
     for kind in (inter, ~inter):
-        share = torch.zeros(2, N, 1, dtype=dtype).index_add(1, ends[1][kind], torch.stack([alpha, whole])[:, kind])
-        found, expected = (each[kind] / total[ends[1][kind]] for each, total in zip((alpha, whole), share, strict=True))
+        share = torch.zeros(2, N, 1, dtype=dtype).index_add(
+            1, ends[1][kind], torch.stack([alpha, whole])[:, kind]
+        )
+        found, expected = (
+            each[kind] / total[ends[1][kind]]
+            for each, total in zip((alpha, whole), share, strict=True)
+        )
         torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-6)

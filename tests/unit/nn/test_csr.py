@@ -16,11 +16,18 @@ from fairgat.nn import csr as module
 def test_edges_by_target_intra_edges_first(self_loops, groups):
     nodes = 30
     edge_index, sensitive = random_graph(nodes, groups=groups or 1)
-    graph = CSRGraph.from_edge_index(edge_index, nodes, sensitive if groups else None, self_loops)
+    graph = CSRGraph.from_edge_index(
+        edge_index, nodes, sensitive if groups else None, self_loops
+    )
     expected = with_self_loops(edge_index, nodes) if self_loops else edge_index
     assert torch.equal(graph.edge_index, expected)
-    assert graph.num_edges == expected.size(1) and graph.segmented == (groups is not None)
-    assert torch.equal(graph.reorder_edges(expected.t()).t(), torch.stack([graph.source.long(), graph.target]))
+    assert graph.num_edges == expected.size(1) and graph.segmented == (
+        groups is not None
+    )
+    assert torch.equal(
+        graph.reorder_edges(expected.t()).t(),
+        torch.stack([graph.source.long(), graph.target]),
+    )
     for i in range(nodes):
         lo, hi = graph.rowptr[i], graph.rowptr[i + 1]
         mid = graph.segptr[2 * i + 1] if groups else hi
@@ -62,7 +69,9 @@ def test_a_graph_is_kept_for_as_long_as_its_tensor():
 
 def test_time_is_linear_in_the_edges_and_hubs_are_no_exception():
     """A star of a million edges, sorted by counting."""
-    hub = torch.stack([torch.arange(1_000_000), torch.zeros(1_000_000, dtype=torch.long)])
+    hub = torch.stack(
+        [torch.arange(1_000_000), torch.zeros(1_000_000, dtype=torch.long)]
+    )
     graph = CSRGraph.from_edge_index(torch.cat([hub, hub.flip(0)], 1), 1_000_000)
     assert graph.num_edges == 2 * 999_999 + 1_000_000
     assert graph.rowptr[1] == 1_000_000

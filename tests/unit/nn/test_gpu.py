@@ -7,13 +7,24 @@ import torch
 from graphs import features, random_graph
 from operators import passes, scores_and_features
 
-from fairgat.nn import CSRGraph, FairGATConv, GATConv, attention, balanced_shares, csr, normalise
+from fairgat.nn import (
+    CSRGraph,
+    FairGATConv,
+    GATConv,
+    attention,
+    balanced_shares,
+    csr,
+    normalise,
+)
 from fairgat.nn.attention import reference_sum, segment_softmax, sum_of_neighbours
 
 INTERPRETED = os.environ.get("TRITON_INTERPRET") == "1"
 DEVICE = "cpu" if INTERPRETED else "cuda"
 if not (INTERPRETED or torch.cuda.is_available()):
-    pytest.skip("no GPU, and not by Triton's interpreter, as `make test-gpu` runs them", allow_module_level=True)
+    pytest.skip(
+        "no GPU, and not by Triton's interpreter, as `make test-gpu` runs them",
+        allow_module_level=True,
+    )
 
 from fairgat.nn import gpu, gpu_normalise  # noqa: E402
 
@@ -28,7 +39,11 @@ def operators():
         own = {"matrix_factor": gpu_normalise.matrix_factor}
         own |= {"matrix_factor_backward": gpu_normalise.matrix_factor_gradient}
         attention.implement(own, "CPU")
-        attention.implement(gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS, "CPU", allow_override=True)
+        attention.implement(
+            gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS,
+            "CPU",
+            allow_override=True,
+        )
 
 
 @pytest.fixture(params=[7] if INTERPRETED else [7, csr.LONG], autouse=True)
@@ -41,12 +56,16 @@ def longest(request, monkeypatch):
 def close(found, exact, tolerance=5e-6):
     exact = exact.to(found.device)
     if exact.numel():
-        assert (found.double() - exact).norm() <= tolerance * exact.norm().clamp_min(0.1)
+        assert (found.double() - exact).norm() <= tolerance * exact.norm().clamp_min(
+            0.1
+        )
     assert found.shape == exact.shape
 
 
 def graph_of(edge_index, nodes, sensitive=None, shares=None):
-    return CSRGraph.from_edge_index(edge_index.to(DEVICE), nodes, sensitive, shares=shares)
+    return CSRGraph.from_edge_index(
+        edge_index.to(DEVICE), nodes, sensitive, shares=shares
+    )
 
 
 CASES = {  # heads, width, groups, shared features, edges with scores, share of edges that are kept
@@ -72,7 +91,9 @@ def test_operators(case, share):
     graph = graph_of(edge_index, 12, sensitive if groups > 1 else None, shares)
     keep = None if left is None else (torch.rand(graph.num_edges) < left).to(DEVICE)
     given = scores_and_features(graph, heads, width, shared, edges)
-    for found, exact in zip(*passes(graph, given, [torch.float32, torch.float64], share, keep), strict=True):
+    for found, exact in zip(
+        *passes(graph, given, [torch.float32, torch.float64], share, keep), strict=True
+    ):
         close(found, exact)
 
 
@@ -81,26 +102,42 @@ def test_half_precision_has_the_rounding_of_its_inputs_and_no_more(dtype):
     """Sums are in float32: a row of 272 ones would end at 256 in bfloat16."""
     hub = torch.stack([1 + torch.arange(271) % 9, torch.zeros(271, dtype=torch.long)])
     graph = graph_of(hub, 10, torch.arange(10) % 2)
-    given = [None if each is None else each.to(dtype) for each in scores_and_features(graph, 2, 20)]
+    given = [
+        None if each is None else each.to(dtype)
+        for each in scores_and_features(graph, 2, 20)
+    ]
     for found, exact in zip(*passes(graph, given, [dtype, torch.float64]), strict=True):
         close(found, exact, 0.02)
     ones = torch.ones(1, graph.num_edges, device=DEVICE, dtype=dtype)
-    assert sum_of_neighbours(ones, torch.ones(10, 1, device=DEVICE, dtype=dtype), graph)[0].item() == 272
+    assert (
+        sum_of_neighbours(ones, torch.ones(10, 1, device=DEVICE, dtype=dtype), graph)[
+            0
+        ].item()
+        == 272
+    )
 
 
 def test_a_hub_one_node_and_none():
     many = 60 if INTERPRETED else 5000
     hub = torch.stack([torch.arange(many), torch.full((many,), 7)])
-    for edge_index, nodes in (torch.cat([hub, hub.flip(0)], 1), many), (hub[:, :0], 1), (hub[:, :0], 0):
+    for edge_index, nodes in (
+        (torch.cat([hub, hub.flip(0)], 1), many),
+        (hub[:, :0], 1),
+        (hub[:, :0], 0),
+    ):
         graph = graph_of(edge_index, nodes, torch.arange(nodes) % 2)
         given = scores_and_features(graph, 1, 20)
-        for found, exact in zip(*passes(graph, given, [torch.float32, torch.float64]), strict=True):
+        for found, exact in zip(
+            *passes(graph, given, [torch.float32, torch.float64]), strict=True
+        ):
             close(found, exact)
 
 
 def test_offsets_beyond_int32():
     """Rows 2^30 numbers apart: the last two begin beyond 2^31. What is not written takes no memory on the CPU."""
-    far = torch.empty(3 * 2**30 + 4, dtype=torch.float16, device=DEVICE).as_strided((4, 1, 4), (2**30, 4, 1))
+    far = torch.empty(3 * 2**30 + 4, dtype=torch.float16, device=DEVICE).as_strided(
+        (4, 1, 4), (2**30, 4, 1)
+    )
     near = torch.arange(16.0, device=DEVICE).view(4, 1, 4)
     far.copy_(near)
     graph = graph_of(torch.tensor([[0, 1, 2, 3], [1, 2, 3, 0]]), 4)
@@ -108,10 +145,16 @@ def test_offsets_beyond_int32():
     exact = reference_sum(alpha.double(), near.double(), graph)
     close(sum_of_neighbours(alpha, far, graph), exact, 1e-3)
     grad = torch.randn(4, 1, 4).to(DEVICE, torch.float16)
-    dots = torch.ops.fairgat.dot_products(grad, far, graph.rowptr, graph.source, graph.cuts())
-    expected = (grad.double()[graph.target] * near.double()[graph.source.long()]).sum(2).t()
+    dots = torch.ops.fairgat.dot_products(
+        grad, far, graph.rowptr, graph.source, graph.cuts()
+    )
+    expected = (
+        (grad.double()[graph.target] * near.double()[graph.source.long()]).sum(2).t()
+    )
     close(dots, expected, 1e-3)
-    both = torch.ops.fairgat.sum_of_neighbours_backward(grad, alpha, near.half(), *graph.transposed())
+    both = torch.ops.fairgat.sum_of_neighbours_backward(
+        grad, alpha, near.half(), *graph.transposed()
+    )
     close(both[0], expected, 1e-3)
 
 
@@ -120,7 +163,11 @@ def test_not_a_number_is_not_lost():
     s, t, _, _ = scores_and_features(graph, 1, 5)
     s[0, 3] = torch.nan
     exact = segment_softmax(s.double(), t.double(), graph).isnan()
-    assert torch.equal(segment_softmax(s, t, graph).isnan(), exact) and exact.any() and not exact.all()
+    assert (
+        torch.equal(segment_softmax(s, t, graph).isnan(), exact)
+        and exact.any()
+        and not exact.all()
+    )
 
 
 def test_two_runs_are_equal_bit_for_bit():
@@ -133,11 +180,19 @@ def test_two_runs_are_equal_bit_for_bit():
 
 
 @pytest.mark.parametrize("make", [GATConv, FairGATConv])
-@pytest.mark.parametrize("options", [{}, {"heads": 3}, {"heads": 2, "concat": False}], ids=str)
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "options", [{}, {"heads": 3}, {"heads": 2, "concat": False}], ids=str
+)
+@pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 def test_layers(make, options, widths):
     edge_index, sensitive = random_graph(12, 40)
-    arguments = [edge_index.to(DEVICE)] if make is GATConv else [edge_index.to(DEVICE), sensitive.to(DEVICE)]
+    arguments = (
+        [edge_index.to(DEVICE)]
+        if make is GATConv
+        else [edge_index.to(DEVICE), sensitive.to(DEVICE)]
+    )
     results = []
     for dtype in (torch.float32, torch.float64):
         torch.manual_seed(0)
@@ -159,16 +214,25 @@ def test_columns(shape, otherwise):
     x[:, 0] = 0.1
     if shape[1] > 1:
         x[:, 1] += 10
-    other, weights, bias = (torch.randn(shape[1], dtype=torch.float64) for _ in range(3))
+    other, weights, bias = (
+        torch.randn(shape[1], dtype=torch.float64) for _ in range(3)
+    )
     results = []
     for dtype in (torch.float32, torch.float64):
-        own, others, shift = (each.to(DEVICE, dtype, copy=True).requires_grad_() for each in (x, other, bias))
+        own, others, shift = (
+            each.to(DEVICE, dtype, copy=True).requires_grad_()
+            for each in (x, other, bias)
+        )
         factor = (normalise.column_factor if dtype == torch.float64 else by_kernel)(
             own, 0.75, others if otherwise else None
         )
-        out = (factor * weights.to(DEVICE, dtype)).sum() + normalise.scale_and_shift(own, factor, shift).square().sum()
+        out = (factor * weights.to(DEVICE, dtype)).sum() + normalise.scale_and_shift(
+            own, factor, shift
+        ).square().sum()
         out.backward()
-        results.append([factor, own.grad, shift.grad, *([others.grad] if otherwise else [])])
+        results.append(
+            [factor, own.grad, shift.grad, *([others.grad] if otherwise else [])]
+        )
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)
 
@@ -182,17 +246,29 @@ def by_kernel(x, eta, otherwise):
 def test_columns_of_a_product(shared, otherwise):
     torch.manual_seed(0)
     x = torch.randn(50, 1 if shared else 2, 37, dtype=torch.float64)
-    weight, other = torch.randn(2, 40, 37, dtype=torch.float64), torch.randn(2, 40, dtype=torch.float64)
+    weight, other = (
+        torch.randn(2, 40, 37, dtype=torch.float64),
+        torch.randn(2, 40, dtype=torch.float64),
+    )
     weight[0, 3] = 0
     results = []
     for dtype in (torch.float32, torch.float64):
-        own, matrix, others = (each.to(DEVICE, dtype, copy=True).requires_grad_() for each in (x, weight, other))
+        own, matrix, others = (
+            each.to(DEVICE, dtype, copy=True).requires_grad_()
+            for each in (x, weight, other)
+        )
         mean, cov = normalise.covariance(own)
         if dtype == torch.float64:
-            factor = normalise.matrix_factor(matrix, mean, cov, 0.75, others if otherwise else None)
+            factor = normalise.matrix_factor(
+                matrix, mean, cov, 0.75, others if otherwise else None
+            )
         else:
-            factor = torch.ops.fairgat.matrix_factor(matrix, mean, cov, others if otherwise else None, 0.75)[0]
+            factor = torch.ops.fairgat.matrix_factor(
+                matrix, mean, cov, others if otherwise else None, 0.75
+            )[0]
         factor.pow(3).sum().backward()
-        results.append([factor, own.grad, matrix.grad, *([others.grad] if otherwise else [])])
+        results.append(
+            [factor, own.grad, matrix.grad, *([others.grad] if otherwise else [])]
+        )
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)

@@ -22,9 +22,13 @@ def test_order_layout_and_type_of_the_input_do_not_matter(edge_index, sensitive)
         torch.testing.assert_close(layer(features(), edges, sensitive), expected)
     strided = features().detach().t().contiguous().t()
     assert not strided.is_contiguous()
-    torch.testing.assert_close(layer(strided, edge_index.t().contiguous().t(), sensitive), expected)
+    torch.testing.assert_close(
+        layer(strided, edge_index.t().contiguous().t(), sensitive), expected
+    )
     double = copy.deepcopy(layer).double()
-    torch.testing.assert_close(double(features().double(), edge_index, sensitive).float(), expected)
+    torch.testing.assert_close(
+        double(features().double(), edge_index, sensitive).float(), expected
+    )
 
 
 def test_a_sparse_matrix_has_a_row_for_each_target(edge_index):
@@ -38,11 +42,16 @@ def test_a_sparse_matrix_has_a_row_for_each_target(edge_index):
 def test_graphs_without_edges_and_without_nodes():
     layer = GATConv(5, 8)
     none = torch.zeros(2, 0, dtype=torch.long)
-    torch.testing.assert_close(layer(features(), none), features() @ layer.lin.weight.t() + layer.bias)
+    torch.testing.assert_close(
+        layer(features(), none), features() @ layer.lin.weight.t() + layer.bias
+    )
     for width in (8, 3):  # aggregated and transformed first
         assert GATConv(5, width)(torch.zeros(0, 5), none).shape == (0, width)
         nobody = torch.zeros(0, dtype=torch.long)
-        assert FairGATConv(5, width)(torch.zeros(0, 5), none, nobody).shape == (0, width)
+        assert FairGATConv(5, width)(torch.zeros(0, 5), none, nobody).shape == (
+            0,
+            width,
+        )
     nothing = GATConv(5, 8, edge_dim=2)(features(), none, torch.zeros(0, 2))
     assert nothing.shape == (N, 8)
     lonely = GATConv(5, 8, add_self_loops=False)
@@ -52,7 +61,11 @@ def test_graphs_without_edges_and_without_nodes():
 def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch, edge_index, sensitive):
     built = []
     original = CSRGraph.from_edge_index.__func__
-    monkeypatch.setattr(CSRGraph, "from_edge_index", classmethod(lambda cls, *a: built.append(1) or original(cls, *a)))
+    monkeypatch.setattr(
+        CSRGraph,
+        "from_edge_index",
+        classmethod(lambda cls, *a: built.append(1) or original(cls, *a)),
+    )
     layer = FairGATConv(5, 8)
     for _ in range(3):
         layer(features(), edge_index, sensitive)
@@ -65,18 +78,30 @@ def test_the_csr_is_kept_until_the_tensor_changes(monkeypatch, edge_index, sensi
 
 
 def test_a_csr_of_another_kind_or_graph_is_refused(edge_index, sensitive):
-    cut, whole = (CSRGraph.from_edge_index(edge_index, N, groups) for groups in (sensitive, None))
+    cut, whole = (
+        CSRGraph.from_edge_index(edge_index, N, groups) for groups in (sensitive, None)
+    )
     fair, plain = FairGATConv(5, 8), FairGATConv(5, 8, alpha_chi=None)
-    torch.testing.assert_close(fair(features(), cut), fair(features(), edge_index, sensitive))
+    torch.testing.assert_close(
+        fair(features(), cut), fair(features(), edge_index, sensitive)
+    )
     torch.testing.assert_close(plain(features(), whole), plain(features(), edge_index))
-    with pytest.raises(ValueError, match=r"needs a CSRGraph made by from_edge_index\(edge_index, 30, sensitive, "):
+    with pytest.raises(
+        ValueError,
+        match=r"needs a CSRGraph made by from_edge_index\(edge_index, 30, sensitive, ",
+    ):
         fair(features(), whole)
     with pytest.raises(ValueError, match="or a CSRGraph"):
         fair(features(), cut, 1 - sensitive)
     for layer in (plain, GATConv(5, 8)):
-        with pytest.raises(ValueError, match=r"got one by from_edge_index\(edge_index, 30, sensitive, "):
+        with pytest.raises(
+            ValueError, match=r"got one by from_edge_index\(edge_index, 30, sensitive, "
+        ):
             layer(features(), cut)
-        with pytest.raises(ValueError, match=r"needs a CSRGraph made by from_edge_index\(edge_index, 29, "):
+        with pytest.raises(
+            ValueError,
+            match=r"needs a CSRGraph made by from_edge_index\(edge_index, 29, ",
+        ):
             layer(features()[1:], whole)
         with pytest.raises(ValueError, match="one for each edge"):
             layer(features(), whole, keep=torch.ones(3, dtype=torch.bool))
@@ -111,51 +136,108 @@ def annealed(**changes):
     ("make", "message"),
     [
         (lambda: GATConv((3, 4), 2), "bipartite"),
-        (lambda: GATConv(3, 2, edge_dim=4, fill_value="median"), "mean, add, sum, min, max, mul"),
+        (
+            lambda: GATConv(3, 2, edge_dim=4, fill_value="median"),
+            "mean, add, sum, min, max, mul",
+        ),
         (lambda: GATConv(-1, 2), "lazy"),
         (lambda: GATConv(3, 2, heads=0), "positive"),
-        (lambda: GATConv(5, 2)((features(), features()), random_graph()[0]), r"\(N, 5\), got tuple"),
-        (lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)), "bipartite"),
-        (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
-        (lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)), "alpha_chi must be a share"),
-        (lambda: FairGATConv(3, 2, alpha_chi=True), "alpha_chi must be a share"),
-        (lambda: annealed(alpha_chi=5.0)(features(), *random_graph()), "alpha_chi must be a share"),
-        (lambda: annealed(eta=-1.0)(features(), *random_graph()), "eta must be positive"),
         (
-            lambda: GATConv(5, 2, add_self_loops=False)(features(), CSRGraph.from_edge_index(random_graph()[0], N)),
+            lambda: GATConv(5, 2)((features(), features()), random_graph()[0]),
+            r"\(N, 5\), got tuple",
+        ),
+        (
+            lambda: GATConv(5, 2)(features(), random_graph()[0], size=(N, N + 1)),
+            "bipartite",
+        ),
+        (lambda: FairGATConv(3, 2, alpha_chi=1.5), r"\[0, 1\]"),
+        (
+            lambda: FairGATConv(3, 2, alpha_chi=torch.tensor(0.5)),
+            "alpha_chi must be a share",
+        ),
+        (lambda: FairGATConv(3, 2, alpha_chi=True), "alpha_chi must be a share"),
+        (
+            lambda: annealed(alpha_chi=5.0)(features(), *random_graph()),
+            "alpha_chi must be a share",
+        ),
+        (
+            lambda: annealed(eta=-1.0)(features(), *random_graph()),
+            "eta must be positive",
+        ),
+        (
+            lambda: GATConv(5, 2, add_self_loops=False)(
+                features(), CSRGraph.from_edge_index(random_graph()[0], N)
+            ),
             "needs .*add_self_loops=False.* got .*add_self_loops=True",
         ),
         (lambda: FairGATConv(3, 2, eta=0), "positive"),
-        (lambda: FairGATConv(3, 2, eta="1"), "eta must be positive and finite, got '1'"),
-        (lambda: CSRGraph.from_edge_index(random_graph()[0], random_graph()[1], N), "`sensitive` comes third"),
+        (
+            lambda: FairGATConv(3, 2, eta="1"),
+            "eta must be positive and finite, got '1'",
+        ),
+        (
+            lambda: CSRGraph.from_edge_index(random_graph()[0], random_graph()[1], N),
+            "`sensitive` comes third",
+        ),
         (lambda: FairGATConv(3, 2, eta=float("nan")), "finite"),
         (lambda: FairGATConv(5, 2)(features(), random_graph()[0]), "sensitive"),
         *(
             (
-                lambda third=third: FairGATConv(5, 2, alpha_chi=None)(features(), random_graph()[0], third),
+                lambda third=third: FairGATConv(5, 2, alpha_chi=None)(
+                    features(), random_graph()[0], third
+                ),
                 "features of edges are `edge_attr`",
             )
             for third in (torch.ones(9), torch.ones(N, 3), torch.tensor(1))
         ),
-        (lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(torch.ones(9)), "self-loops included"),
+        (
+            lambda: CSRGraph.from_edge_index(random_graph()[0], N).reorder_edges(
+                torch.ones(9)
+            ),
+            "self-loops included",
+        ),
         (lambda: looped().reorder_edges(torch.ones(4)), "given with self-loops"),
-        (lambda: GATConv(5, 2)(features(), torch.eye(N).to_sparse_bsr((1, 1))), "COO, CSR or CSC"),
-        (lambda: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0]), "made with edge_dim=3"),
-        (lambda: GATConv(5, 2)(features(), random_graph()[0], torch.zeros(128, 3)), "made with edge_dim=None"),
+        (
+            lambda: GATConv(5, 2)(features(), torch.eye(N).to_sparse_bsr((1, 1))),
+            "COO, CSR or CSC",
+        ),
+        (
+            lambda: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0]),
+            "made with edge_dim=3",
+        ),
+        (
+            lambda: GATConv(5, 2)(features(), random_graph()[0], torch.zeros(128, 3)),
+            "made with edge_dim=None",
+        ),
         *(
-            (lambda few=few: GATConv(5, 2, edge_dim=3)(features(), random_graph()[0], few), "one row for each edge")
+            (
+                lambda few=few: GATConv(5, 2, edge_dim=3)(
+                    features(), random_graph()[0], few
+                ),
+                "one row for each edge",
+            )
             for few in (torch.zeros(4, 3), torch.zeros(128))
         ),
-        (lambda: GATConv(5, 2, edge_dim=1)(features(), torch.eye(N).to_sparse(), torch.ones(N)), "no order"),
         (
             lambda: GATConv(5, 2, edge_dim=1)(
-                features(), CSRGraph.from_edge_index(torch.eye(N).to_sparse(), N), torch.ones(N)
+                features(), torch.eye(N).to_sparse(), torch.ones(N)
+            ),
+            "no order",
+        ),
+        (
+            lambda: GATConv(5, 2, edge_dim=1)(
+                features(),
+                CSRGraph.from_edge_index(torch.eye(N).to_sparse(), N),
+                torch.ones(N),
             ),
             "no order",
         ),
         (lambda: GATConv(4, 2)(features(), random_graph()[0]), r"\(N, 4\)"),
         (lambda: GATConv(6, 2)(torch.eye(6).to_sparse(), random_graph()[0]), "sparse"),
-        (lambda: GATConv(5, 2)(features().double(), random_graph()[0]), "x is torch.float64 and the layer"),
+        (
+            lambda: GATConv(5, 2)(features().double(), random_graph()[0]),
+            "x is torch.float64 and the layer",
+        ),
     ],
 )
 def test_errors_say_what_is_wrong(make, message):
@@ -168,7 +250,10 @@ def test_bags_of_words_are_read_by_their_non_zeros(edge_index, sensitive):
     torch.manual_seed(0)
     x = features(60).detach() * (torch.rand(N, 60) < 0.1)
     x[7] = 0
-    assert products._nonzeros(x) is not None and products._nonzeros(torch.ones(N, 60)) is None
+    assert (
+        products._nonzeros(x) is not None
+        and products._nonzeros(torch.ones(N, 60)) is None
+    )
     layer = FairGATConv(60, 16)
     for _ in range(2):
         results = []
@@ -189,7 +274,9 @@ def test_memory_stays_level_where_groups_change(edge_index, sensitive):
     for k in range(50):
         sensitive[k % N] = k % 2
         for groups in (sensitive, sensitive.clone(), several[k % 20]):
-            expected = layer(features(), CSRGraph.from_edge_index(edge_index, N, groups))
+            expected = layer(
+                features(), CSRGraph.from_edge_index(edge_index, N, groups)
+            )
             torch.testing.assert_close(layer(features(), edge_index, groups), expected)
     (_, kinds) = csr._graphs[edge_index]
     assert sum(map(len, kinds.values())) <= csr.KEPT
@@ -201,6 +288,12 @@ def test_data_that_is_replaced_is_read_anew(edge_index, sensitive):
     layer.x = torch.nn.Parameter(features().detach(), requires_grad=False)
     layer(layer.x, edge_index, sensitive)
     layer.double()
-    torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x.clone(), edge_index, sensitive))
+    torch.testing.assert_close(
+        layer(layer.x, edge_index, sensitive),
+        layer(layer.x.clone(), edge_index, sensitive),
+    )
     edge_index.data = edge_index.flip(0).contiguous()
-    torch.testing.assert_close(layer(layer.x, edge_index, sensitive), layer(layer.x, edge_index.clone(), sensitive))
+    torch.testing.assert_close(
+        layer(layer.x, edge_index, sensitive),
+        layer(layer.x, edge_index.clone(), sensitive),
+    )

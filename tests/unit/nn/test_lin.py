@@ -11,7 +11,9 @@ from torch.nn.utils import parametrizations, prune
 
 from fairgat.nn import FairGATConv, GATConv
 
-WIDTHS = pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+WIDTHS = pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 
 
 class Adapter(nn.Module):
@@ -33,13 +35,19 @@ def adapted(conv):
 
 CHANGES = {
     "an adapter": adapted,
-    "another module with a bias": lambda conv: setattr(conv, "lin", nn.Linear(conv.in_channels, conv.out_channels)),
+    "another module with a bias": lambda conv: setattr(
+        conv, "lin", nn.Linear(conv.in_channels, conv.out_channels)
+    ),
     "spectral norm": lambda conv: parametrizations.spectral_norm(conv.lin),
     "weight norm": lambda conv: parametrizations.weight_norm(conv.lin),
     "the older spectral norm": lambda conv: nn.utils.spectral_norm(conv.lin),
     "pruning": lambda conv: prune.random_unstructured(conv.lin, "weight", 0.5),
-    "a hook": lambda conv: conv.lin.register_forward_hook(lambda lin, given, out: 2 * out),
-    "a hook before": lambda conv: conv.lin.register_forward_pre_hook(lambda lin, given: (2 * given[0],)),
+    "a hook": lambda conv: conv.lin.register_forward_hook(
+        lambda lin, given, out: 2 * out
+    ),
+    "a hook before": lambda conv: conv.lin.register_forward_pre_hook(
+        lambda lin, given: (2 * given[0],)
+    ),
     "another forward": lambda conv: setattr(
         conv.lin, "forward", lambda x: 2 * nn.functional.linear(x, conv.lin.weight)
     ),
@@ -51,7 +59,10 @@ CHANGES = {
 def test_as_in_pytorch_geometric(change, widths, edge_index):
     """Two steps of training, and what all parameters get of them."""
     results = []
-    ours, theirs = GATConv(*widths).double(), torch_geometric.nn.GATConv(*widths).double()
+    ours, theirs = (
+        GATConv(*widths).double(),
+        torch_geometric.nn.GATConv(*widths).double(),
+    )
     theirs.lin = copy.deepcopy(ours.lin)
     theirs.load_state_dict(ours.state_dict())
     for layer in (ours.train(), theirs.train()):
@@ -64,22 +75,44 @@ def test_as_in_pytorch_geometric(change, widths, edge_index):
             out = layer(features(widths[0]).double(), edge_index)
             out.square().sum().backward()
             optimizer.step()
-        results.append([out, *(dict(layer.named_parameters())[name] for name, _ in sorted(layer.named_parameters()))])
+        results.append(
+            [
+                out,
+                *(
+                    dict(layer.named_parameters())[name]
+                    for name, _ in sorted(layer.named_parameters())
+                ),
+            ]
+        )
         assert all(each.grad is not None for each in layer.parameters())
     torch.testing.assert_close(*results)
 
 
 @WIDTHS
-@pytest.mark.parametrize("options", [{}, {"eta": None}, {"eta": None, "spectral_norm": False}], ids=str)
-def test_step_two_divides_by_the_norm_of_what_lin_does(options, widths, edge_index, sensitive):
+@pytest.mark.parametrize(
+    "options", [{}, {"eta": None}, {"eta": None, "spectral_norm": False}], ids=str
+)
+def test_step_two_divides_by_the_norm_of_what_lin_does(
+    options, widths, edge_index, sensitive
+):
     """An adapter that is merged into the weight gives the same layer."""
     torch.manual_seed(0)
     wrapped = FairGATConv(*widths, **options)
     adapted(wrapped)
     merged = FairGATConv(*widths, **options)
-    merged.load_state_dict({name.replace("lin.lin", "lin"): each for name, each in wrapped.state_dict().items()}, False)
-    merged.lin.weight.data = (wrapped.lin.lin.weight + wrapped.lin.up.weight @ wrapped.lin.down.weight).data
-    found, expected = (layer(features(widths[0]), edge_index, sensitive) for layer in (wrapped, merged))
+    merged.load_state_dict(
+        {
+            name.replace("lin.lin", "lin"): each
+            for name, each in wrapped.state_dict().items()
+        },
+        False,
+    )
+    merged.lin.weight.data = (
+        wrapped.lin.lin.weight + wrapped.lin.up.weight @ wrapped.lin.down.weight
+    ).data
+    found, expected = (
+        layer(features(widths[0]), edge_index, sensitive) for layer in (wrapped, merged)
+    )
     torch.testing.assert_close(found, expected, rtol=1e-4, atol=1e-5)
     found.square().sum().backward()
     assert wrapped.lin.up.weight.grad.any()
@@ -98,10 +131,16 @@ def test_another_default_device_is_that_of_new_tensors_only(edge_index, sensitiv
     """Bags of words as well, whose graph is built in the call."""
     torch.manual_seed(0)
     words = features(60).detach() * (torch.rand(30, 60) < 0.1)
-    for layer, x in (FairGATConv(5, 8), features()), (FairGATConv(8, 5), features(8)), (FairGATConv(60, 8), words):
+    for layer, x in (
+        (FairGATConv(5, 8), features()),
+        (FairGATConv(8, 5), features(8)),
+        (FairGATConv(60, 8), words),
+    ):
         expected = layer(x, edge_index, sensitive)
         with torch.device("meta"):
-            torch.testing.assert_close(layer(x.clone(), edge_index.clone(), sensitive.clone()), expected)
+            torch.testing.assert_close(
+                layer(x.clone(), edge_index.clone(), sensitive.clone()), expected
+            )
 
 
 def test_step_two_leaves_out_what_another_lin_adds():

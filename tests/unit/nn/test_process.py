@@ -58,7 +58,15 @@ def start(code, **environment):
 
 
 def test_training_imports_nothing_that_it_can_do_without():
-    heavy = ("torch_geometric", "pandas", "matplotlib", "sklearn", "snakemake", "torch._dynamo", "sympy")
+    heavy = (
+        "torch_geometric",
+        "pandas",
+        "matplotlib",
+        "sklearn",
+        "snakemake",
+        "torch._dynamo",
+        "sympy",
+    )
     adam = "from fairgat.methods.base import Adam\nAdam(layer.parameters()).step()"
     code = f"import fairgat.training.job\n{STEP}\n{adam}\nprint([name for name in {heavy!r} if name in sys.modules])"
     out, error = start(code).communicate()
@@ -69,7 +77,9 @@ def test_a_second_job_compiles_nothing_and_adds_up_the_same(tmp_path):
     answers, compiled = [], []
     for _ in range(2):
         answers.append(start(SUMS, NUMBA_CACHE_DIR=str(tmp_path)).communicate())
-        compiled.append({path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")})
+        compiled.append(
+            {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
+        )
     assert answers[0][0] and answers[0][0] == answers[1][0], answers
     assert compiled[0] and compiled[0] == compiled[1]
 
@@ -93,7 +103,9 @@ print(numba.threading_layer(), torch.get_num_threads(), len(os.listdir("/proc/se
 def test_where_nothing_can_be_written_kernels_are_compiled_anew(tmp_path):
     """A user without a home, and a package whose folders take no file: `__pycache__` is a file here."""
     package = Path(fairgat.nn.__file__).parent
-    shutil.copytree(package, tmp_path / "fairgat/nn", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(
+        package, tmp_path / "fairgat/nn", ignore=shutil.ignore_patterns("__pycache__")
+    )
     shutil.copy(package.parent / "groups.py", tmp_path / "fairgat")
     for folder in (tmp_path / "fairgat", tmp_path / "fairgat/nn"):
         (folder / "__init__.py").touch()
@@ -124,7 +136,9 @@ with get_context("fork").Pool(1) as pool:
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="processes are not forked here")
 @pytest.mark.parametrize("count", ["1", "2"])
 def test_a_forked_worker_computes_on_one_thread(count):
-    run = subprocess.run([sys.executable, "-c", FORK, count], capture_output=True, text=True, timeout=300)
+    run = subprocess.run(
+        [sys.executable, "-c", FORK, count], capture_output=True, text=True, timeout=300
+    )
     assert run.stdout == "(True, 1) (True, 1)\n", run.stderr
 
 
@@ -170,6 +184,11 @@ print(faults())
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="glibc's malloc")
 def test_freed_arrays_are_not_faulted_in_again():
     """20 x 4 x 733 pages otherwise, or as glibc's thresholds will have it; and only where it is asked for."""
-    calls = "from fairgat.nn import keep_freed_memory; keep_freed_memory()", "import fairgat.nn"
-    kept, usual = (int(start(FAULTS.format(call=call)).communicate()[0]) for call in calls)
+    calls = (
+        "from fairgat.nn import keep_freed_memory; keep_freed_memory()",
+        "import fairgat.nn",
+    )
+    kept, usual = (
+        int(start(FAULTS.format(call=call)).communicate()[0]) for call in calls
+    )
     assert kept < 1000 < usual

@@ -16,8 +16,13 @@ N = 30
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
-def test_inference_mode_gives_the_same_and_what_it_builds_serves_training(dtype, edge_index, sensitive):
-    layer, given = FairGATConv(5, 8).to(dtype), (features().detach().to(dtype), edge_index, sensitive)
+def test_inference_mode_gives_the_same_and_what_it_builds_serves_training(
+    dtype, edge_index, sensitive
+):
+    layer, given = (
+        FairGATConv(5, 8).to(dtype),
+        (features().detach().to(dtype), edge_index, sensitive),
+    )
     expected = layer(*given).detach()
     others = [each.clone() for each in given]
     with torch.inference_mode():
@@ -27,9 +32,15 @@ def test_inference_mode_gives_the_same_and_what_it_builds_serves_training(dtype,
     assert layer.lin.weight.grad.isfinite().all()
 
 
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 def test_autocast_leaves_the_precision(widths, edge_index, sensitive):
-    layer, x, edge_attr = FairGATConv(*widths, edge_dim=3), features(widths[0]), edge_features(edge_index)
+    layer, x, edge_attr = (
+        FairGATConv(*widths, edge_dim=3),
+        features(widths[0]),
+        edge_features(edge_index),
+    )
     expected = layer(x, edge_index, sensitive, edge_attr)
     with torch.autocast("cpu", dtype=torch.bfloat16):
         out = layer(x, edge_index, sensitive, edge_attr)
@@ -49,7 +60,9 @@ def test_a_second_derivative_in_float32_is_refused(options, edge_index, sensitiv
 
 
 @pytest.mark.parametrize(
-    "options", [{}, {"center": True}, {"eta": None, "spectral_norm": False}, {"edge_dim": 3}], ids=str
+    "options",
+    [{}, {"center": True}, {"eta": None, "spectral_norm": False}, {"edge_dim": 3}],
+    ids=str,
 )
 @pytest.mark.parametrize("channels", [3, 8], ids=["narrows", "widens"])
 def test_second_derivatives_in_float64(channels, options, edge_index, sensitive):
@@ -65,15 +78,24 @@ def test_second_derivatives_in_float64(channels, options, edge_index, sensitive)
     assert torch.autograd.gradgradcheck(function, given, fast_mode=True)
 
 
-@pytest.mark.parametrize("options", [{}, {"eta": None, "edge_dim": 3}, {"add_self_loops": False}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{}, {"eta": None, "edge_dim": 3}, {"add_self_loops": False}], ids=str
+)
 @pytest.mark.parametrize("as_csr", [True, False], ids=["csr", "edge_index"])
 def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sensitive):
     torch.manual_seed(0)
     layer = FairGATConv(8, 5, **options).eval()
-    graph, edge_attr = (edge_index, sensitive), edge_features(edge_index) if layer.edge_dim else None
+    graph, edge_attr = (
+        (edge_index, sensitive),
+        edge_features(edge_index) if layer.edge_dim else None,
+    )
     if as_csr:
-        graph = (CSRGraph.from_edge_index(edge_index, N, sensitive, layer.add_self_loops),)
-    compiled = torch.compile(layer, backend="aot_eager", fullgraph=as_csr, dynamic=options == {} or None)
+        graph = (
+            CSRGraph.from_edge_index(edge_index, N, sensitive, layer.add_self_loops),
+        )
+    compiled = torch.compile(
+        layer, backend="aot_eager", fullgraph=as_csr, dynamic=options == {} or None
+    )
     results = []
     for function in (layer, compiled):
         x = features(8)
@@ -81,11 +103,15 @@ def test_compiled_model_gives_the_same_numbers(as_csr, options, edge_index, sens
         out.square().sum().backward()
         results.append([out, x.grad])
     torch.testing.assert_close(*results)
-    torch.testing.assert_close(compiled(features(8).detach(), *graph, edge_attr=edge_attr), results[0][0])
+    torch.testing.assert_close(
+        compiled(features(8).detach(), *graph, edge_attr=edge_attr), results[0][0]
+    )
 
 
 @pytest.mark.parametrize("make", [GATConv, FairGATConv, partial(FairGATConv, eta=None)])
-@pytest.mark.parametrize("widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"])
+@pytest.mark.parametrize(
+    "widths", [(5, 8), (8, 5)], ids=["aggregate-first", "transform-first"]
+)
 def test_gradients_by_functional_calls(make, widths, edge_index, sensitive):
     layer, x = make(*widths), features(widths[0]).detach()
     graph = (edge_index,) if type(layer) is GATConv else (edge_index, sensitive)
@@ -96,7 +122,12 @@ def test_gradients_by_functional_calls(make, widths, edge_index, sensitive):
 
     found = torch.func.grad(loss)(parameters)
     loss(parameters).backward()
-    torch.testing.assert_close(found, {name: each.grad for name, each in parameters.items()}, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(
+        found,
+        {name: each.grad for name, each in parameters.items()},
+        rtol=1e-4,
+        atol=1e-4,
+    )
 
 
 def test_a_layer_is_pickled_and_copied(edge_index, sensitive):
@@ -104,8 +135,15 @@ def test_a_layer_is_pickled_and_copied(edge_index, sensitive):
     expected = layer(features(), edge_index, sensitive)
     for other in (pickle.loads(pickle.dumps(layer)), copy.deepcopy(layer)):
         torch.testing.assert_close(other(features(), edge_index, sensitive), expected)
-        torch.testing.assert_close(other(features(), CSRGraph.from_edge_index(
-            edge_index, N, sensitive, shares=layer.alpha_chi)), expected)  # fmt: skip
+        torch.testing.assert_close(
+            other(
+                features(),
+                CSRGraph.from_edge_index(
+                    edge_index, N, sensitive, shares=layer.alpha_chi
+                ),
+            ),
+            expected,
+        )
 
 
 def test_a_layer_takes_groups_of_any_type_compiled_or_not(edge_index, sensitive):
@@ -119,6 +157,10 @@ def test_a_layer_takes_groups_of_any_type_compiled_or_not(edge_index, sensitive)
 def test_an_edge_index_of_pytorch_geometric(edge_index, sensitive):
     theirs = torch_geometric.EdgeIndex(edge_index, sparse_size=(30, 30))
     layer, x = FairGATConv(5, 8), torch.randn(30, 5)
-    torch.testing.assert_close(layer(x, theirs, sensitive), layer(x, edge_index, sensitive))
+    torch.testing.assert_close(
+        layer(x, theirs, sensitive), layer(x, edge_index, sensitive)
+    )
     edge_index[1] = edge_index[1].flip(0)  # which theirs wraps
-    torch.testing.assert_close(layer(x, theirs, sensitive), layer(x, edge_index.clone(), sensitive))
+    torch.testing.assert_close(
+        layer(x, theirs, sensitive), layer(x, edge_index.clone(), sensitive)
+    )

@@ -10,7 +10,8 @@ from fairgat import paper
 from fairgat.config import load_files
 
 SOURCE = Path(
-    os.environ.get("FAIRGAT_PAPER") or Path(__file__).resolve().parents[4] / "shared" / "paper" / "fairgat.tex"
+    os.environ.get("FAIRGAT_PAPER")
+    or Path(__file__).resolve().parents[4] / "shared" / "paper" / "fairgat.tex"
 )
 METHODS = {
     "GAT": "gat",
@@ -25,14 +26,26 @@ METHODS = {
 }
 DATASETS = "Pokec-z|Pokec-n|Recidivism|Cora|Citeseer|Pubmed"
 NODE = ["accuracy", "statistical_parity", "equal_opportunity"]
-LINK = ["accuracy", "dp_mixed", "eo_mixed", "dp_group", "eo_group", "dp_subgroup", "eo_subgroup"]
-MEAN_STD = re.compile(r"\$\s*(\\mathbf\{|\\textbf\{)?([\d.]+)\}?\s*\\pm\s*([\d.]+)\s*\$")
+LINK = [
+    "accuracy",
+    "dp_mixed",
+    "eo_mixed",
+    "dp_group",
+    "eo_group",
+    "dp_subgroup",
+    "eo_subgroup",
+]
+MEAN_STD = re.compile(
+    r"\$\s*(\\mathbf\{|\\textbf\{)?([\d.]+)\}?\s*\\pm\s*([\d.]+)\s*\$"
+)
 
 
 @pytest.fixture(scope="module")
 def tex():
     if not SOURCE.exists():
-        pytest.skip(f"the paper's source is not at hand: no file {SOURCE} (set FAIRGAT_PAPER)")
+        pytest.skip(
+            f"the paper's source is not at hand: no file {SOURCE} (set FAIRGAT_PAPER)"
+        )
     return SOURCE.read_text(encoding="utf-8")
 
 
@@ -70,15 +83,23 @@ def parse_results(tex, label, metrics):
 def test_results(tex, table, label, metrics, count):
     theirs = parse_results(tex, label, metrics)
     assert len(theirs) == count
-    ours = paper.results()[paper.results()["table"] == table].set_index(["dataset", "method", "metric"])
-    assert {key: (row["mean"], row["std"], row["bold"]) for key, row in ours.iterrows()} == theirs
+    ours = paper.results()[paper.results()["table"] == table].set_index(
+        ["dataset", "method", "metric"]
+    )
+    assert {
+        key: (row["mean"], row["std"], row["bold"]) for key, row in ours.iterrows()
+    } == theirs
 
 
 def test_runtime(tex):
     theirs = {dataset: {} for dataset in ("pokec-z", "pokec-n", "recidivism")}
     for row in body(tex, "table:runtime"):
         seconds = re.findall(r"\$([\d.]+)\$", row)
-        for method in (method for name, method in METHODS.items() if f"{{{name}}}" in row and seconds):
+        for method in (
+            method
+            for name, method in METHODS.items()
+            if f"{{{name}}}" in row and seconds
+        ):
             for dataset, value in zip(theirs, seconds, strict=True):
                 theirs[dataset][method] = float(value)
     assert paper.load()["runtime"] == theirs
@@ -99,21 +120,34 @@ def test_statistics(tex, label, quantities):
         if match and numbers:
             theirs[match[0].lower()] = dict(zip(quantities, numbers, strict=True))
     assert len(theirs) == 3
-    assert {dataset: paper.load()["statistics"][dataset] for dataset in theirs} == theirs
+    assert {
+        dataset: paper.load()["statistics"][dataset] for dataset in theirs
+    } == theirs
 
 
 def test_fairgat_hyperparameters(tex):
     rows = body(tex, "table:method_params")
     datasets = [name.lower() for name in re.findall(DATASETS, rows[0])]
-    alpha, eta = ([float(value) for value in re.findall(r"\$([\d.]+)\s*\$", row)] for row in rows[1:3])
-    expected = {dataset: {"alpha_chi_max": a, "eta": e} for dataset, a, e in zip(datasets, alpha, eta, strict=True)}
+    alpha, eta = (
+        [float(value) for value in re.findall(r"\$([\d.]+)\s*\$", row)]
+        for row in rows[1:3]
+    )
+    expected = {
+        dataset: {"alpha_chi_max": a, "eta": e}
+        for dataset, a, e in zip(datasets, alpha, eta, strict=True)
+    }
     assert paper.load()["hyperparameters"]["fairgat"]["chosen"] == expected
 
 
 def test_means_are_fractions_and_take_the_comparison_table():
-    means = paper.means("node_classification").set_index(["dataset", "method", "metric"])
+    means = paper.means("node_classification").set_index(
+        ["dataset", "method", "metric"]
+    )
     assert [*means.loc["pokec-n", "fairgat", "accuracy"]] == [0.6781, 0.0109]
-    assert [*means.loc["pokec-n", "fairgat-steps-23", "statistical_parity"]] == [0.0157, 0.0112]
+    assert [*means.loc["pokec-n", "fairgat-steps-23", "statistical_parity"]] == [
+        0.0157,
+        0.0112,
+    ]
     assert len(means) == 45 + 27
     assert len(paper.means("link_prediction")) == 42
 
@@ -123,6 +157,9 @@ def test_config_holds_the_papers_grids_and_cells():
     compared = set(paper.load()["hyperparameters"]) & set(config.methods)
     assert "fairgat" in compared
     for method in compared:
-        entry, published = config.methods[method], paper.load()["hyperparameters"][method]
+        entry, published = (
+            config.methods[method],
+            paper.load()["hyperparameters"][method],
+        )
         assert entry.grid == published["grid"], method
         assert entry.published == published["chosen"], method

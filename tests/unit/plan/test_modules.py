@@ -26,13 +26,17 @@ def package(tmp_path, monkeypatch):
         for cached in caches:  # they last for a run of Snakemake
             cached.cache_clear()
         for name, text in files.items():
-            path = tmp_path / (name.replace("__", "/").replace("/init/", "__init__") + ".py")
+            path = tmp_path / (
+                name.replace("__", "/").replace("/init/", "__init__") + ".py"
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
 
     for folder in ("a", "b"):
         (tmp_path / "fairgat" / folder).mkdir(parents=True)
-        (tmp_path / "fairgat" / folder / "__init__.py").write_text('"""Only a docstring."""\n')
+        (tmp_path / "fairgat" / folder / "__init__.py").write_text(
+            '"""Only a docstring."""\n'
+        )
     return write
 
 
@@ -50,11 +54,18 @@ def test_imports_are_followed_wherever_they_stand(package):
     assert closure(JOB) == [f"fairgat/{name}.py" for name in names]
     assert closure(JOB, without=("b",)) == [f"fairgat/{name}.py" for name in names[:3]]
     package(fairgat__b__five="x = 1")
-    assert closure(JOB, "b/five", without=("a",)) == ["fairgat/b/__init__.py", "fairgat/b/five.py"]
+    assert closure(JOB, "b/five", without=("a",)) == [
+        "fairgat/b/__init__.py",
+        "fairgat/b/five.py",
+    ]
 
 
 def test_a_file_beside_the_package_is_followed_in_a_checkout_only(package, tmp_path):
-    package(workflow_scripts__job="import my_penalty, numpy", my_penalty="import my.helper", my__helper="x = 1")
+    package(
+        workflow_scripts__job="import my_penalty, numpy",
+        my_penalty="import my.helper",
+        my__helper="x = 1",
+    )
     assert closure(JOB) == []  # as where the package is installed
     (tmp_path / "Snakefile").touch()
     package()
@@ -63,14 +74,25 @@ def test_a_file_beside_the_package_is_followed_in_a_checkout_only(package, tmp_p
 
 def test_a_name_that_begins_like_one_left_out_is_followed(package):
     names = ["files", "files_of", "plan/__init__", "planning"]
-    imports = "".join(f"import fairgat.{name.removesuffix('/__init__')}\n" for name in names)
-    package(workflow_scripts__job=imports, **{f"fairgat__{name.replace('/', '__')}": "x = 1" for name in names})
+    imports = "".join(
+        f"import fairgat.{name.removesuffix('/__init__')}\n" for name in names
+    )
+    package(
+        workflow_scripts__job=imports,
+        **{f"fairgat__{name.replace('/', '__')}": "x = 1" for name in names},
+    )
     assert closure(JOB) == ["fairgat/files_of.py", "fairgat/planning.py"]
-    assert closure(JOB, without=("plan", "files_o")) == ["fairgat/files_of.py", "fairgat/planning.py"]
+    assert closure(JOB, without=("plan", "files_o")) == [
+        "fairgat/files_of.py",
+        "fairgat/planning.py",
+    ]
 
 
 def test_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
-    package(workflow_scripts__job="import fairgat.facts", fairgat__facts="f = 'a/facts.yaml', 'b/lost.yaml'")
+    package(
+        workflow_scripts__job="import fairgat.facts",
+        fairgat__facts="f = 'a/facts.yaml', 'b/lost.yaml'",
+    )
     (tmp_path / "fairgat/a/facts.yaml").write_text("x: 1")
     (tmp_path / "fairgat/a/page.md.j2").write_text("")
     assert closure(JOB) == ["fairgat/a/facts.yaml", "fairgat/facts.py"]
@@ -78,15 +100,26 @@ def test_the_files_that_a_module_names_are_part_of_it(package, tmp_path):
 
 def test_what_a_page_computes_of_its_settings_is_part_of_it_and_what_may_be_asked_for_is_not():
     files = closure(ROOT / "workflow_scripts/audit.py")
-    assert {"fairgat/config/shown.py", "fairgat/config/protocol.py"} < {*files}  # such as `ratios`, `test_ratio`
+    assert {"fairgat/config/shown.py", "fairgat/config/protocol.py"} < {
+        *files
+    }  # such as `ratios`, `test_ratio`
     assert "fairgat/config/models.py" not in files
 
 
 def test_a_digest_is_of_what_is_run_through_and_not_of_its_times(package, tmp_path):
-    package(workflow_scripts__job="from fairgat.a.one import f", fairgat__a__one="f = 1", fairgat__a__two="")
+    package(
+        workflow_scripts__job="from fairgat.a.one import f",
+        fairgat__a__one="f = 1",
+        fairgat__a__two="",
+    )
     digests = [digest(JOB)]
     os.utime(tmp_path / "fairgat/a/one.py", (0, 0))
-    for module, text in (("a__two", "x = 0"), ("a__two", "x = 1"), ("a__one", "f = 2"), ("a__one", "f = 3")):
+    for module, text in (
+        ("a__two", "x = 0"),
+        ("a__two", "x = 1"),
+        ("a__one", "f = 2"),
+        ("a__one", "f = 3"),
+    ):
         package(**{f"fairgat__{module}": text})
         digests.append(digest(JOB))
     assert [digests.index(each) for each in digests] == [0, 0, 0, 3, 4]
@@ -144,7 +177,19 @@ for table in plan.tables():
     shown.table_settings(experiment, table, plan.table(table).task)
 print(*sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
-    assert not {"torch", "matplotlib", "pandas", "numba", "scipy", "torch_geometric", "pooch"} & set(
-        done.stdout.split()
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        cwd=ROOT,
     )
+    assert not {
+        "torch",
+        "matplotlib",
+        "pandas",
+        "numba",
+        "scipy",
+        "torch_geometric",
+        "pooch",
+    } & set(done.stdout.split())

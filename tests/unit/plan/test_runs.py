@@ -18,7 +18,11 @@ CONTENT = {
     "methods": {
         "gat": {"tasks": ["node_classification", "link_prediction"]},
         "fairgat": {"tasks": ["node_classification"], "grid": {"eta": [1, 0.5]}},
-        "edits": {"tasks": ["node_classification"], "debiased": True, "grid": {"threshold": [0.1]}},
+        "edits": {
+            "tasks": ["node_classification"],
+            "debiased": True,
+            "grid": {"threshold": [0.1]},
+        },
     },
     "tables": {
         "comparison": ["gat"],
@@ -37,7 +41,12 @@ def plan(**changes) -> Plan:
 
 def test_a_run_is_a_cell_on_one_split():
     runs = plan().runs("node_classification", "social", "fairgat")
-    assert [(run.cell, run.split) for run in runs] == [("eta~1", 0), ("eta~1", 1), ("eta~0.5", 0), ("eta~0.5", 1)]
+    assert [(run.cell, run.split) for run in runs] == [
+        ("eta~1", 0),
+        ("eta~1", 1),
+        ("eta~0.5", 0),
+        ("eta~0.5", 1),
+    ]
     assert runs[0] == Run("node_classification", "social", "fairgat", "eta~1", 0)
     assert runs[0].folder == "runs/node_classification/social/fairgat/eta~1/split-0"
     assert {run.dataset for run in plan().runs("node_classification")} == {"social"}
@@ -46,39 +55,69 @@ def test_a_run_is_a_cell_on_one_split():
 
 def test_files_are_those_of_what_is_run():
     made = plan()
-    assert made.files("winners", "link_prediction") == ["out/summary/link_prediction/winners.csv"]
-    assert made.files("selection", "link_prediction") == ["out/runs/link_prediction/papers/gat/selection.json"]
+    assert made.files("winners", "link_prediction") == [
+        "out/summary/link_prediction/winners.csv"
+    ]
+    assert made.files("selection", "link_prediction") == [
+        "out/runs/link_prediction/papers/gat/selection.json"
+    ]
     assert len(made.files("histories")) == 2 * (4 + 1)
-    assert made.files("debiasing") == [f"out/data/debiased/social/edits/split-{k}.timing.json" for k in range(2)]
+    assert made.files("debiasing") == [
+        f"out/data/debiased/social/edits/split-{k}.timing.json" for k in range(2)
+    ]
     assert made.files("runtime") == ["out/runtime/social.json"]
     assert made.files("theory") == ["out/theory/social/gat.csv"]
     assert made.files("theory", "link_prediction") == []
     assert made.files("account") == ["out/account/social/fairgat.csv"]
-    assert made.files("stats") == ["out/data/graphs/social.stats.json", "out/data/graphs/papers.stats.json"]
+    assert made.files("stats") == [
+        "out/data/graphs/social.stats.json",
+        "out/data/graphs/papers.stats.json",
+    ]
     assert all(made.files(kind) for kind in KINDS if kind != "audit")
     with pytest.raises(ConfigError, match="did you mean 'winners'"):
         made.files("winner")
 
 
 def test_tables_and_figures_without_anything_to_show_are_left_out():
-    assert plan().tables() == ["comparison", "runtime", "theory", "account", "dataset_statistics"]
+    assert plan().tables() == [
+        "comparison",
+        "runtime",
+        "theory",
+        "account",
+        "dataset_statistics",
+    ]
     assert plan().figures() == ["ablation", "theory"]
     assert plan(only_datasets=["papers"]).tables() == ["dataset_statistics"]
     assert plan(only_datasets=["papers"]).figures() == []
-    assert plan(tables=CONTENT["tables"] | {"ablation": [], "comparison": []}).figures() == ["theory"]
+    assert plan(
+        tables=CONTENT["tables"] | {"ablation": [], "comparison": []}
+    ).figures() == ["theory"]
     assert plan(tables={"comparison": []}).tables() == []
 
 
 def test_a_figure_is_a_module_a_module_and_a_task_or_a_table_of_scores():
     mine = {"kind": "scores", "task": "link_prediction", "methods": ["gat"]}
     made = plan(
-        tables={"mine": mine, "runtime": ["gat"]}, figures=["runtime", "curves_link_prediction", "mine", "ablation"]
+        tables={"mine": mine, "runtime": ["gat"]},
+        figures=["runtime", "curves_link_prediction", "mine", "ablation"],
     )
     assert made.figures() == made.config.figures
     pages = {name: made.figure(name) for name in made.config.figures}
-    assert [page.module for page in pages.values()] == ["runtime", "curves", "scores", "scores"]
-    assert [page.task[:4] for page in pages.values()] == ["node", "link", "link", "node"]
-    with pytest.raises(ConfigError, match=r"tables\.mine: a table of scores needs a `task`"):
+    assert [page.module for page in pages.values()] == [
+        "runtime",
+        "curves",
+        "scores",
+        "scores",
+    ]
+    assert [page.task[:4] for page in pages.values()] == [
+        "node",
+        "link",
+        "link",
+        "node",
+    ]
+    with pytest.raises(
+        ConfigError, match=r"tables\.mine: a table of scores needs a `task`"
+    ):
         plan(tables={"mine": {"kind": "scores"}})
 
 
@@ -89,8 +128,13 @@ def test_a_run_is_about_the_paper_where_its_data_sets_or_stand_ins_are_run():
         about = plan(datasets=CONTENT["datasets"] | {name: task | entry})
         assert about.files("audit") == ["out/audit/paper_vs_reproduced.csv"]
         assert about.config.heading == "FairGAT, reproduced"
-        assert not plan(datasets=about.config.datasets, skip=[name]).config.compares_with_paper
-    assert plan().config.heading == "social, papers" and plan(title="Mine").config.heading == "Mine"
+        assert not plan(
+            datasets=about.config.datasets, skip=[name]
+        ).config.compares_with_paper
+    assert (
+        plan().config.heading == "social, papers"
+        and plan(title="Mine").config.heading == "Mine"
+    )
 
 
 def test_the_papers_data_sets_are_those_that_it_has_results_on():
@@ -102,20 +146,39 @@ def test_a_method_without_tasks_is_only_timed():
     made = plan(methods=methods, tables={"runtime": ["fairgat", "step"]})
     assert made.timed("social") == ["fairgat", "step"]
     assert not any("step" in path for kind in KINDS for path in made.files(kind))
-    assert plan(methods=methods, tables=made.config.tables, only_methods=["fairgat"]).timed("social") == ["fairgat"]
+    assert plan(
+        methods=methods, tables=made.config.tables, only_methods=["fairgat"]
+    ).timed("social") == ["fairgat"]
 
 
 def test_unknown_names_are_explained():
-    with pytest.raises(ConfigError, match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'"):
+    with pytest.raises(
+        ConfigError,
+        match=r"tables: 'comparsion' is not a module in .* did you mean 'comparison'",
+    ):
         plan(tables={"comparsion": []})
-    with pytest.raises(ConfigError, match=r", theory\. A table of rows and measures has `kind: scores`"):
+    with pytest.raises(
+        ConfigError, match=r", theory\. A table of rows and measures has `kind: scores`"
+    ):
         plan(tables={"mine": []})
-    with pytest.raises(ConfigError, match=r"figures: 'mine' is not a module in .*[a-z]$"):
+    with pytest.raises(
+        ConfigError, match=r"figures: 'mine' is not a module in .*[a-z]$"
+    ):
         plan(figures=["mine"], tables={})
     with pytest.raises(
-        ConfigError, match=r"methods\.mine: there is no method module fairgat/methods/gatt\.py; did you mean 'gat'"
+        ConfigError,
+        match=r"methods\.mine: there is no method module fairgat/methods/gatt\.py; did you mean 'gat'",
     ):
-        plan(methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}}, tables={})
+        plan(
+            methods={"gat": {"tasks": []}, "mine": {"module": "gatt", "tasks": []}},
+            tables={},
+        )
     drop = {"tasks": ["link_prediction"]}
-    with pytest.raises(ConfigError, match=r"tables\.theory: fairdrop is no method of node classification"):
-        plan(methods=CONTENT["methods"] | {"fairdrop": drop}, tables={"theory": ["fairdrop"]})
+    with pytest.raises(
+        ConfigError,
+        match=r"tables\.theory: fairdrop is no method of node classification",
+    ):
+        plan(
+            methods=CONTENT["methods"] | {"fairdrop": drop},
+            tables={"theory": ["fairdrop"]},
+        )

@@ -10,8 +10,12 @@ from fairgat.plan import Plan
 from fairgat.publish import outcome
 
 CONTENT = {
-    "datasets": {name: {"task": "node_classification"} for name in ("social", "pokec-z", "other")},
-    "methods": {"edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}},
+    "datasets": {
+        name: {"task": "node_classification"} for name in ("social", "pokec-z", "other")
+    },
+    "methods": {
+        "edits": {"tasks": ["node_classification"], "grid": {"threshold": [0.1]}}
+    },
     "tables": {"runtime": ["edits"], "comparison": ["edits"]},
     "skip": ["pokec-z"],
 }
@@ -31,7 +35,9 @@ def say(tmp_path, monkeypatch):
 
     def said(report: str | None = None, **files: str) -> str:
         for name, text in files.items():
-            path = tmp_path / "results" / name.removeprefix("old:").removeprefix("late:")
+            path = (
+                tmp_path / "results" / name.removeprefix("old:").removeprefix("late:")
+            )
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text)
             when = started + {"old": -60, "late": 1}.get(name.partition(":")[0], 0)
@@ -42,8 +48,15 @@ def say(tmp_path, monkeypatch):
 
 
 def test_where_the_tables_are(say):
-    names = ["old:tables/ablation.md", "tables/comparison.md", "tables/runtime.md", "studies/sensitivity/table.md"]
-    assert [line.strip() for line in say(**dict.fromkeys(names, "")).splitlines()[1:]] == [
+    names = [
+        "old:tables/ablation.md",
+        "tables/comparison.md",
+        "tables/runtime.md",
+        "studies/sensitivity/table.md",
+    ]
+    assert [
+        line.strip() for line in say(**dict.fromkeys(names, "")).splitlines()[1:]
+    ] == [
         "results/tables/runtime.md",
         "results/tables/comparison.md",
         "results/studies/sensitivity/table.md",
@@ -51,23 +64,33 @@ def test_where_the_tables_are(say):
 
 
 def test_where_the_audit_and_the_report_are(say):
-    said = say("results/report.html", **{"audit/paper_vs_reproduced.csv": "mean\n0.5\n"})
+    said = say(
+        "results/report.html", **{"audit/paper_vs_reproduced.csv": "mean\n0.5\n"}
+    )
     assert "--results-dir results" in said and "results/report.html" in said
-    assert "--results-dir" not in say(**{"audit/paper_vs_reproduced.csv": 'mean\n""\n'})  # nothing of the paper's
-    assert "report.html" not in say("results/report.html", **{"logs/train/x.log": ""})  # it failed, and there is none
+    assert "--results-dir" not in say(
+        **{"audit/paper_vs_reproduced.csv": 'mean\n""\n'}
+    )  # nothing of the paper's
+    assert "report.html" not in say(
+        "results/report.html", **{"logs/train/x.log": ""}
+    )  # it failed, and there is none
 
 
 SHARD_FILE = "runs/node_classification/social/edits/runs.csv"
 
 
 def test_which_runs_have_no_result(say):
-    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in say(**{SHARD_FILE: SHARD})
+    assert "edits (threshold~0.1) on social, splits 0 and 1: too dense" in say(
+        **{SHARD_FILE: SHARD}
+    )
     assert f"results/{SHARD_FILE} was cut off" in say(**{SHARD_FILE: SHARD[:-3]})
     rows = [f"social,edits,threshold~0.1,{k},,,failure,,reason {k}" for k in range(23)]
     said = say(**{SHARD_FILE: "\n".join([SHARD.splitlines()[0], *rows, ""])})
     assert "reason 19" in said and "reason 20" not in said and "and 3 more" in said
     older = {f"old:{SHARD_FILE}": SHARD}
-    assert "too dense" in say(**older) and "too dense" not in say(**older, **{"logs/train/x.log": ""})  # of older code
+    assert "too dense" in say(**older) and "too dense" not in say(
+        **older, **{"logs/train/x.log": ""}
+    )  # of older code
 
 
 def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
@@ -85,14 +108,25 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
     failed = said.partition("Failed:\n")[2].splitlines()
     assert failed[0].strip() == "see results/logs/download/social.log"
     assert failed[1].strip().endswith(f"see results/logs/{train}-0.log")
-    assert failed[2] == "To have the tables without social: --config skip=pokec-z,social"
+    assert (
+        failed[2] == "To have the tables without social: --config skip=pokec-z,social"
+    )
     assert "the same command goes on from here" in failed[3]
 
 
-@pytest.mark.parametrize("job", ["preprocess/social", "statistics/social", "split/node_classification/social/split-0"])
+@pytest.mark.parametrize(
+    "job",
+    [
+        "preprocess/social",
+        "statistics/social",
+        "split/node_classification/social/split-0",
+    ],
+)
 def test_a_data_set_that_cannot_be_made_can_be_skipped(say, job):
     assert "--config skip=pokec-z,social" in say(**{f"logs/{job}.log": ""})
-    assert "skip=" not in say(**{f"logs/{job}.log": "", "logs/preprocess/other.log": ""})  # none would be left
+    assert "skip=" not in say(
+        **{f"logs/{job}.log": "", "logs/preprocess/other.log": ""}
+    )  # none would be left
 
 
 def test_nothing_to_say(say):

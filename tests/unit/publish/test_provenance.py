@@ -42,14 +42,20 @@ def test_revision(tmp_path, monkeypatch):
 
     def git(*arguments):
         identity = ["-c", "user.name=a", "-c", "user.email=a@b"]
-        subprocess.run(["git", "-C", str(tmp_path), *identity, *arguments], check=True, capture_output=True)
+        subprocess.run(
+            ["git", "-C", str(tmp_path), *identity, *arguments],
+            check=True,
+            capture_output=True,
+        )
 
     git("init")
     (tmp_path / "file").write_text("1")
     git("add", "file")
     git("commit", "-m", "first")
     clean = revision(tmp_path)
-    monkeypatch.setenv("GIT_TEST_ASSUME_DIFFERENT_OWNER", "1")  # Git's own switch: the checkout is another user's
+    monkeypatch.setenv(
+        "GIT_TEST_ASSUME_DIFFERENT_OWNER", "1"
+    )  # Git's own switch: the checkout is another user's
     assert revision(tmp_path) == clean
     monkeypatch.delenv("GIT_TEST_ASSUME_DIFFERENT_OWNER")
     assert len(clean["commit"]) == 40
@@ -58,14 +64,19 @@ def test_revision(tmp_path, monkeypatch):
     assert revision(tmp_path)["modified"] is True
     assert revision(tmp_path, ["f*", "nothing"])["modified"] is True
     assert revision(tmp_path, ["other"])["modified"] is False
-    untracked = tmp_path / ".venv/fairgat"  # a package that is installed inside somebody's checkout is not of it
+    untracked = (
+        tmp_path / ".venv/fairgat"
+    )  # a package that is installed inside somebody's checkout is not of it
     untracked.mkdir(parents=True)
     (untracked / "__init__.py").write_text("")
     assert revision(untracked) == {"commit": None, "modified": None}
 
 
 def test_the_page_says_what_trained_and_what_it_cost(benchmarks, tmp_path):
-    old, new = {"commit": "c0ffee", "modified": True, "runs": 2}, {"commit": "bee", "modified": False, "runs": 5}
+    old, new = (
+        {"commit": "c0ffee", "modified": True, "runs": 2},
+        {"commit": "bee", "modified": False, "runs": 5},
+    )
     for name, codes in [("a", [old]), ("b", [new, old])]:
         (tmp_path / f"{name}.json").write_text(json.dumps({"trained_at": codes}))
     selections = sorted(tmp_path.glob("*.json"))
@@ -117,28 +128,56 @@ session.get("https://w3id.org/ro/crate/1.1/context")
 def results(tmp_path_factory):
     """Some results."""
     folder = tmp_path_factory.mktemp("results")
-    for path in ("runs/a/runs.csv", "tables/comparison.md", "workflow/Snakefile", "data/graphs/cora.npz"):
+    for path in (
+        "runs/a/runs.csv",
+        "tables/comparison.md",
+        "workflow/Snakefile",
+        "data/graphs/cora.npz",
+    ):
         write_text(folder / path, "x\n")
-    file = {"name": "cora/Planetoid.zip", "sha256": "ab" * 32, "source": "https://example.org/cora.zip"}
-    write_json(folder / "data/raw/cora/manifest.json", {"dataset": "cora", "files": [file]})
-    write_json(folder / "ro-crate-metadata.json", crate.describe(folder, PROVENANCE, "me", folder / "data/raw"))
+    file = {
+        "name": "cora/Planetoid.zip",
+        "sha256": "ab" * 32,
+        "source": "https://example.org/cora.zip",
+    }
+    write_json(
+        folder / "data/raw/cora/manifest.json", {"dataset": "cora", "files": [file]}
+    )
+    write_json(
+        folder / "ro-crate-metadata.json",
+        crate.describe(folder, PROVENANCE, "me", folder / "data/raw"),
+    )
     return folder
 
 
 def test_the_crate_says_what_was_run(results):
-    graph = {entity["@id"]: entity for entity in json.loads((results / "ro-crate-metadata.json").read_text())["@graph"]}
+    graph = {
+        entity["@id"]: entity
+        for entity in json.loads((results / "ro-crate-metadata.json").read_text())[
+            "@graph"
+        ]
+    }
     assert graph["./"]["mainEntity"] == {"@id": "workflow/Snakefile"}
     assert graph["workflow/Snakefile"]["version"] == PROVENANCE["commit"]
     assert graph["https://w3id.org/ro/wfrun/workflow/0.5"]["version"] == "0.5"
     assert graph["#cora/Planetoid.zip"]["identifier"] == "sha256:" + "ab" * 32
     assert graph["#value-splits"]["value"] == '{"count": 2}'
-    given, made = ({entity["@id"] for entity in graph["#run"][what]} for what in ("object", "result"))
-    assert given == {"#cora/Planetoid.zip", "#value-seed", "#value-splits"} and made == {
+    given, made = (
+        {entity["@id"] for entity in graph["#run"][what]}
+        for what in ("object", "result")
+    )
+    assert given == {
+        "#cora/Planetoid.zip",
+        "#value-seed",
+        "#value-splits",
+    } and made == {
         "data/graphs/",
         "runs/",
         "tables/",
     }
-    assert {name for name in made if "conditionsOfAccess" in graph[name]} == {"data/graphs/"}
+    assert {name for name in made if "conditionsOfAccess" in graph[name]} == {
+        "data/graphs/"
+    }
 
 
 @pytest.mark.parametrize("profile", ["process", "workflow"])
@@ -149,8 +188,25 @@ def test_the_crate_is_valid(results, profile, tmp_path):
     cache = tmp_path / "cache"
     subprocess.run([VALIDATOR / "python", "-c", WARM, cache], input=context, check=True)
     command = [
-        VALIDATOR / "rocrate-validator", "-y", "validate", "--profile-identifier", f"{profile}-run-crate-0.5",
-        "--no-paging", "--verbose", "--offline", "--cache-path", cache, results,
-    ]  # fmt: skip
-    run = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
-    assert run.returncode == 0 and f"is a valid {profile}-run-crate" in run.stdout, run.stdout
+        VALIDATOR / "rocrate-validator",
+        "-y",
+        "validate",
+        "--profile-identifier",
+        f"{profile}-run-crate-0.5",
+        "--no-paging",
+        "--verbose",
+        "--offline",
+        "--cache-path",
+        cache,
+        results,
+    ]
+    run = subprocess.run(
+        command,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+    )
+    assert run.returncode == 0 and f"is a valid {profile}-run-crate" in run.stdout, (
+        run.stdout
+    )

@@ -16,7 +16,9 @@ PROVENANCE = {
     "command": "snakemake --cores 2",
     "machine": {"cores": 2, "processor": "a processor"},
     "config": {},
-    "rules": {"train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}},
+    "rules": {
+        "train": {"jobs": 2, "wall_seconds": 3.5, "cpu_seconds": 3, "peak_mb": 400}
+    },
 }
 FILES = {
     "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
@@ -33,15 +35,24 @@ def publish(tmp_path):
         write_text(results / name, text)
 
     def published(**change):
-        made = [*FILES, "tables/comparison.html", "figures/account.png"]  # .md and .svg show the same
-        write_text(results / "provenance.json", json.dumps(PROVENANCE | {"files": made} | change))
+        made = [
+            *FILES,
+            "tables/comparison.html",
+            "figures/account.png",
+        ]  # .md and .svg show the same
+        write_text(
+            results / "provenance.json",
+            json.dumps(PROVENANCE | {"files": made} | change),
+        )
         return (reference.publish(results) / "README.md").read_text()
 
     return published
 
 
 def files(folder):
-    return {str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()}
+    return {
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file()
+    }
 
 
 def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path):
@@ -53,15 +64,23 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path)
     assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
 
 
-def test_predictions_of_each_chosen_cells_first_split_are_kept_where_they_are_small(publish, tmp_path):
+def test_predictions_of_each_chosen_cells_first_split_are_kept_where_they_are_small(
+    publish, tmp_path
+):
     results = tmp_path / "results"
-    write_text(results / "summary/link_prediction/winners.csv", "dataset,method,cell\ncora,gat,default\npubmed,gat,\n")
+    write_text(
+        results / "summary/link_prediction/winners.csv",
+        "dataset,method,cell\ncora,gat,default\npubmed,gat,\n",
+    )
     runs = "runs/link_prediction/cora/gat/default"
     for split, size in (("split-0", reference.SMALL), ("split-1", 1)):
         write_text(results / runs / split / "run.json", "{}")
         write_text(results / runs / split / "predictions.npz", "x" * size)
     page, folder = publish(), results / "reference"
-    assert files(folder / "runs") == {f"{runs[5:]}/split-0/run.json", f"{runs[5:]}/split-0/predictions.npz"}
+    assert files(folder / "runs") == {
+        f"{runs[5:]}/split-0/run.json",
+        f"{runs[5:]}/split-0/predictions.npz",
+    }
     assert "[predictions of a split](./runs)" in page
     write_text(results / runs / "split-0/predictions.npz", "x" * (reference.SMALL + 1))
     assert "predictions of a split" not in publish() and not (folder / "runs").exists()
@@ -69,14 +88,28 @@ def test_predictions_of_each_chosen_cells_first_split_are_kept_where_they_are_sm
 
 def test_a_run_that_is_not_about_the_paper_has_no_audit(publish):
     page = publish(files=["tables/comparison.md"])
-    assert "| GAT | 0.5 |" in page and "117" not in page and "audit/" not in page and "costs/" not in page
-    assert "More: [all tables](./tables), [versions and seed](./provenance.json).\n" in page
+    assert (
+        "| GAT | 0.5 |" in page
+        and "117" not in page
+        and "audit/" not in page
+        and "costs/" not in page
+    )
+    assert (
+        "More: [all tables](./tables), [versions and seed](./provenance.json).\n"
+        in page
+    )
 
 
 @pytest.mark.parametrize(
-    ("text", "words"), [(None, r"headline\.txt does not exist"), ("x" * (reference.LARGEST + 1), "too large")]
+    ("text", "words"),
+    [
+        (None, r"headline\.txt does not exist"),
+        ("x" * (reference.LARGEST + 1), "too large"),
+    ],
 )
-def test_a_run_that_cannot_be_published_leaves_the_old_folder(publish, tmp_path, text, words):
+def test_a_run_that_cannot_be_published_leaves_the_old_folder(
+    publish, tmp_path, text, words
+):
     publish()
     headline = tmp_path / "results/audit/headline.txt"
     headline.unlink() if text is None else headline.write_text(text)
@@ -109,7 +142,9 @@ def test_a_run_of_an_earlier_version_is_told(tmp_path):
 
 def test_a_published_study_stays_until_there_is_a_new_one(publish, tmp_path, capsys):
     results = tmp_path / "results"
-    made, published = (folder / "studies/sensitivity" for folder in (results, results / "reference"))
+    made, published = (
+        folder / "studies/sensitivity" for folder in (results, results / "reference")
+    )
     write_text(made / "table.md", "the study")
     publish()
     assert capsys.readouterr().out == ""
@@ -121,21 +156,35 @@ def test_a_published_study_stays_until_there_is_a_new_one(publish, tmp_path, cap
     publish()
     assert files(published) == {"differences.csv"}
     write_text(results / "demo/studies/sensitivity/differences.csv", "the demo's")
-    with pytest.raises(DataError, match=r"demo/studies/sensitivity/differences\.csv would both be"):
+    with pytest.raises(
+        DataError, match=r"demo/studies/sensitivity/differences\.csv would both be"
+    ):
         publish()
 
 
-def test_a_study_with_results_of_its_own_brings_its_audit_if_it_is_of_the_paper(publish, tmp_path):
+def test_a_study_with_results_of_its_own_brings_its_audit_if_it_is_of_the_paper(
+    publish, tmp_path
+):
     for name, mean in [("power", "95.2"), ("when", "")]:
         root = tmp_path / "results" / name
         write_text(root / f"studies/{name}/table.md", f"the study {name}")
         write_text(root / "audit/claims.md", "the claims with 20 splits")
         write_text(root / "figures/account.svg", "<svg/>")
-        write_text(root / "audit/paper_vs_reproduced.csv", f"metric,mean\naccuracy,{mean}\n")
+        write_text(
+            root / "audit/paper_vs_reproduced.csv", f"metric,mean\naccuracy,{mean}\n"
+        )
     publish()
     studies = tmp_path / "results/reference/studies"
-    assert files(studies / "power") == {"table.md", "account.svg", "claims.md", "paper_vs_reproduced.csv"}
-    assert files(studies / "when") == {"table.md", "account.svg"}  # nothing of the paper was run
+    assert files(studies / "power") == {
+        "table.md",
+        "account.svg",
+        "claims.md",
+        "paper_vs_reproduced.csv",
+    }
+    assert files(studies / "when") == {
+        "table.md",
+        "account.svg",
+    }  # nothing of the paper was run
 
 
 @pytest.mark.parametrize(
@@ -144,7 +193,11 @@ def test_a_study_with_results_of_its_own_brings_its_audit_if_it_is_of_the_paper(
         ({}, "at commit 0123456789ab by"),
         ({"commit": None}, "at commit unknown by"),
         (
-            {"trained_at": [{"commit": "fedcba9876543210", "modified": True, "runs": 7}]},
+            {
+                "trained_at": [
+                    {"commit": "fedcba9876543210", "modified": True, "runs": 7}
+                ]
+            },
             "7 runs trained at commit fedcba987654 with uncommitted changes. Rendered at commit 0123456789ab by",
         ),
     ],

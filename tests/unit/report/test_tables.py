@@ -40,8 +40,19 @@ def built(plan):
 
 def entries(table, title):
     """Row label → the texts of its other cells, in the blocks with this title."""
-    blocks = [block for panel in table.panels for block in panel.blocks if str(block.title) == title]
-    return [{str(row.cells[0].text): [str(cell.text) for cell in row.cells[1:]] for row in b.rows} for b in blocks]
+    blocks = [
+        block
+        for panel in table.panels
+        for block in panel.blocks
+        if str(block.title) == title
+    ]
+    return [
+        {
+            str(row.cells[0].text): [str(cell.text) for cell in row.cells[1:]]
+            for row in b.rows
+        }
+        for b in blocks
+    ]
 
 
 def replanned(plan, **changes):
@@ -51,16 +62,34 @@ def replanned(plan, **changes):
 def small(folder, methods, table="comparison", splits=1):
     """The plan of one table of one data set."""
     methods = {name: {"tasks": [NODE]} | more for name, more in methods.items()}
-    content = {"datasets": {"recidivism": {"task": NODE}}, "methods": methods, "tables": {table: [*methods]}}
-    return Plan(configuration.load(content | {"results_dir": str(folder), "splits": {"count": splits}}))
+    content = {
+        "datasets": {"recidivism": {"task": NODE}},
+        "methods": methods,
+        "tables": {table: [*methods]},
+    }
+    return Plan(
+        configuration.load(
+            content | {"results_dir": str(folder), "splits": {"count": splits}}
+        )
+    )
 
 
 def marked(folder, *gaps):
     """FairGAT's marks, and whether it is bold, where its accuracy and gaps differ from GAT's by this on each split."""
     plan = small(folder, {"gat": {}, "fairgat": {}}, splits=len(gaps))
     base = [0.9 + 0.01 * split for split in range(len(gaps))]
-    runs = [("gat", split, 0.0) for split in range(len(gaps))] + [("fairgat", *each) for each in enumerate(gaps)]
-    finish(plan, [metrics("recidivism", n, "default", k, scores(NODE, base[k] + gap, 0.2 + gap)) for n, k, gap in runs])
+    runs = [("gat", split, 0.0) for split in range(len(gaps))] + [
+        ("fairgat", *each) for each in enumerate(gaps)
+    ]
+    finish(
+        plan,
+        [
+            metrics(
+                "recidivism", n, "default", k, scores(NODE, base[k] + gap, 0.2 + gap)
+            )
+            for n, k, gap in runs
+        ],
+    )
     (block,) = build(plan, "comparison").panels[0].blocks
     assert not any(cell.bold or cell.mark for cell in block.rows[0].cells)
     return [(cell.mark, cell.bold) for cell in block.rows[1].cells[1:4]]
@@ -72,103 +101,211 @@ def test_bold_is_what_the_paired_interval_shows_to_be_better(tmp_path):
     assert marked(tmp_path / "b", -0.010, -0.012, -0.011) == [worse, better, better]
     assert marked(tmp_path / "c", 0.010, -0.012, 0.011) == [neither] * 3
     assert marked(tmp_path / "d", 0.1) == [neither] * 3  # one split has no interval
-    assert verdict(1, 2, replace(measures.find("accuracy"), better=None)) == ""  # nobody says which way it points
+    assert (
+        verdict(1, 2, replace(measures.find("accuracy"), better=None)) == ""
+    )  # nobody says which way it points
 
 
 def test_a_table_of_other_rows_and_measures_is_an_entry_of_the_configuration(plan):
-    mine = {"kind": "scores", "task": NODE, "title": "Mine.", "methods": ["gat", "fairgat"],
-            "measures": ["auc", "statistical_parity"]}  # fmt: skip
-    made = Plan(configuration.load(plan.config.model_dump(exclude_unset=True) | {"tables": {"mine": mine}}))
+    mine = {
+        "kind": "scores",
+        "task": NODE,
+        "title": "Mine.",
+        "methods": ["gat", "fairgat"],
+        "measures": ["auc", "statistical_parity"],
+    }
+    made = Plan(
+        configuration.load(
+            plan.config.model_dump(exclude_unset=True) | {"tables": {"mine": mine}}
+        )
+    )
     table = build(made, "mine")
     assert (made.tables(), table.name, table.caption) == (["mine"], "mine", "Mine.")
     assert "Higher AUC is better. Lower differences are better." in table.explanation
-    assert [str(text) for text in table.panels[0].header] == ["", "AUC (%)", "ΔSP (%)", "Cell"]
-    assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == ["GAT", "FairGAT"]
-    for wrong, advice in (("acuracy", "'accuracy'"), ("dp_mixed", "")):  # the latter is one of link prediction
+    assert [str(text) for text in table.panels[0].header] == [
+        "",
+        "AUC (%)",
+        "ΔSP (%)",
+        "Cell",
+    ]
+    assert [row.cells[0].text for row in table.panels[0].blocks[1].rows] == [
+        "GAT",
+        "FairGAT",
+    ]
+    for wrong, advice in (
+        ("acuracy", "'accuracy'"),
+        ("dp_mixed", ""),
+    ):  # the latter is one of link prediction
         entry = made.config.tables["mine"].model_copy(update={"measures": [wrong]})
-        refused = rf"tables\.mine\.measures: '{wrong}' is not a measure of {NODE}; .*{advice}"
+        refused = (
+            rf"tables\.mine\.measures: '{wrong}' is not a measure of {NODE}; .*{advice}"
+        )
         with pytest.raises(ConfigError, match=refused):
             checks.check(made.config.model_copy(update={"tables": {"mine": entry}}))
 
 
 def test_a_method_that_is_another_one_has_its_scores_and_says_why(tmp_path):
-    same_as = {"module": "fairgat", "same_as": "fairgat", "note": "One method (docs/theory.md)."}
-    plan = small(tmp_path, {"gat": {}, "fairgat": {}, "fairgat-steps-13": same_as}, "ablation")
+    same_as = {
+        "module": "fairgat",
+        "same_as": "fairgat",
+        "note": "One method (docs/theory.md).",
+    }
+    plan = small(
+        tmp_path, {"gat": {}, "fairgat": {}, "fairgat-steps-13": same_as}, "ablation"
+    )
     assert [run.method for run in plan.runs(NODE)] == ["gat", "fairgat"]
     asked = replanned(plan, only_methods=["fairgat-steps-13"])
     assert [run.method for run in asked.runs(NODE)] == ["fairgat"]
-    finish(plan, [metrics("recidivism", name, "default", 0, scores(NODE, 0.9, 0.1)) for name in ("gat", "fairgat")])
+    finish(
+        plan,
+        [
+            metrics("recidivism", name, "default", 0, scores(NODE, 0.9, 0.1))
+            for name in ("gat", "fairgat")
+        ],
+    )
     for shown_plan in (plan, asked):
         table = build(shown_plan, "ablation")
         *_, fairgat, same = table.panels[0].blocks[0].rows
         assert same.cells[1:] == fairgat.cells[1:]
-        assert (same.cells[0].mark, "One method (docs/theory.md).") in table.notes and not fairgat.cells[0].mark
-        assert all("One method (docs/theory.md)." in render.render(table, form) for form in ("md", "tex", "html"))
+        assert (
+            same.cells[0].mark,
+            "One method (docs/theory.md).",
+        ) in table.notes and not fairgat.cells[0].mark
+        assert all(
+            "One method (docs/theory.md)." in render.render(table, form)
+            for form in ("md", "tex", "html")
+        )
 
 
 @pytest.mark.parametrize("groups", [2, 3])
 def test_a_method_may_be_another_one_with_more_groups(tmp_path, groups):
-    plan = small(tmp_path, {"gat": {}, "fairgat": {"note_of_more_groups": "balanced shares."}})
+    plan = small(
+        tmp_path, {"gat": {}, "fairgat": {"note_of_more_groups": "balanced shares."}}
+    )
     given = scores(NODE, 0.9, 0.1) | {f"positive_rate_{k}": 0.5 for k in range(groups)}
-    finish(plan, [metrics("recidivism", name, "default", 0, given) for name in ("gat", "fairgat")])
+    finish(
+        plan,
+        [
+            metrics("recidivism", name, "default", 0, given)
+            for name in ("gat", "fairgat")
+        ],
+    )
     notes = [text for _, text in build(plan, "comparison").notes]
     assert ("fairgat on recidivism: balanced shares." in notes) == (groups > 2)
 
 
 def test_a_measure_that_is_missing_says_so_below_the_table(tmp_path):
-    plan, gaps = small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2), [[None, 0.1], [None, None]]
+    plan, gaps = (
+        small(tmp_path, {"gat": {}, "fairgat": {}}, splits=2),
+        [[None, 0.1], [None, None]],
+    )
     methods = itertools.product(("gat", "fairgat"), enumerate(gaps))
-    finish(plan, [metrics("recidivism", name, "default", k, scores(NODE, 0.9, gap)) for name, (k, gap) in methods])
+    finish(
+        plan,
+        [
+            metrics("recidivism", name, "default", k, scores(NODE, 0.9, gap))
+            for name, (k, gap) in methods
+        ],
+    )
     text = render.render(build(plan, "comparison"), "md")
     row = next(line for line in text.splitlines() if line.startswith("| gat"))
-    assert [cell.strip() for cell in row.split("|")[2:5]] == ["90.00 ± 0.00", "– ¹", "10.00 ²"]
-    assert "² Over 1 of 2 splits: on the others it is missing" in text and "¹ On every split it is missing" in text
+    assert [cell.strip() for cell in row.split("|")[2:5]] == [
+        "90.00 ± 0.00",
+        "– ¹",
+        "10.00 ²",
+    ]
+    assert (
+        "² Over 1 of 2 splits: on the others it is missing" in text
+        and "¹ On every split it is missing" in text
+    )
     files = {kind: plan.files(kind) for kind in explorer.READS}
     page = explorer.points(shown.explorer_settings(plan.config), NODE, files)
     page = page[page["kind"] != explorer.PUBLISHED]
-    assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(page["splits"]) == {1}
+    assert set(page["measure"]) == {"ΔEO (%), lower is better"} and set(
+        page["splits"]
+    ) == {1}
 
 
 @pytest.mark.parametrize("name", TABLES)
 def test_a_table_of_the_small_run_is_as_it_was(built, name):
     """Every row, number and note; where a change is meant, golden/ shows it to who reads the commit."""
-    assert render.render(built[name], "csv") == (GOLDEN / f"{name}.csv").read_text(encoding="utf-8")
+    assert render.render(built[name], "csv") == (GOLDEN / f"{name}.csv").read_text(
+        encoding="utf-8"
+    )
 
 
 def test_what_is_not_run_says_why_in_every_format(plan, built):
-    text = {form: render.render(built["comparison"], form) for form in ("md", "tex", "html")}
+    text = {
+        form: render.render(built["comparison"], form) for form in ("md", "tex", "html")
+    }
     assert "**Pokec-z**: not run (its 60 % of files & more aren't here)" in text["md"]
     assert r"not run: its 60 \% of files \& more aren't here" in text["tex"]
     assert "not run: its 60 % of files &amp; more aren&#39;t here" in text["html"]
     # The paper's table has no such column.
     assert "FairGAT alpha_chi_max 0.25, eta 1.0" in text["tex"].replace(r"\_", "_")
-    assert f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})." in text["md"]
-    skipped = render.render(build(replanned(plan, skip=["recidivism"]), "comparison"), "md")
+    assert (
+        f"¹ EDITS on Recidivism: 2 of 3 cells failed on every split (threshold 0.1, 0.3: {TOO_DENSE})."
+        in text["md"]
+    )
+    skipped = render.render(
+        build(replanned(plan, skip=["recidivism"]), "comparison"), "md"
+    )
     assert "**Recidivism**: not run (left out with skip)" in skipped
 
 
 def test_what_was_not_asked_for_is_left_out(plan):
-    table = build(replanned(plan, only_methods=["gat"], only_datasets=["recidivism"]), "comparison")
+    table = build(
+        replanned(plan, only_methods=["gat"], only_datasets=["recidivism"]),
+        "comparison",
+    )
     (block,) = table.panels[0].blocks
-    assert (block.title, [row.cells[0].text for row in block.rows], table.notes) == ("Recidivism", ["GAT"], [])
-    elsewhere = build(replanned(plan, only_methods=["fairgat-steps-12"]), "comparison")  # none of its rows
+    assert (block.title, [row.cells[0].text for row in block.rows], table.notes) == (
+        "Recidivism",
+        ["GAT"],
+        [],
+    )
+    elsewhere = build(
+        replanned(plan, only_methods=["fairgat-steps-12"]), "comparison"
+    )  # none of its rows
     assert "GAT on Recidivism: not run." in dict(elsewhere.notes).values()
 
 
 def test_layout_of_the_papers_tables(built):
     tex = render.render(built["comparison"], "tex")
     lines = tex[tex.index("Recidivism &") :].splitlines()
-    assert lines[0] == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\*"
-    assert lines[2] == r"GAT & $95.73 \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
-    assert lines[1] == lines[3] == lines[6] == r"\keeprule{4}"  # GAT, baselines and FairGAT stand apart
-    assert render.render(built["link_prediction"], "tex").count(r"\multirow{2}{*}{\textbf{Cora}}") == 1
+    assert (
+        lines[0]
+        == r"Recidivism & Accuracy ($\%$) & $\Delta_{S P}$ ($\%$) & $\Delta_{E O}$ ($\%$) \\*"
+    )
+    assert (
+        lines[2] == r"GAT & $95.73 \pm 0.10$ & $10.00 \pm 0.00$ & $10.00 \pm 0.00$ \\*"
+    )
+    assert (
+        lines[1] == lines[3] == lines[6] == r"\keeprule{4}"
+    )  # GAT, baselines and FairGAT stand apart
+    assert (
+        render.render(built["link_prediction"], "tex").count(
+            r"\multirow{2}{*}{\textbf{Cora}}"
+        )
+        == 1
+    )
 
 
 def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
-    measured = {"dataset": "recidivism", "threads": 2, "warmup": 3, "epochs": 1, "epoch_seconds": {"fairgat": [0.3]}}
+    measured = {
+        "dataset": "recidivism",
+        "threads": 2,
+        "warmup": 3,
+        "epochs": 1,
+        "epoch_seconds": {"fairgat": [0.3]},
+    }
     write_json(tmp_path / "a.json", measured | {"failures": {"nifty": "it diverged"}})
     table = build(plan, "runtime", {"runtime": [tmp_path / "a.json"]})
-    on = [text.removesuffix(".").split(" on Recidivism: ") for _, text in table.notes if " on Recidivism" in text]
+    on = [
+        text.removesuffix(".").split(" on Recidivism: ")
+        for _, text in table.notes
+        if " on Recidivism" in text
+    ]
     assert on == [["GAT", "not measured"], ["NIFTY", "not measured (it diverged)"]]
     assert ("", "Median of 1 epoch after 3 to warm up, 2 CPU threads.") in table.notes
 
@@ -177,14 +314,34 @@ def test_a_method_that_was_not_timed_says_why(plan, tmp_path):
 def test_every_format_is_whole(built, name):
     table = built[name]
     lines = render.render(table, "md").splitlines()
-    grids = [list(group) for pipe, group in itertools.groupby(lines, lambda line: line.startswith("|")) if pipe]
+    grids = [
+        list(group)
+        for pipe, group in itertools.groupby(lines, lambda line: line.startswith("|"))
+        if pipe
+    ]
     for grid in grids:
         assert re.fullmatch(r"\|( :?-+:? \|)+", grid[1])
-        assert len({(len(line), len(re.findall(r"(?<!\\)\|", line))) for line in grid}) == 1  # aligned
+        assert (
+            len({(len(line), len(re.findall(r"(?<!\\)\|", line))) for line in grid})
+            == 1
+        )  # aligned
     tex, html = (render.render(table, form) for form in ("tex", "html"))
-    assert html.count("<tr") == html.count("</tr>") and re.search("<title>.+</title>", html)
-    assert all(escape.tex(each) in tex for panel in table.panels for each in [panel.title, *panel.text])
-    marked = [c.mark for p in table.panels for b in p.blocks for r in b.rows for c in r.cells if c.mark]
+    assert html.count("<tr") == html.count("</tr>") and re.search(
+        "<title>.+</title>", html
+    )
+    assert all(
+        escape.tex(each) in tex
+        for panel in table.panels
+        for each in [panel.title, *panel.text]
+    )
+    marked = [
+        c.mark
+        for p in table.panels
+        for b in p.blocks
+        for r in b.rows
+        for c in r.cells
+        if c.mark
+    ]
     marks = {mark for each in marked for mark in each.split(", ")} - {"+", "-"}
     assert marks == {mark for mark, _ in table.notes if mark}
 
@@ -200,7 +357,10 @@ def test_every_format_is_whole(built, name):
         ("[a] b", "{}[a] b"),
         ("*a", "{}*a"),
         ("a [b]", "a [b]"),
-        ("`c` or `a_b: *`, <b>", r"\texttt{c} or \texttt{a\_b: *}, \ensuremath{<}b\ensuremath{>}"),
+        (
+            "`c` or `a_b: *`, <b>",
+            r"\texttt{c} or \texttt{a\_b: *}, \ensuremath{<}b\ensuremath{>}",
+        ),
     ],
 )
 def test_escaping_for_latex(text, escaped, caplog):
@@ -212,8 +372,16 @@ def test_escaping_for_pages():
         r"a\|b \*c\* \` x\~1/y\~2 \$5 a_b \_e\_ &lt;i> R&amp;D"
     )
     assert escape.markdown("`c_` or `a_b: *`, <b>") == "`c_` or `a_b: *`, &lt;b>"
-    assert escape.html("`c` or `a_b: *`, <b>") == "<code>c</code> or <code>a_b: *</code>, &lt;b&gt;"
-    assert render.render(Table("t", Math("x²", "$x^{2}$"), [Panel("stacked")], []), "tex").count("$x^{2}$") == 1
+    assert (
+        escape.html("`c` or `a_b: *`, <b>")
+        == "<code>c</code> or <code>a_b: *</code>, &lt;b&gt;"
+    )
+    assert (
+        render.render(
+            Table("t", Math("x²", "$x^{2}$"), [Panel("stacked")], []), "tex"
+        ).count("$x^{2}$")
+        == 1
+    )
 
 
 @pytest.fixture(scope="module")
@@ -231,9 +399,15 @@ def latex(tmp_path_factory):
             packages = "\\usepackage{booktabs,longtable,multirow}\n"
             tex = f"\\documentclass{{article}}\n{packages}\\begin{{document}}\n{tex}\n\\end{{document}}\n"
         (folder / "main.tex").write_text(tex, encoding="utf-8")
-        for _ in range(1 if tectonic else 2):  # longtable learns its widths in the first run
+        for _ in range(
+            1 if tectonic else 2
+        ):  # longtable learns its widths in the first run
             done = subprocess.run(
-                [engine, *options, "main.tex"], cwd=folder, capture_output=True, text=True, errors="replace"
+                [engine, *options, "main.tex"],
+                cwd=folder,
+                capture_output=True,
+                text=True,
+                errors="replace",
             )
         if "File `multirow.sty' not found" in done.stdout:
             pytest.skip("TeX is installed without multirow")
@@ -246,23 +420,39 @@ def latex(tmp_path_factory):
 def test_all_tables_compile(built, latex):
     for table in built.values():
         assert "Overfull" not in latex(render.render(table, "tex"))
-    tex = render.document((render.render(table, "tex") for table in built.values()), "A & B")
+    tex = render.document(
+        (render.render(table, "tex") for table in built.values()), "A & B"
+    )
     assert "Overfull" not in latex(tex)
 
 
 @pytest.mark.parametrize("first", ["", "[", "*"])
 def test_latex_compiles_with_every_character(latex, first):
-    title = first + "".join(map(chr, range(32, 127))) + "éñÅçŽ中文\u200b😀" + "–—‘’“”…ßæÆœŒøØłŁ±−×≤≥≠→√✓✗¹²αβχηδΔΩ"
-    block = Block(title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])])
+    title = (
+        first
+        + "".join(map(chr, range(32, 127)))
+        + "éñÅçŽ中文\u200b😀"
+        + "–—‘’“”…ßæÆœŒøØłŁ±−×≤≥≠→√✓✗¹²αβχηδΔΩ"
+    )
+    block = Block(
+        title, [Row([Cell(title, mark="1"), Cell("1.00", std="0.10", bold=True)])]
+    )
     panel = Panel("stacked", ["", title[:20]], [block])
-    latex(render.render(Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"))
+    latex(
+        render.render(
+            Table("every_character", title, [panel], [("1", title), ("", title)]), "tex"
+        )
+    )
 
 
 def test_measures_leave_out_what_a_run_was_not_asked_for(plan):
     nifty = plan.config.methods["nifty"].model_copy(update={"without": ["recidivism"]})
     asked = replanned(plan, methods=plan.config.methods | {"nifty": nifty})
     for table in (build(asked, "account"), build(asked, "theory")):
-        assert all("GAT" in rows and "NIFTY" not in rows for rows in entries(table, "Recidivism"))
+        assert all(
+            "GAT" in rows and "NIFTY" not in rows
+            for rows in entries(table, "Recidivism")
+        )
         assert not any("NIFTY on Recidivism" in text for _, text in table.notes)
 
 
@@ -270,8 +460,14 @@ def test_means_that_were_cut_off_make_no_table(plan, tmp_path):
     files = plan.sources(plan.table("comparison"))
     lines = Path(files["winners"][0]).read_text().splitlines(keepends=True)
     methods = sorted({line.split(",")[3] for line in lines[1:]})
-    cut, settings = tmp_path / "winners.csv", shown.table_settings(plan.config, "comparison", NODE)
+    cut, settings = (
+        tmp_path / "winners.csv",
+        shown.table_settings(plan.config, "comparison", NODE),
+    )
     for method in methods:  # as if the file had ended before its rows
         cut.write_text("".join(line for line in lines if f",{method}," not in line))
-        with pytest.raises(DataError, match=rf"winners\.csv lacks {method} on .*Delete it and run again"):
+        with pytest.raises(
+            DataError,
+            match=rf"winners\.csv lacks {method} on .*Delete it and run again",
+        ):
             inputs.winners(files | {"winners": [cut]}, settings)

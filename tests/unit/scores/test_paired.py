@@ -15,7 +15,10 @@ NOISY = [0.80, 0.99, 0.90, 0.97, 0.95]
 
 
 def scores(method, cell, values, part="test"):
-    rows = [("recidivism", method, cell, k, part, "", "accuracy", value, "") for k, value in enumerate(values)]
+    rows = [
+        ("recidivism", method, cell, k, part, "", "accuracy", value, "")
+        for k, value in enumerate(values)
+    ]
     return pd.DataFrame(rows, columns=list(runs.COLUMNS))
 
 
@@ -25,8 +28,14 @@ def compare(frames, *winners):
 
 
 def test_differences_are_those_of_a_paired_t_test():
-    frames = [scores("gat", "default", GAT), scores("gat", "default", NOISY, "validation")]
-    frames += [scores("fairgat", "eta~0.75", BETTER), scores("fairgat", "eta~1.0", NOISY[:4])]
+    frames = [
+        scores("gat", "default", GAT),
+        scores("gat", "default", NOISY, "validation"),
+    ]
+    frames += [
+        scores("fairgat", "eta~0.75", BETTER),
+        scores("fairgat", "eta~1.0", NOISY[:4]),
+    ]
     first, second = compare(
         frames,
         ("fair", "recidivism", "gat", "default"),
@@ -37,19 +46,30 @@ def test_differences_are_those_of_a_paired_t_test():
     assert (first.low, first.high) == pytest.approx((expected.low, expected.high))
     assert first.difference == pytest.approx(np.mean(BETTER) - np.mean(GAT))
     assert (first.selected, second.selected) == (True, False)
-    expected = stats.ttest_rel(NOISY[:4], GAT[:4]).confidence_interval()  # the split that is missing is left out
+    expected = stats.ttest_rel(
+        NOISY[:4], GAT[:4]
+    ).confidence_interval()  # the split that is missing is left out
     assert (second.n_splits, second.low) == (4, pytest.approx(expected.low))
 
 
 def test_a_split_that_lacks_a_score_is_compared_with_nothing():
-    frames = [scores("gat", "default", [*GAT[:2], None]), scores("fairgat", "eta~1.0", [None, *BETTER[1:3]])]
-    chosen = [("fair", "recidivism", name, cell) for name, cell in (("gat", "default"), ("fairgat", "eta~1.0"))]
+    frames = [
+        scores("gat", "default", [*GAT[:2], None]),
+        scores("fairgat", "eta~1.0", [None, *BETTER[1:3]]),
+    ]
+    chosen = [
+        ("fair", "recidivism", name, cell)
+        for name, cell in (("gat", "default"), ("fairgat", "eta~1.0"))
+    ]
     (row,) = compare(frames, *chosen).itertuples()
     assert (row.n_splits, row.difference) == (1, pytest.approx(BETTER[1] - GAT[1]))
 
 
 def test_without_the_reference_nothing_is_compared():
-    found = compare([scores("fairgat", "eta~1.0", GAT)], ("fair", "recidivism", "fairgat", "eta~1.0"))
+    found = compare(
+        [scores("fairgat", "eta~1.0", GAT)],
+        ("fair", "recidivism", "fairgat", "eta~1.0"),
+    )
     assert found.empty and list(found.columns) == list(paired.COLUMNS)
 
 
@@ -57,14 +77,21 @@ def test_without_the_reference_nothing_is_compared():
 def test_the_interval_of_few_splits(ratio):
     few = pd.DataFrame({"n_splits": [0, 1, 2, 2], "spread": [math.nan, 1.0, 0.0, 0.0]})
     few["difference"] = [math.nan, 0.1, 0.0, 0.1]  # twice by the same amount is chance
-    assert paired.half_width(few, ratio).tolist() == pytest.approx([math.nan, math.nan, 0, math.nan], nan_ok=True)
+    assert paired.half_width(few, ratio).tolist() == pytest.approx(
+        [math.nan, math.nan, 0, math.nan], nan_ok=True
+    )
 
 
-@pytest.mark.parametrize(("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008), (5, 0.6)])
+@pytest.mark.parametrize(
+    ("difference", "spread"), [(0.01, 0.01), (-0.01, 0.02), (0.02, 0.008), (5, 0.6)]
+)
 def test_the_splits_needed_find_four_differences_in_five(difference, spread):
     n = int(paired.splits_needed(difference, spread))
     draws = np.random.default_rng(0).normal(difference, spread, size=(20_000, n))
-    found = {count: (stats.ttest_1samp(draws[:, :count], 0, axis=1).pvalue < 0.05).mean() for count in (n - 1, n)}
+    found = {
+        count: (stats.ttest_1samp(draws[:, :count], 0, axis=1).pvalue < 0.05).mean()
+        for count in (n - 1, n)
+    }
     assert found[n - 1] < 0.81 and found[n] > 0.79
 
 
@@ -78,7 +105,14 @@ def test_for_other_people_the_interval_is_wider(ratio):
     frame = pd.DataFrame({"difference": [0.1], "spread": [0.02], "n_splits": [5]})
     expected = stats.t.ppf(0.975, 4) * 0.02 * math.sqrt(1 / 5 + ratio)
     assert paired.half_width(frame, ratio).item() == pytest.approx(expected)
-    low, high = paired.for_other_people(frame.assign(corrected=0.08)).loc[0, ["low", "high"]]
+    low, high = paired.for_other_people(frame.assign(corrected=0.08)).loc[
+        0, ["low", "high"]
+    ]
     assert (low, high) == pytest.approx((0.02, 0.18))
-    several = pd.DataFrame({"low": [0.02, -0.1, -0.2, None, 0.0, -0.1], "high": [0.18, 0.1, -0.1, None, 0.1, 0.0]})
+    several = pd.DataFrame(
+        {
+            "low": [0.02, -0.1, -0.2, None, 0.0, -0.1],
+            "high": [0.18, 0.1, -0.1, None, 0.1, 0.0],
+        }
+    )
     assert paired.leave_out_0(several) == "2 of 5"

@@ -24,15 +24,22 @@ def trained(tmp_path):
     files = tmp_path / "graph.npz", tmp_path / "split-0.npz"
     run = (tmp_path / "gat/run.json", race, splits.load(files[1]))
     shard = runs.table([runs.judged(*run, digests(*files))])
-    with pytest.raises(DataError, match="gat does not fit its split, which was made anew since"):
+    with pytest.raises(
+        DataError, match="gat does not fit its split, which was made anew since"
+    ):
         runs.judged(*run, digests(files[0], files[0]))
 
     def measure(other):
         (tmp_path / "other").mkdir()
         by, parts = write_graph(tmp_path / "other", other)
-        predictions = [("gat", "default", 0, next(tmp_path.glob("gat/**/predictions.npz"))), ("gat", "x~1", 0, "none")]
+        predictions = [
+            ("gat", "default", 0, next(tmp_path.glob("gat/**/predictions.npz"))),
+            ("gat", "x~1", 0, "none"),
+        ]
         graphs = [tmp_path / "graph.npz", by]
-        return regrouped(shard, {"gat": "default"}, "test", "both", graphs, parts, predictions)
+        return regrouped(
+            shard, {"gat": "default"}, "test", "both", graphs, parts, predictions
+        )
 
     return race, shard, measure
 
@@ -41,7 +48,13 @@ def test_the_same_attribute_has_the_same_gap_and_the_combinations_have_theirs(tr
     race, shard, measure = trained
     sex = np.arange(race.num_nodes) % 2
     names = tuple({"race": str(r), "sex": str(s)} for r in (0, 1) for s in (0, 1))
-    both = Graph(race.features[:, :2], race.labels, 2 * race.sensitive + sex, race.edge_index, names)
+    both = Graph(
+        race.features[:, :2],
+        race.labels,
+        2 * race.sensitive + sex,
+        race.edge_index,
+        names,
+    )
     found = measure(both)
     assert set(found["dataset"]) == {"both"} and set(found["method"]) == {"gat@test"}
     values = found.set_index("metric")["value"]
@@ -50,7 +63,9 @@ def test_the_same_attribute_has_the_same_gap_and_the_combinations_have_theirs(tr
     assert values["statistical_parity_race"] == pytest.approx(own["statistical_parity"])
     assert values["accuracy"] == pytest.approx(own["accuracy"])
     rates = values[[f"positive_rate_{group}" for group in range(4)]]
-    assert values["statistical_parity"] == pytest.approx(np.ptp(rates)) and pd.notna(values["statistical_parity_sex"])
+    assert values["statistical_parity"] == pytest.approx(np.ptp(rates)) and pd.notna(
+        values["statistical_parity_sex"]
+    )
 
 
 def test_other_people_are_refused(trained):

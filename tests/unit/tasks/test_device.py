@@ -21,15 +21,23 @@ def test_the_default_device_is_changed_where_there_is_a_gpu(monkeypatch):
     monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
     monkeypatch.setattr(torch.cuda, "get_device_name", lambda: "a card")
     monkeypatch.setattr(torch, "set_default_device", chosen.append)
-    assert [device.use(name) for name in ("cpu", "auto", "cuda")] == ["cpu", "a card", "a card"]
+    assert [device.use(name) for name in ("cpu", "auto", "cuda")] == [
+        "cpu",
+        "a card",
+        "a card",
+    ]
     assert chosen == ["cuda", "cuda"]
 
 
 def test_a_clock_waits_for_a_gpu_alone(monkeypatch):
     waited = []
     for name in ("cpu", "cuda"):
-        monkeypatch.setattr(torch, "get_default_device", lambda name=name: torch.device(name))
-        monkeypatch.setattr(torch.cuda, "synchronize", lambda name=name: waited.append(name))
+        monkeypatch.setattr(
+            torch, "get_default_device", lambda name=name: torch.device(name)
+        )
+        monkeypatch.setattr(
+            torch.cuda, "synchronize", lambda name=name: waited.append(name)
+        )
         device.wait()
     assert waited == ["cuda"]
 
@@ -37,8 +45,15 @@ def test_a_clock_waits_for_a_gpu_alone(monkeypatch):
 def test_a_tasks_tensors_and_the_network_are_on_the_device():
     task = make("gat", small_graph()).task
     with torch.device("meta"):
-        there = type(task)(small_graph(), {"train": range(10), "validation": range(10, 20)}, task.training)
+        there = type(task)(
+            small_graph(),
+            {"train": range(10), "validation": range(10, 20)},
+            task.training,
+        )
         tensors = [there.features, there.sensitive, there.edge_index]
         network = there.network(torch.nn.Linear)
     assert {each.device.type for each in (*tensors, *network.parameters())} == {"meta"}
-    assert task.features.device.type == "cpu" and task.features.data_ptr() == task.graph.features.ctypes.data
+    assert (
+        task.features.device.type == "cpu"
+        and task.features.data_ptr() == task.graph.features.ctypes.data
+    )

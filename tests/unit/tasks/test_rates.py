@@ -17,21 +17,29 @@ def test_rates_and_gaps_by_their_definitions(seed, groups, count):
     positive, labels = rng.integers(2, size=(2, count)).astype(bool)
     group = rng.integers(groups, size=count)
     counts = rates.counted(positive, labels, group, groups)
-    cases = ((rates.positive_rates, np.ones(count, bool)), (rates.true_positive_rates, labels))
+    cases = (
+        (rates.positive_rates, np.ones(count, bool)),
+        (rates.true_positive_rates, labels),
+    )
     for function, among in cases:
         members = [among & (group == k) for k in range(groups)]
         expected = [positive[each].mean() if each.any() else np.nan for each in members]
         found = function(counts)
         assert found == pytest.approx(expected, nan_ok=True)
         known = [rate for rate in expected if not np.isnan(rate)]
-        assert rates.gap(found) == pytest.approx(np.ptp(known) if len(known) > 1 else np.nan, nan_ok=True)
+        assert rates.gap(found) == pytest.approx(
+            np.ptp(known) if len(known) > 1 else np.nan, nan_ok=True
+        )
         with_nobody = [
-            rate if not np.isnan(rate) else 0 if (group == k).any() else np.nan for k, rate in enumerate(expected)
+            rate if not np.isnan(rate) else 0 if (group == k).any() else np.nan
+            for k, rate in enumerate(expected)
         ]
         assert function(counts, 0.0) == pytest.approx(with_nobody, nan_ok=True)
     assert rates.accuracy(positive, labels) == accuracy_score(labels, positive)
     if labels.any():
-        assert rates.f1(positive, labels) == pytest.approx(f1_score(labels, positive, zero_division=0))
+        assert rates.f1(positive, labels) == pytest.approx(
+            f1_score(labels, positive, zero_division=0)
+        )
     else:
         assert np.isnan(rates.f1(positive, labels))
 
@@ -47,11 +55,15 @@ def test_area_under_roc_equals_scikit_learn(decimals):
     rng = np.random.default_rng(0)
     labels = rng.integers(2, size=200)
     scores = (rng.random(200) + 0.3 * labels).round(decimals)
-    assert rates.area_under_roc(scores, labels) == pytest.approx(roc_auc_score(labels, scores))
+    assert rates.area_under_roc(scores, labels) == pytest.approx(
+        roc_auc_score(labels, scores)
+    )
 
 
 def test_an_area_that_is_not_there():
-    assert np.isnan(rates.area_under_roc(np.array([0.1, np.nan, 0.3]), np.array([0, 1, 1])))
+    assert np.isnan(
+        rates.area_under_roc(np.array([0.1, np.nan, 0.3]), np.array([0, 1, 1]))
+    )
     assert np.isnan(rates.area_under_roc(np.array([0.1, 0.2]), np.array([1, 1])))
     assert np.isnan(rates.area_under_roc(np.array([0.1, 0.2]), np.array([0, 0])))
     with pytest.raises(ValueError, match="labels must be 0 or 1; found -1"):

@@ -17,9 +17,14 @@ def graph():
 
 def test_the_losses(graph):
     z = torch.randn(90, 6)
-    edges, non_edges = torch.tensor([[0, 1, 2], [3, 4, 5]]), torch.tensor([[0, 7], [8, 9]])
+    edges, non_edges = (
+        torch.tensor([[0, 1, 2], [3, 4, 5]]),
+        torch.tensor([[0, 7], [8, 9]]),
+    )
     logits = torch.cat([(z[u] * z[v]).sum(1) for u, v in (edges, non_edges)])
-    torch.testing.assert_close(link_loss(z, edges, non_edges), bce(logits, torch.tensor([1.0, 1, 1, 0, 0])))
+    torch.testing.assert_close(
+        link_loss(z, edges, non_edges), bce(logits, torch.tensor([1.0, 1, 1, 0, 0]))
+    )
     task, output = make("gat", graph).task, torch.randn(90)
     nodes = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["train"]
     labels = torch.from_numpy(graph.labels[nodes]).float()
@@ -37,7 +42,9 @@ def test_predictions_are_in_the_data_sets_own_order(graph):
 
 
 def test_a_logit_of_zero_predicts_label_0(graph):
-    validated = splits.make(graph, "node_classification", Splits(), 0, "test", 0)["validation"]
+    validated = splits.make(graph, "node_classification", Splits(), 0, "test", 0)[
+        "validation"
+    ]
     accuracy = make("gat", graph).task.validate(torch.zeros(90))["accuracy"]
     assert accuracy == (graph.labels[validated] == 0).mean()
 
@@ -48,5 +55,8 @@ def test_sampled_non_edges(graph):
     drawn = [task.sample_non_edges() for _ in range(3)]
     for pairs in drawn:
         assert pairs.shape[1] == task.graph.num_edges // 2
-        assert not known & set(map(tuple, pairs.T.tolist())) and (pairs[0] != pairs[1]).all()
+        assert (
+            not known & set(map(tuple, pairs.T.tolist()))
+            and (pairs[0] != pairs[1]).all()
+        )
     assert not torch.equal(drawn[0], drawn[1])

@@ -21,7 +21,13 @@ def layer(h, attention, sensitive, weight=None, **options):
     weight = np.eye(h.shape[1]) if weight is None else weight
     out = np.maximum(np.asarray(attention) @ h @ weight.T, 0)
     return theory.attention_terms(
-        "by hand", h, out, weight, [csr_matrix(np.asarray(attention, dtype=float))], np.asarray(sensitive), **options
+        "by hand",
+        h,
+        out,
+        weight,
+        [csr_matrix(np.asarray(attention, dtype=float))],
+        np.asarray(sensitive),
+        **options,
     )
 
 
@@ -71,8 +77,13 @@ def test_a2_is_needed_and_gat_lacks_it():
 def test_a2_for_every_node_would_leave_no_inter_attention():
     """A2 says "every node", but a node without inter-edges gives them nothing; the proof uses S^chi alone."""
     sensitive = torch.tensor([0, 0, 1])
-    conv, edges = FairGATConv(1, 1, alpha_chi=0.5, eta=None).double(), undirected((0, 1), (1, 2))
-    _, (edges, alpha) = conv(torch.rand(3, 1).double(), edges, sensitive, return_attention_weights=True)
+    conv, edges = (
+        FairGATConv(1, 1, alpha_chi=0.5, eta=None).double(),
+        undirected((0, 1), (1, 2)),
+    )
+    _, (edges, alpha) = conv(
+        torch.rand(3, 1).double(), edges, sensitive, return_attention_weights=True
+    )
     inter = (sensitive[edges[0]] != sensitive[edges[1]]).double()
     given = torch.zeros(3).double().index_add(0, edges[1], alpha[:, 0].detach() * inter)
     assert given.tolist() == pytest.approx([0, 0.5, 0.5])
@@ -93,10 +104,16 @@ def test_fair_attention_as_printed_does_not_sum_to_1():
     out = np.array(printed) @ h
     assert theory.disparity(h, np.array(sensitive)) == 0
     assert theory.disparity(out, np.array(sensitive)) > 1
-    conv = uniform(FairGATConv(2, 2, alpha_chi=share, eta=None, spectral_norm=False, add_self_loops=False))
+    conv = uniform(
+        FairGATConv(
+            2, 2, alpha_chi=share, eta=None, spectral_norm=False, add_self_loops=False
+        )
+    )
     edges = undirected((0, 1), (0, 2), (1, 3), (2, 3))
     terms = terms_of(conv, torch.from_numpy(h), edges, torch.tensor(sensitive))
-    assert terms.delta_out == pytest.approx(terms.bound, abs=1e-12) == 0  # our layer gives a lone segment all
+    assert (
+        terms.delta_out == pytest.approx(terms.bound, abs=1e-12) == 0
+    )  # our layer gives a lone segment all
 
 
 @settings(max_examples=40, deadline=None, derandomize=True)
@@ -107,10 +124,14 @@ def test_with_s3_no_training_makes_the_bound_small(seed, eta):
     torch.manual_seed(seed)
     sensitive = torch.from_numpy(rng.permutation(np.arange(20) % 2))
     edges = torch.from_numpy(symmetrise(rng.integers(20, size=(2, 50)), 20))
-    x = torch.from_numpy(rng.normal(size=(20, 6)) + rng.normal() * sensitive.numpy()[:, None])
+    x = torch.from_numpy(
+        rng.normal(size=(20, 6)) + rng.normal() * sensitive.numpy()[:, None]
+    )
     conv = FairGATConv(6, 4, alpha_chi=0.4, eta=eta).double().eval()
     terms = terms_of(conv, x, edges, sensitive)
-    aggregated = theory.disparity(conv(x, edges, sensitive).detach().numpy(), sensitive.numpy())
+    aggregated = theory.disparity(
+        conv(x, edges, sensitive).detach().numpy(), sensitive.numpy()
+    )
     assert terms.bound**2 + aggregated**2 >= 4 * 4 * eta**2 * (1 - 1e-6)
 
 
@@ -145,7 +166,9 @@ def test_the_best_factor_can_make_a_disparity_from_none():
     assert share == pytest.approx(2 / 3)
     found = {}
     for value in (0.0, share):
-        conv = uniform(FairGATConv(1, 1, alpha_chi=value, eta=None, spectral_norm=False))
+        conv = uniform(
+            FairGATConv(1, 1, alpha_chi=value, eta=None, spectral_norm=False)
+        )
         found[value] = terms_of(conv, x, edges, sensitive)
     assert found[share].tau == pytest.approx(0)
     assert found[0.0].tau == 1
@@ -176,7 +199,9 @@ def pair(order, **settings):
 
 
 @pytest.mark.parametrize("order", [2, "fro"], ids=["exact", "another norm"])
-@pytest.mark.parametrize("settings", [{"steps": [1, 3]}, {"steps": [3], "center": True}], ids=str)
+@pytest.mark.parametrize(
+    "settings", [{"steps": [1, 3]}, {"steps": [3], "center": True}], ids=str
+)
 def test_step_two_is_void_where_step_three_follows(double, order, settings):
     without, divided = pair(order, eta=0.75, **settings)
     with torch.no_grad():
@@ -193,5 +218,7 @@ def test_step_two_is_not_void_without_step_three(double):
 def test_fairgat_is_steps_one_and_three(double):
     """The project's own layers: the paper's row Steps 1&3 is its row FairGAT, and Steps 2&3 is step 3 alone."""
     for both, alone in (([1, 2, 3], [1, 3]), ([2, 3], [3])):
-        first, second = (make("fairgat", small_graph(), steps=steps) for steps in (both, alone))
+        first, second = (
+            make("fairgat", small_graph(), steps=steps) for steps in (both, alone)
+        )
         assert_train_alike(first, second, epochs=30, atol=1e-8)

@@ -21,7 +21,10 @@ from fairgat.training.loop import fit, nothing
 from fairgat.training.record import Record, unpack
 
 TRAINING = {"epochs": 6, "hidden": 8}
-METHODS = {"gat": ("gat", "default", {}), "fair$gat_": ("fairgat", "alpha_chi_max~0.5", {"steps": [1, 2, 3]})}
+METHODS = {
+    "gat": ("gat", "default", {}),
+    "fair$gat_": ("fairgat", "alpha_chi_max~0.5", {"steps": [1, 2, 3]}),
+}
 
 
 @pytest.fixture(scope="module")
@@ -44,15 +47,25 @@ def train(folder, name, k, into, **options):
     module, cell, settings = METHODS[name]
     settings = settings | ({"alpha_chi_max": 0.5} if "~" in cell else {})
     return training.run(
-        Run("node_classification", "d", name, cell, k), module, settings, TRAINING, 1, 0,
-        folder / "graph.npz", folder / f"split-{k}.npz", run_of(into, name, k), **options,
-    )  # fmt: skip
+        Run("node_classification", "d", name, cell, k),
+        module,
+        settings,
+        TRAINING,
+        1,
+        0,
+        folder / "graph.npz",
+        folder / f"split-{k}.npz",
+        run_of(into, name, k),
+        **options,
+    )
 
 
 def reported(run):
     """The epoch that a run reports, and its (N,) logits."""
     epoch = Record.read(run / "run.json").reported
-    return epoch, unpack(load_npz(run / "predictions.npz"), epoch)["logits"].astype(float)
+    return epoch, unpack(load_npz(run / "predictions.npz"), epoch)["logits"].astype(
+        float
+    )
 
 
 def measured(folder, name, what="theory", **options):
@@ -75,30 +88,48 @@ def measured(folder, name, what="theory", **options):
 def test_the_selected_cell_is_measured_as_training_left_it(folder, name):
     rows = measured(folder, name).to_dict("records")
     layers = ["conv1", "conv2", "logit", "probability"]
-    assert [(row["split"], row["layer"]) for row in rows] == [(k, layer) for k in range(2) for layer in layers]
+    assert [(row["split"], row["layer"]) for row in rows] == [
+        (k, layer) for k in range(2) for layer in layers
+    ]
     sensitive = Graph.load(folder / "graph.npz").sensitive
     for k in range(2):
         logits = reported(run_of(folder, name, k))[1]
         logit, probability = rows[4 * k + 2 : 4 * k + 4]
         # A pass in training rounds otherwise than one that predicts.
         near = {"rel": 1e-6, "abs": 1e-7}
-        assert logit["delta_out"] == pytest.approx(theory.disparity(logits, sensitive), **near)
-        assert probability["delta_out"] == pytest.approx(theory.disparity(1 / (1 + np.exp(-logits)), sensitive), **near)
-        assert probability["statistical_parity"] == theory.disparity((logits > 0).astype(float), sensitive)
+        assert logit["delta_out"] == pytest.approx(
+            theory.disparity(logits, sensitive), **near
+        )
+        assert probability["delta_out"] == pytest.approx(
+            theory.disparity(1 / (1 + np.exp(-logits)), sensitive), **near
+        )
+        assert probability["statistical_parity"] == theory.disparity(
+            (logits > 0).astype(float), sensitive
+        )
 
 
 def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
     name, (_, cell, _) = "fair$gat_", METHODS["fair$gat_"]
     np.savez(tmp_path / "failed.npz")
-    models = [tmp_path / "failed.npz", *(run_of(folder, name, k) / "model.npz" for k in range(2))]
+    models = [
+        tmp_path / "failed.npz",
+        *(run_of(folder, name, k) / "model.npz" for k in range(2)),
+    ]
     runs = [("alpha_chi_max~0.25", 0), (cell, 0), (cell, 1)]
     read = measured(folder, name, "account", runs=runs, models=models)
     assert set(read["cell"]) == {cell} and len(read) == 2 * 3 * 3
     graph = Graph.load(folder / "graph.npz")
-    for k, lines in read[(read["layer"] == "logit") & (read["over"] == "label 1")].groupby("split"):
+    for k, lines in read[
+        (read["layer"] == "logit") & (read["over"] == "label 1")
+    ].groupby("split"):
         logits = reported(run_of(folder, name, k))[1]
-        one, zero = (logits[(graph.labels == 1) & (graph.sensitive == s)].mean() for s in (1, 0))
-        near = {"rel": 1e-6, "abs": 1e-6}  # a pass in training rounds otherwise than one that predicts
+        one, zero = (
+            logits[(graph.labels == 1) & (graph.sensitive == s)].mean() for s in (1, 0)
+        )
+        near = {
+            "rel": 1e-6,
+            "abs": 1e-6,
+        }  # a pass in training rounds otherwise than one that predicts
         assert lines["gap"].item() == pytest.approx(one - zero, **near)
         assert lines[[*PARTS]].sum(axis=None) == pytest.approx(one - zero, **near)
 
@@ -107,11 +138,26 @@ def test_every_run_is_accounted_for_as_training_left_it(folder, tmp_path):
 def test_a_network_without_attention_has_no_rows(folder, tmp_path, capsys, what):
     path = tmp_path / "model.npz"
     graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
-    mlp = training.build("mlp", methods.settings("mlp", {}), graph, split, NodeTraining(**TRAINING), 0)
-    save_npz(path, **{name: weight.numpy() for name, weight in mlp.model.state_dict().items()})
-    options = {"module": "mlp", "settings": {}, "selection": None, "runs": [("default", 0)], "models": [path]}
+    mlp = training.build(
+        "mlp", methods.settings("mlp", {}), graph, split, NodeTraining(**TRAINING), 0
+    )
+    save_npz(
+        path,
+        **{name: weight.numpy() for name, weight in mlp.model.state_dict().items()},
+    )
+    options = {
+        "module": "mlp",
+        "settings": {},
+        "selection": None,
+        "runs": [("default", 0)],
+        "models": [path],
+    }
     frame = measured(folder, "gat", what, **options)
-    assert frame.empty and "layer" in frame and "gat on d: the theory is about" in capsys.readouterr().out
+    assert (
+        frame.empty
+        and "layer" in frame
+        and "gat on d: the theory is about" in capsys.readouterr().out
+    )
 
 
 def test_without_a_selected_cell_there_are_no_rows(folder, tmp_path, capsys):
@@ -124,8 +170,14 @@ def test_of_three_groups_the_theorem_as_printed_has_no_value(folder, tmp_path):
     graph = Graph.load(folder / "graph.npz")
     replace(graph, sensitive=np.arange(90) % 3).save(tmp_path / "three.npz")
     frame = measured(folder, "gat", graph=tmp_path / "three.npz")
-    assert frame[["r_0", "r_1", "factor_printed", "bound_printed", "composed_printed"]].isna().all(axis=None)
-    assert (frame["delta_out"] <= frame["composed_sharp"]).all() and frame["tau"].between(0, 1).sum() == 4
+    assert (
+        frame[["r_0", "r_1", "factor_printed", "bound_printed", "composed_printed"]]
+        .isna()
+        .all(axis=None)
+    )
+    assert (frame["delta_out"] <= frame["composed_sharp"]).all() and frame[
+        "tau"
+    ].between(0, 1).sum() == 4
 
 
 def test_a_missing_or_foreign_model_is_named(folder, tmp_path):
@@ -152,14 +204,21 @@ def test_measures_in_the_history_change_nothing_else(folder, tmp_path):
         epoch, _ = reported(runs[0])
         if epoch % 3 == 0:
             row = measured(folder, name).iloc[0]
-            assert history.set_index("epoch")["conv1_delta_out"][epoch] == pytest.approx(row["delta_out"], rel=1e-5)
+            assert history.set_index("epoch")["conv1_delta_out"][
+                epoch
+            ] == pytest.approx(row["delta_out"], rel=1e-5)
 
 
 def test_measures_change_no_method_that_notes_something_on_itself(folder):
     settings = methods.settings("fairgnn", {"estimator_epochs": 5})
     losses = []
     for observe in (nothing, theory.measure_every(1)):
-        graph, split = Graph.load(folder / "graph.npz"), splits.load(folder / "split-0.npz")
-        method = training.build("fairgnn", settings, graph, split, NodeTraining(**TRAINING), 0)
+        graph, split = (
+            Graph.load(folder / "graph.npz"),
+            splits.load(folder / "split-0.npz"),
+        )
+        method = training.build(
+            "fairgnn", settings, graph, split, NodeTraining(**TRAINING), 0
+        )
         losses.append([row["loss"] for row in fit(method, observe=observe).history])
     assert losses[0] == losses[1]

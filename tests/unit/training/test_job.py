@@ -31,12 +31,17 @@ def test_the_best_validation_epoch_is_kept(graph):
     assert len(result.seconds) == method.epoch == NODE.epochs
     assert not method.to_compare  # in later epochs one pass is enough
     keys = [
-        (row["validation_accuracy"], -row["validation_statistical_parity"] - row["validation_equal_opportunity"])
+        (
+            row["validation_accuracy"],
+            -row["validation_statistical_parity"] - row["validation_equal_opportunity"],
+        )
         for row in result.history
     ]
     kept = result.kept[""]
     assert kept.epoch == 1 + keys.index(max(keys))
-    method.model.load_state_dict({name: torch.from_numpy(value) for name, value in result.weights.items()})
+    method.model.load_state_dict(
+        {name: torch.from_numpy(value) for name, value in result.weights.items()}
+    )
     torch.testing.assert_close(method.forward().detach(), kept.output)
 
 
@@ -46,7 +51,9 @@ def test_an_epoch_is_judged_after_its_update(graph, dropout):
     protocol = NODE.model_copy(update={"dropout": dropout})
     method = make("gat", graph, protocol)
     judged, validate = [], method.task.validate
-    method.task.validate = lambda output: judged.append(output.clone()) or validate(output)
+    method.task.validate = lambda output: (
+        judged.append(output.clone()) or validate(output)
+    )
     fit(method)
     other = make("gat", graph, protocol)  # only now: it draws from the same seed
     for expected in judged[:4]:
@@ -75,16 +82,22 @@ def test_a_module_that_nothing_trains_is_named(graph):
     method = make("gat", graph)
     method.adversary, embed = torch.nn.Linear(1, 1), method.embed
     method.embed = lambda: method.adversary(embed()[:, None])[:, 0]
-    with pytest.raises(ConfigError, match=r"nothing trains self\.adversary: put it into self.model"):
+    with pytest.raises(
+        ConfigError, match=r"nothing trains self\.adversary: put it into self.model"
+    ):
         fit(method)
 
 
-@pytest.mark.parametrize(("protocol", "shape"), [(NODE, r"\(N,\)"), (LINK, r"\(N, hidden\)")])
+@pytest.mark.parametrize(
+    ("protocol", "shape"), [(NODE, r"\(N,\)"), (LINK, r"\(N, hidden\)")]
+)
 def test_an_output_of_another_shape_is_refused(graph, protocol, shape):
     method = make("gat", graph, protocol)
     embed = method.embed
     method.embed = lambda: embed()[..., None]
-    with pytest.raises(ConfigError, match=rf"must have shape {shape} with N = \d+, got \(\d+, .*1\)"):
+    with pytest.raises(
+        ConfigError, match=rf"must have shape {shape} with N = \d+, got \(\d+, .*1\)"
+    ):
         fit(method)
 
 
@@ -96,23 +109,36 @@ def job(graph, tmp_path):
 
 def test_same_seed_same_bytes(job, tmp_path):
     first, second = (job(name, "fairgat", settings={"eta": 1.0}) for name in "ab")
-    assert first.model_copy(update={"runtime": {}}) == second.model_copy(update={"runtime": {}})
+    assert first.model_copy(update={"runtime": {}}) == second.model_copy(
+        update={"runtime": {}}
+    )
     for name in ("history.csv", "predictions.npz", "model.npz"):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+        assert (tmp_path / "a" / name).read_bytes() == (
+            tmp_path / "b" / name
+        ).read_bytes()
     assert job("c", seed=1).seed != first.seed and 0 < first.runtime["seconds"] < 100
 
 
 def test_a_link_job_reports_both_protocols(job):
-    protocols = [LinkTraining(epochs=8, hidden=8, protocol=name) for name in ("validation", "fairdrop")]
+    protocols = [
+        LinkTraining(epochs=8, hidden=8, protocol=name)
+        for name in ("validation", "fairdrop")
+    ]
     records = [job(protocol.reported, protocol=protocol) for protocol in protocols]
     assert [record.protocol for record in records] == ["validation", "fairdrop"]
     assert records[0].epochs == records[1].epochs
-    assert records[0].epochs["fairdrop"] == records[1].reported == 8 != records[0].reported
+    assert (
+        records[0].epochs["fairdrop"] == records[1].reported == 8 != records[0].reported
+    )
 
 
 def failed(record, folder):
     """The reason of a failed run, which has all its files and no epoch."""
-    assert not record.epochs and (folder / "predictions.npz").exists() and (folder / "history.csv").exists()
+    assert (
+        not record.epochs
+        and (folder / "predictions.npz").exists()
+        and (folder / "history.csv").exists()
+    )
     assert Record.read(folder / "run.json") == record
     return record.failure
 
@@ -124,8 +150,13 @@ def test_a_run_that_diverges_says_so_and_leaves_all_files(job, tmp_path, module)
 
 
 def test_links_that_overflow_on_test_alone_have_diverged(job, tmp_path, monkeypatch):
-    of, overflown = LinkTask.predictions, {"test_logits": np.full(3, np.nan, np.float32)}
-    monkeypatch.setattr(LinkTask, "predictions", lambda task, z: of(task, z) | overflown)
+    of, overflown = (
+        LinkTask.predictions,
+        {"test_logits": np.full(3, np.nan, np.float32)},
+    )
+    monkeypatch.setattr(
+        LinkTask, "predictions", lambda task, z: of(task, z) | overflown
+    )
     assert "test logits of epoch" in failed(job("a", protocol=LINK), tmp_path / "a")
 
 
@@ -147,7 +178,9 @@ def test_a_training_that_diverges_keeps_its_way_there(graph):
 
 def test_links_whose_scores_are_nan_have_diverged(graph):
     method = make("gat", graph, LINK)
-    method.forward = lambda: 1e25 * torch.randn(90, 8)  # a product is infinity minus infinity
+    method.forward = lambda: (
+        1e25 * torch.randn(90, 8)
+    )  # a product is infinity minus infinity
     method.update = lambda output: {}
     with pytest.raises(Diverged, match="validation score"):
         fit(method)
@@ -181,20 +214,43 @@ def measured(tmp_path, monkeypatch):
         "fairgnn": {"module": "gat", "cells": {"default": {"threshold": 0.2}}},
     }
     protocol = NodeTraining(epochs=1, hidden=8).model_dump()
-    return timing.measure("recidivism", graph, split, entries, protocol, Runtime(warmup=1, epochs=2, threads=1), 0)
+    return timing.measure(
+        "recidivism",
+        graph,
+        split,
+        entries,
+        protocol,
+        Runtime(warmup=1, epochs=2, threads=1),
+        0,
+    )
 
 
 def test_the_first_cell_that_trains_is_timed(measured):
     assert measured["cells"] == {"gat": "default", "edits": "threshold~0.3"}
-    assert measured["failures"] == {"edits": TOO_DENSE, "nifty": TOO_DENSE, "fairgnn": "three groups"}
-    assert {name: len(seconds) for name, seconds in measured["epoch_seconds"].items()} == {"gat": 2, "edits": 2}
-    assert all(0 < each < 100 for seconds in measured["epoch_seconds"].values() for each in seconds)
+    assert measured["failures"] == {
+        "edits": TOO_DENSE,
+        "nifty": TOO_DENSE,
+        "fairgnn": "three groups",
+    }
+    assert {
+        name: len(seconds) for name, seconds in measured["epoch_seconds"].items()
+    } == {"gat": 2, "edits": 2}
+    assert all(
+        0 < each < 100
+        for seconds in measured["epoch_seconds"].values()
+        for each in seconds
+    )
 
 
 def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():
     settings = config.load_files("config.yaml")
-    assert next(iter(settings.cells_to_time("edits", "pokec-n")["cells"])) == "threshold~0.05"
+    assert (
+        next(iter(settings.cells_to_time("edits", "pokec-n")["cells"]))
+        == "threshold~0.05"
+    )
     assert list(settings.cells_to_time("edits", "pokec-n-structural")["cells"]) == [
         f"threshold~{value}" for value in (0.001, 0.01, 0.05, 0.3)
     ]
-    assert list(settings.cells_to_time("nifty", "pokec-n")["cells"]) == ["similarity_weight~0.5"]
+    assert list(settings.cells_to_time("nifty", "pokec-n")["cells"]) == [
+        "similarity_weight~0.5"
+    ]
