@@ -41,7 +41,7 @@ demo: env ## Run the whole workflow on small generated data sets, in three minut
 	    $(call table,5) && echo "Now every other table and figure: another minute or two.")
 	@$(call RUN,--configfile configs/demo.yaml)$(if $(DRY),, && $(call table,5) && \
 	    echo "These numbers mean nothing: generated graphs, few people, two splits. They show that everything runs." && \
-	    echo "One page with everything: $$results/report.html. The published run: results/reference/explore.html")
+	    echo "One page with everything: $$results/report.html.")
 
 # The file that says what your data are: a copy of configs/own.yaml.
 OWN ?= my.yaml

@@ -57,5 +57,4 @@ def shown():
     tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
-    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
-    return [*tables, *document, *figures, *pages]
+    return [*tables, *document, *figures, *rules.audit.output]

@@ -138,6 +138,9 @@ class Config(Model):
     """Where everything is written."""
     data_mirror: PathText | None = None
     """A folder with the original data files, tried before any download; laid out as docs/data.md says."""
+    judge_from: PathText | None = None
+    """Results of an earlier run: its training is taken from there, and none is done; what
+    comes after is made anew in `results_dir`, by this version."""
     seed: Annotated[int, Field(ge=0)] = 0
     """Every random number follows from it."""
     only_datasets: Names = []

@@ -6,7 +6,11 @@ from pathlib import Path
 
 from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
+from fairgat.plan.judged import check_judged
 from fairgat.plan.modules import KINDS, Declared, declared, method_path
+
+TAKEN = ("data/", "runtime/", "theory/", "account/")
+"""Folders of results whose files are copied from `judge_from` and not made again."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +61,8 @@ class Plan:
             raise ConfigError(
                 f"results_dir: {config.results_dir} is a file; give a folder"
             )
+        if config.judge_from:
+            check_judged(config)
         for name in config.figures:
             self.figure(name)
         for name in config.methods:
@@ -121,6 +127,24 @@ class Plan:
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"
 
+    def trained(self, relative: str) -> str:
+        """Name a file of training: `judge_from` has it, or else this run makes it."""
+        return f"{self.config.judge_from or self.config.results_dir}/{relative}"
+
+    @property
+    def judges_scores(self) -> bool:
+        """Say whether `judge_from` has the scores of its runs and not all of their predictions."""
+        if not self.config.judge_from:
+            return False
+        predictions = [
+            path for task in TASKS for path in self.outputs("predictions.npz", task)
+        ]
+        return not all(Path(path).exists() for path in predictions)
+
+    def scores(self, task: Task) -> str:
+        """Name the file with the scores of a task's runs in `judge_from`."""
+        return self.trained(f"summary/{task}/runs.csv")
+
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """List every data set of the task that is run, with every method that is run on it."""
         return [
@@ -150,12 +174,12 @@ class Plan:
     ) -> list[str]:
         """List a file of every run, such as `run.json`."""
         return [
-            self.path(f"{run.folder}/{name}")
+            self.trained(f"{run.folder}/{name}")
             for run in self.runs(task, dataset, method)
         ]
 
     def split(self, task: Task, dataset: str, split: int) -> str:
-        return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
+        return self.trained(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
         return [
@@ -171,7 +195,8 @@ class Plan:
             return []
         splits = range(self.config.split_count(dataset)) if split is None else [split]
         return [
-            self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits
+            self.trained(f"data/debiased/{dataset}/{method}/split-{k}.npz")
+            for k in splits
         ]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
@@ -300,5 +325,19 @@ class Plan:
 
     def _readable(self, page: Declared) -> bool:
         """Say whether a data set of the task that a page shows is run, and leaves the first of its files."""
-        run = page.task is None or self.config.datasets_of(page.task)
-        return bool(run and next(iter(self.sources(page).values()), []))
+        if page.task and not self.config.datasets_of(page.task):
+            return False
+        sources = self.sources(page)
+        if not next(iter(sources.values()), []):
+            return False
+        return all(self._at_hand(path) for paths in sources.values() for path in paths)
+
+    def _at_hand(self, path: str) -> bool:
+        """Say whether a file can be had: `judge_from` may lack some that are not made again."""
+        earlier = self.config.judge_from
+        if not earlier:
+            return True
+        if path.startswith(f"{earlier}/"):
+            return Path(path).exists()
+        relative = path.removeprefix(f"{self.config.results_dir}/")
+        return not relative.startswith(TAKEN) or Path(earlier, relative).exists()

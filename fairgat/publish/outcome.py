@@ -23,6 +23,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     results = Path(plan.config.results_dir)
     failed = _failed(results, since)
     lines = [*_tables(plan, results, since), *_audit(results, since)]
+    lines += _not_made(plan)
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
     lines += _runs_without_result(plan, since if failed else 0)
@@ -53,6 +54,22 @@ def _tables(plan: Plan, results: Path, since: float) -> list[str]:
         if new
         else []
     )
+
+
+def _not_made(plan: Plan) -> list[str]:
+    """Name the pages that an earlier run has not kept enough for."""
+    earlier = plan.config.judge_from
+    if not earlier:
+        return []
+    tables = [name for name in plan.config.tables if name not in plan.tables()]
+    figures = [name for name in plan.config.figures if name not in plan.figures()]
+    lines = []
+    for kind, names in (("tables", tables), ("figures", figures)):
+        if names:
+            lines.append(
+                f"Not made, as {earlier} lacks what they need: {kind} {', '.join(names)}"
+            )
+    return lines
 
 
 def _audit(results: Path, since: float) -> list[str]:

@@ -25,7 +25,7 @@ def publish(results: Path) -> Path:
             provenance, account and, if it has results of the paper, audit go to the study of the directory's name. What
             was published of a study stays where there is none of that name. Of each chosen cell, the first split's
             run.json and predictions are copied, where these are small: what a new measure is tried on. Of pages and
-            pictures, .html and .png are left out, but for explore.html: .md and .svg show the same.
+            pictures, .html and .png are left out: .md and .svg show the same.
 
     Returns:
         The published folder, which stays what it was until the new one is whole.
@@ -79,13 +79,10 @@ def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     }
     for place in sorted(results.glob("*/studies")):
         copies |= _of_study(place.parent) if place.parent.name != "reference" else {}
-    shown = {
+    return {
         path: place
         for path, place in copies.items()
         if path.suffix not in (".html", ".png")
-    }
-    return shown | {
-        path: place for path, place in copies.items() if place == Path("explore.html")
     }
 
 

@@ -109,11 +109,14 @@ def test_a_measure_that_is_added_or_mended_trains_nothing(finished):
 def test_editing_a_table_or_a_script_runs_its_job_alone(finished):
     with (
         finished.edited("fairgat/report/tables/hyperparameters.py"),
-        finished.edited("workflow_scripts/costs.py"),
+        finished.edited("workflow_scripts/audit.py"),
     ):
         planned = finished.planned()
-    jobs = {line for line in planned if line.startswith(("Train", "Render", "Add"))}
-    assert jobs == {"Render the table hyperparameters", "Add up what the training cost"}
+    jobs = {line for line in planned if line.startswith(("Train", "Render", "Compare"))}
+    assert jobs == {
+        "Render the table hyperparameters",
+        "Compare every published number and claim with ours",
+    }
 
 
 def test_more_cells_and_splits_add_their_runs_alone(finished):
