@@ -22,6 +22,10 @@ def logged(snakemake: Any) -> Iterator[None]:
             contextlib.redirect_stdout(log),
             contextlib.redirect_stderr(log),
         ):
+            if own := snakemake.config.get("measures"):
+                from fairgat.measures import adopt  # here: few jobs know any
+
+                adopt(own)
             yield
     except KeyboardInterrupt:
         _end("Interrupted.", path, 130)

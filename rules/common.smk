@@ -30,6 +30,7 @@ import fairgat.errors
 import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
+from fairgat.by_path import is_path
 
 
 def source(path):
@@ -41,14 +42,17 @@ try:
     if workflow.is_main_process:
         fairgat.config.check_command(sys.argv[1:])
         fairgat.plan.check_targets(sys.argv[1:])
-    for path in workflow.configfiles:
-        fairgat.config.read_file(path)  # refuses what Snakemake passes over: a key that is there twice
+    # The files are read once more: Snakemake passes over a key that is there twice, and does not say which file names
+    # a module. The last comes first, as what it says was laid over the others.
+    for path in reversed(workflow.configfiles):
+        fairgat.config.locate(config, fairgat.config.read_yaml(path), Path(path).parent)
     # Not by `configfile:`, which looks in the working directory, and nowhere when a module is given a config.
     DEFAULTS = fairgat.config.read_file(source("config.yaml"))
     fairgat.config.merge(DEFAULTS, config)
     config.update(DEFAULTS)
     CONFIG = fairgat.config.load(config)
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
+    fairgat.measures.adopt(CONFIG.measures)
     PLAN = fairgat.plan.Plan(CONFIG)
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     try:
@@ -85,7 +89,7 @@ wildcard_constraints:
     cell=fairgat.cells.PATTERN,
     split=r"\d+",
     table="|".join(map(re.escape, CONFIG.tables)) or "(?!)",
-    figure="|".join(map(re.escape, CONFIG.figures)) or "(?!)",
+    figure="|".join(map(re.escape, CONFIG.figure_modules)) or "(?!)",
 
 
 def results(path):
@@ -126,11 +130,16 @@ def growing(amount, per_mb=0):
 # older file copied into place does not change, and a checkout does.
 
 
+# Scripts to which measures of one's own make a difference: what trains knows none.
+MEASURING = ("collect", "choose", "aggregate", "table", "figure", "study", "audit")
+
+
 @cache
 def code(script, *more, without=()):
-    """The digest of a script and of the package's files that it runs through. See `fairgat.plan.closure`."""
+    """The digest of a script and of the files that it runs through. See `fairgat.plan.closure`."""
+    own = CONFIG.measures if script in MEASURING else []
     try:
-        return fairgat.plan.digest(source(f"workflow_scripts/{script}.py"), *more, without=without)
+        return fairgat.plan.digest(source(f"workflow_scripts/{script}.py"), *more, *own, without=without)
     except fairgat.errors.ConfigError as error:
         raise WorkflowError(str(error)) from None
 
@@ -158,8 +167,16 @@ def settings_of(wildcards):
 
 def source_module(dataset):
     """The module of a data set's source, for `code`."""
-    found = fairgat.data.datasets.source_of(dataset, CONFIG.datasets[dataset])
+    entry = CONFIG.datasets[dataset]
+    if entry.source and is_path(entry.source):
+        return entry.source
+    found = fairgat.data.datasets.source_of(dataset, entry)
     return f"data/sources/{found.__name__.rpartition('.')[-1]}"
+
+
+def page_module(folder, page):
+    """The module of a table or a figure, for `code`."""
+    return page.module if is_path(page.module) else f"report/{folder}/{page.module}"
 
 
 if workflow.is_main_process:
@@ -169,9 +186,9 @@ if workflow.is_main_process:
     for name in CONFIG.datasets:
         code("preprocess", source_module(name))
     for name in CONFIG.tables:
-        code("table", f"report/tables/{PLAN.table(name).module}")
-    for name in CONFIG.figures:
-        code("figure", f"report/figures/{PLAN.figure(name).module}")
+        code("table", page_module("tables", PLAN.table(name)))
+    for name in CONFIG.figure_modules:
+        code("figure", page_module("figures", PLAN.figure(name)))
 
 
 # --------------------------------------------------------------------------------- at the start and at the end

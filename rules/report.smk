@@ -18,7 +18,7 @@ rule table:
     conda:
         ENV
     params:
-        code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
+        code=lambda w: code("table", page_module("tables", PLAN.table(w.table))),
         module=lambda w: PLAN.table(w.table).module,
         settings=lambda w: plain(fairgat.config.shown.table_settings(CONFIG, w.table, PLAN.table(w.table).task)),
         about=lambda w: PLAN.table(w.table).about,
@@ -64,7 +64,7 @@ rule figure:
     conda:
         ENV
     params:
-        code=lambda w: code("figure", f"report/figures/{PLAN.figure(w.figure).module}"),
+        code=lambda w: code("figure", page_module("figures", PLAN.figure(w.figure))),
         module=lambda w: PLAN.figure(w.figure).module,
         settings=lambda w: plain(fairgat.config.shown.figure_settings(CONFIG, w.figure, PLAN.figure(w.figure).task)),
         about=lambda w: PLAN.figure(w.figure).about,

@@ -3,12 +3,11 @@
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    from importlib import import_module
-
+    from fairgat.by_path import module_of
     from fairgat.config.shown import Shown
     from fairgat.report import style
 
-    module = import_module(f"fairgat.report.figures.{snakemake.params.module}")
+    module = module_of(snakemake.params.module, "fairgat.report.figures")
     figure = module.draw(
         Shown.model_validate(snakemake.params.settings), dict(snakemake.input.items())
     )

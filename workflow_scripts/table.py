@@ -3,14 +3,13 @@
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    from importlib import import_module
-
+    from fairgat.by_path import module_of
     from fairgat.config.shown import Shown
     from fairgat.files import write_text
     from fairgat.report.model import noted
     from fairgat.report.render import FORMATS, render
 
-    module = import_module(f"fairgat.report.tables.{snakemake.params.module}")
+    module = module_of(snakemake.params.module, "fairgat.report.tables")
     settings = Shown.model_validate(snakemake.params.settings)
     table = noted(
         module.build(settings, dict(snakemake.input.items())), settings.config.note

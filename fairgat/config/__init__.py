@@ -27,7 +27,9 @@ from fairgat.config.reading import (
     explain,
     load,
     load_files,
+    locate,
     merge,
     read_file,
     read_value,
+    read_yaml,
 )

@@ -12,6 +12,7 @@ from pydantic import (
 )
 
 from fairgat import cells
+from fairgat.by_path import name_of
 from fairgat.config import names
 from fairgat.config.pages import PUBLISHED, SCORES, TableEntry
 from fairgat.config.protocol import (
@@ -22,6 +23,7 @@ from fairgat.config.protocol import (
     Model,
     Name,
     Names,
+    Paths,
     PathText,
     Runtime,
     Selection,
@@ -167,9 +169,12 @@ class Config(Model):
     """Timing."""
     tables: dict[Name, TableEntry] = {}
     """The tables, each a module in fairgat/report/tables or of the kind `scores`, and the methods that are its rows."""
-    figures: Names = []
+    figures: Paths = []
     """The figures, each a module in fairgat/report/figures, such a module's name followed by that of a task
-    (`curves_link_prediction`), or a table of scores."""
+    (`curves_link_prediction`), a table of scores, or the path of a file of your own."""
+    measures: Paths = []
+    """Files of your own with more measures: each has a mapping MEASURES from a task to a list
+    of `fairgat.measures.Measure`."""
     study: Study | None = None
     """What is compared by the target `study`."""
 
@@ -225,6 +230,11 @@ class Config(Model):
         return self.title or (
             "FairGAT, reproduced" if self.compares_with_paper else ", ".join(titles)
         )
+
+    @property
+    def figure_modules(self) -> dict[str, str]:
+        """Give each figure's module by the figure's name, which a file of one's own gives it."""
+        return {name_of(figure): figure for figure in self.figures}
 
     def module(self, method: str) -> str:
         return self.methods[method].module or method

@@ -4,7 +4,7 @@ from typing import Any
 
 from pydantic import model_validator
 
-from fairgat.config.protocol import Model, Name, Names, Task
+from fairgat.config.protocol import Model, Name, Names, PathText, Task
 
 
 class TableEntry(Model):
@@ -12,6 +12,8 @@ class TableEntry(Model):
 
     kind: Name | None = None
     """The module in fairgat/report/tables that makes it, such as `scores`; the table's own name where absent."""
+    module: PathText | None = None
+    """A file of your own that makes it, in place of `kind`."""
     task: Task | None = None
     """The task that it shows, where its module shows any."""
     methods: Names = []

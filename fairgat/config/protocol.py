@@ -39,16 +39,16 @@ Count = Annotated[int, Field(ge=1)]
 NAME = r"^[A-Za-z0-9][A-Za-z0-9._-]*$"
 Name = Annotated[str, Field(pattern=NAME)]
 # A list, or the comma-separated form that `--config skip=pokec-z,pokec-n` gives.
-Names = Annotated[
-    list[Name],
-    BeforeValidator(
-        lambda v: (
-            [part.strip() for part in v.split(",") if part.strip()]
-            if isinstance(v, str)
-            else v
-        )
-    ),
-]
+
+
+def _listed(value: Any) -> Any:
+    if not isinstance(value, str):
+        return value
+    parts = [part.strip() for part in value.split(",")]
+    return [part for part in parts if part]
+
+
+Names = Annotated[list[Name], BeforeValidator(_listed)]
 
 
 def normal_path(path: Any) -> Any:
@@ -74,6 +74,7 @@ def normal_path(path: Any) -> Any:
 
 
 PathText = Annotated[str, BeforeValidator(normal_path)]
+Paths = Annotated[list[PathText], BeforeValidator(_listed)]
 
 
 class Model(BaseModel):

@@ -1,7 +1,9 @@
 """Read a configuration, and explain what is wrong with one."""
 
 import argparse
+import copy
 import itertools
+import os
 import re
 import shlex
 import types
@@ -13,6 +15,7 @@ from typing import Annotated, Any
 import yaml
 from pydantic import BaseModel, ValidationError
 
+from fairgat.by_path import is_path
 from fairgat.config.models import Config
 from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
@@ -62,8 +65,46 @@ def load_files(*paths: str | Path) -> Config:
     return load(merged, " + ".join(str(path) for path in paths))
 
 
+MODULES = ("module", "source", "figures", "measures")
+"""Keys whose value may be the path of a module, relative to the file that says it."""
+
+
+def locate(into: dict[str, Any], said: Mapping[str, Any], folder: Path) -> None:
+    """Find modules given by their path: what a file in `folder` has said is relative to it.
+
+    Args:
+        into: a configuration that the file is a part of; only what it still has of the file changes.
+        said: the file's content.
+    """
+    for key, value in said.items():
+        there = into.get(key)
+        if isinstance(value, Mapping) and isinstance(there, dict):
+            locate(there, value, folder)
+        elif key in MODULES and there == value:
+            into[key] = _located(value, folder)
+
+
+def _located(value: Any, folder: Path) -> Any:
+    if isinstance(value, list):
+        return [_located(each, folder) for each in value]
+    if isinstance(value, str) and is_path(value):
+        return os.path.normpath(folder / os.path.expanduser(value))
+    return value
+
+
 def read_file(path: str | Path) -> dict[str, Any]:
-    """Read a config file.
+    """Read a config file; modules given by their path are relative to it.
+
+    Raises:
+        ConfigError: as `read_yaml`.
+    """
+    content = read_yaml(path)
+    locate(content, copy.deepcopy(content), Path(path).parent)
+    return content
+
+
+def read_yaml(path: str | Path) -> dict[str, Any]:
+    """Read a config file as it stands.
 
     Raises:
         ConfigError: it is missing, cannot be read, is not YAML, has no keys, has one twice, or holds a number that YAML

@@ -12,6 +12,7 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
+from fairgat.by_path import imported, is_path
 from fairgat.config import TASKS, Config, Dataset, Model, Task, explain
 from fairgat.data import sources
 from fairgat.data.graph import Graph
@@ -19,6 +20,7 @@ from fairgat.data.source import File
 from fairgat.errors import ConfigError, DataError, nearest
 
 _FOLDER = "fairgat/data/sources"
+_PARTS = ("Options", "files", "load")
 
 
 def known_sources() -> dict[str, ModuleType]:
@@ -31,19 +33,31 @@ def known_sources() -> dict[str, ModuleType]:
             raise ConfigError(
                 f"{_FOLDER}/{item.name}.py cannot be imported: {error}"
             ) from error
-        lacking = [
-            part for part in ("Options", "files", "load") if not hasattr(module, part)
-        ]
-        if lacking:
-            raise ConfigError(
-                f"{_FOLDER}/{item.name}.py lacks {', '.join(lacking)}; see docs/extending.md"
-            )
+        _check_source(module, f"{_FOLDER}/{item.name}.py")
         modules[item.name] = module
     return modules
 
 
+def _check_source(module: ModuleType, file: str) -> None:
+    lacking = [part for part in _PARTS if not hasattr(module, part)]
+    if lacking:
+        raise ConfigError(f"{file} lacks {', '.join(lacking)}; see docs/extending.md")
+
+
+def _own_source(path: str, where: str) -> ModuleType:
+    """Import a source of one's own from its file."""
+    try:
+        module = imported(path)
+        _check_source(module, path)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
+    return module
+
+
 def source_of(name: str, settings: Dataset) -> ModuleType:
     """Find the module that reads data set `name`: the one `source` names, or else the one that declares the name."""
+    if settings.source and is_path(settings.source):
+        return _own_source(settings.source, f"datasets.{name}.source")
     known = known_sources()
     if settings.source is not None:
         if settings.source not in known:

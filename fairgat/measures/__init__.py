@@ -16,6 +16,7 @@ from fairgat.measures.registry import (
     Measure,
     Role,
     Unit,
+    adopt,
     compute,
     find,
     names,

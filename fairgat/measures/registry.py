@@ -8,7 +8,7 @@ Imports neither PyTorch nor pandas, because the rules import it.
 """
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from numbers import Real
@@ -16,8 +16,9 @@ from typing import Any, Literal
 
 import numpy as np
 
+from fairgat.by_path import imported
 from fairgat.config import LinkTraining, NodeTraining, Task
-from fairgat.errors import ConfigError
+from fairgat.errors import ConfigError, nearest
 from fairgat.measures import metrics, parity
 from fairgat.measures.metrics import Decisions
 from fairgat.tasks import rates
@@ -272,6 +273,33 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
     ),
 }
+
+
+def adopt(paths: Iterable[str]) -> None:
+    """Add the measures of files of one's own, after those of this registry.
+
+    Raises:
+        ConfigError: a file cannot be imported, or has no mapping MEASURES of measures.
+    """
+    for path in paths:
+        for task, entries in _own(path).items():
+            new = [entry for entry in entries if entry not in MEASURES[task]]
+            MEASURES[task] = (*MEASURES[task], *new)
+    find.cache_clear()
+
+
+def _own(path: str) -> Mapping[Task, Sequence[Measure]]:
+    """Read MEASURES of a file of one's own."""
+    listed = getattr(imported(path), "MEASURES", None)
+    advice = "MEASURES must map a task to a list of Measure; see docs/extending.md"
+    if not isinstance(listed, Mapping):
+        raise ConfigError(f"{path}: {advice}")
+    for task, entries in listed.items():
+        if task not in MEASURES:
+            raise ConfigError(f"{path}: {task!r} is no task; {nearest(task, MEASURES)}")
+        if not all(isinstance(entry, Measure) for entry in entries):
+            raise ConfigError(f"{path}: {advice}")
+    return listed
 
 
 def of_task(task: str, *roles: Role) -> tuple[Measure, ...]:

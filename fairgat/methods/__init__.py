@@ -5,14 +5,13 @@ task it takes part in a class, `NodeClassification` or `LinkPrediction`; docs/ex
 wrong with a module or with its settings is a ConfigError that names every problem by its path in config.yaml.
 """
 
-import importlib
 from collections.abc import Iterator, Mapping
 from types import ModuleType
 from typing import Any
 
 from pydantic import ValidationError
 
-from fairgat import cells
+from fairgat import by_path, cells
 from fairgat.config import Config, Model, Task, explain
 from fairgat.config import Method as Entry
 from fairgat.errors import ConfigError, nearest
@@ -20,19 +19,29 @@ from fairgat.plan import method_path
 
 
 def module(name: str) -> ModuleType:
-    """Import the module of a method."""
-    path = method_path(name)
-    try:
-        imported = importlib.import_module(f"fairgat.{path.replace('/', '.')}")
-    except Exception as error:  # noqa: BLE001: whatever runs at the import of a method of one's own
-        raise ConfigError(
-            f"fairgat/{path}.py cannot be imported: {type(error).__name__}: {error}"
-        ) from None
+    """Import the module of a method: one of the package by its name, one's own by its path.
+
+    Raises:
+        ConfigError: it cannot be imported, or has no Settings.
+    """
+    imported = by_path.module_of(_dotted(name), "fairgat")
     if not hasattr(imported, "Settings"):
         raise ConfigError(
-            f"fairgat/{path}.py has no class Settings; see docs/extending.md"
+            f"{file_of(name)} has no class Settings; see docs/extending.md"
         )
     return imported
+
+
+def _dotted(name: str) -> str:
+    """Name a method's module as it is imported; a path stays one."""
+    path = method_path(name)
+    return path if by_path.is_path(path) else path.replace("/", ".")
+
+
+def file_of(name: str) -> str:
+    """Name the file of a method's module, for people."""
+    path = method_path(name)
+    return path if by_path.is_path(path) else f"fairgat/{path}.py"
 
 
 def implementation(name: str, task: Task) -> type:
@@ -41,7 +50,7 @@ def implementation(name: str, task: Task) -> type:
     cls = getattr(module(name), title, None)
     if cls is None:
         raise ConfigError(
-            f"fairgat/{method_path(name)}.py has no class {title}: it does not do {task}"
+            f"{file_of(name)} has no class {title}: it does not do {task}"
         )
     return cls
 

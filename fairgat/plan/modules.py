@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+from fairgat.by_path import is_path
 from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
 from fairgat.files import sha256_of
@@ -45,14 +46,33 @@ class Declared:
 
 @cache
 def declared(folder: str, name: str) -> Declared:
-    """Read what fairgat/report/{folder}/{name}.py declares as READS and TASK, without importing it.
+    """Read what the module of a table or a figure declares as READS and TASK, without importing it.
 
     Args:
         folder: `tables` or `figures`.
+        name: of a module in fairgat/report/{folder}, or the path of a file.
 
     Raises:
         ConfigError: there is no such module, or it has no READS.
     """
+    where = _file_of(folder, name)
+    tree = _parsed(where)
+    reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
+    if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
+        raise ConfigError(
+            f"{_shown(where)}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}"
+        )
+    if task not in (None, *TASKS):
+        raise ConfigError(
+            f"{_shown(where)}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}"
+        )
+    return Declared(name, reads, task, ast.get_docstring(tree) or "")
+
+
+def _file_of(folder: str, name: str) -> Path:
+    """Find the file of a table's or a figure's module."""
+    if is_path(name):
+        return _existing(name)
     place = PACKAGE / "report" / folder
     known = [path.stem for path in place.glob("*.py") if not path.stem.startswith("_")]
     if name not in known:
@@ -65,17 +85,19 @@ def declared(folder: str, name: str) -> Declared:
         raise ConfigError(
             f"{folder}: {name!r} is not a module in fairgat/report/{folder}; {close}{kind}"
         )
-    tree, where = _parsed(place / f"{name}.py"), f"fairgat/report/{folder}/{name}.py"
-    reads, task = _constant(tree, "READS"), _constant(tree, "TASK")
-    if not isinstance(reads, tuple) or not set(reads) <= set(KINDS):
-        raise ConfigError(
-            f"{where}: READS must be a tuple of kinds of files, of {', '.join(KINDS)}; it is {reads!r}"
-        )
-    if task not in (None, *TASKS):
-        raise ConfigError(
-            f"{where}: TASK must be one of {', '.join(TASKS)} or None; it is {task!r}"
-        )
-    return Declared(name, reads, task, ast.get_docstring(tree) or "")
+    return place / f"{name}.py"
+
+
+def _existing(path: str) -> Path:
+    """Check that a file that a configuration names is there."""
+    if not Path(path).is_file():
+        raise ConfigError(f"there is no file {path}")
+    return Path(path).resolve()
+
+
+def _shown(file: Path) -> str:
+    """Name a file as people know it: in the repository from its root on."""
+    return str(file.relative_to(ROOT) if file.is_relative_to(ROOT) else file)
 
 
 def _constant(tree: ast.Module, name: str) -> Any:
@@ -99,11 +121,14 @@ def method_modules() -> dict[str, str]:
 
 
 def method_path(module: str) -> str:
-    """Name the file of a method's module, for `closure`.
+    """Name the file of a method's module, for `closure`: a name in the package, or the path that was given.
 
     Raises:
         ConfigError: there is none.
     """
+    if is_path(module):
+        _existing(module)
+        return module
     known = method_modules()
     if module not in known:
         raise ConfigError(
@@ -138,7 +163,7 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
 
     Args:
         script: the file to begin with.
-        more: modules that are found by name at run time, such as `methods/gat`.
+        more: modules that are found by name at run time, such as `methods/gat`, or by their path.
         without: modules or folders not to follow.
 
     Raises:
@@ -148,27 +173,23 @@ def closure(script: Path, *more: str, without: Sequence[str] = ()) -> list[str]:
     seen: set[Path] = set()
     todo = [
         *_followed(script),
-        *(
-            path
-            for name in more
-            for path in _run_by(f"fairgat.{name.replace('/', '.')}")
-        ),
+        *(path for name in more for path in _files_of(name)),
     ]
     while todo:
         path = todo.pop()
         if path not in seen and not f"{path.with_suffix('')}/".startswith(left_out):
             seen.add(path)
             todo += _followed(path)
-    return sorted(str(path.relative_to(ROOT)) for path in seen)
+    return sorted(map(_shown, seen))
 
 
 def digest(script: Path, *more: str, without: Sequence[str] = ()) -> str:
     """Compute a digest of the content of a script and of the files of its `closure`, with their names."""
-    files = [
-        (script.name, script),
-        *((name, ROOT / name) for name in closure(script, *more, without=without)),
-    ]
-    text = "".join(f"{name} {_sha256(path)}\n" for name, path in files)
+    text = f"{script.name} {_sha256(script)}\n"
+    for name in closure(script, *more, without=without):
+        path = ROOT / name  # or what is outside of it, by its absolute path
+        shown = name if path.is_relative_to(ROOT) else path.name  # wherever it lies
+        text += f"{shown} {_sha256(path)}\n"
     return hashlib.sha256(text.encode()).hexdigest()
 
 
@@ -208,6 +229,8 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
                 for alias in node.names
                 for file in _run_by(f"{node.module}.{alias.name}")
             ]
+        case ast.ImportFrom(level=1) if not path.is_relative_to(PACKAGE):
+            return _beside(node, path)
         case ast.ImportFrom():
             raise ConfigError(
                 f"{path}, line {node.lineno}: write this import in full, as `from fairgat...`"
@@ -217,6 +240,20 @@ def _needed(node: ast.AST, path: Path) -> list[Path]:
         ):
             return [path.parent / text]
     return []
+
+
+def _beside(node: ast.ImportFrom, path: Path) -> list[Path]:
+    """Find the files beside a file of one's own that it imports: `from .a import b`, `from . import a`."""
+    names = [node.module] if node.module else [alias.name for alias in node.names]
+    files = [path.parent / f"{name.replace('.', '/')}.py" for name in names]
+    return [file for file in files if file.is_file()]
+
+
+def _files_of(name: str) -> list[Path]:
+    """Find the files that a module given by name or by path runs through, to begin with."""
+    if is_path(name):
+        return [_existing(name)]
+    return _run_by(f"fairgat.{name.replace('/', '.')}")
 
 
 def _run_by(name: str) -> list[Path]:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from fairgat.by_path import is_path
 from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
 from fairgat.plan.judged import check_judged
@@ -63,7 +64,7 @@ class Plan:
             )
         if config.judge_from:
             check_judged(config)
-        for name in config.figures:
+        for name in config.figure_modules:
             self.figure(name)
         for name in config.methods:
             try:
@@ -94,7 +95,7 @@ class Plan:
             ConfigError: it has no module, or is one of scores without a task.
         """
         entry = self.config.table(name)
-        page = declared("tables", entry.kind or name)
+        page = declared("tables", entry.module or entry.kind or name)
         if entry.kind == "scores" and not entry.task:
             raise ConfigError(
                 f"tables.{name}: a table of scores needs a `task`, of {', '.join(TASKS)}"
@@ -104,12 +105,17 @@ class Plan:
         )
 
     def figure(self, name: str) -> Declared:
-        """Read what a figure's module declares: that of its name, `scores` for a table of scores, or of its name before
-        that of a task.
+        """Read what a figure's module declares.
+
+        That is the file of its path, the module of its name, `scores` for a table of scores,
+        or the module of its name before that of a task.
 
         Raises:
             ConfigError: it has no module.
         """
+        module = self.config.figure_modules.get(name, name)
+        if is_path(module):
+            return declared("figures", module)
         table = self.config.table(name)
         if table.kind == "scores":
             return replace(
@@ -308,7 +314,7 @@ class Plan:
         """List the figures that this run has files and methods for."""
         return [
             name
-            for name in self.config.figures
+            for name in self.config.figure_modules
             if self._readable(self.figure(name)) and self._drawn(name)
         ]
 

@@ -62,7 +62,9 @@ def _not_made(plan: Plan) -> list[str]:
     if not earlier:
         return []
     tables = [name for name in plan.config.tables if name not in plan.tables()]
-    figures = [name for name in plan.config.figures if name not in plan.figures()]
+    figures = [
+        name for name in plan.config.figure_modules if name not in plan.figures()
+    ]
     lines = []
     for kind, names in (("tables", tables), ("figures", figures)):
         if names:

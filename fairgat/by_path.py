@@ -1,0 +1,64 @@
+"""Modules of one's own, given by the path of their file: a method, a source, measures, a table, a figure.
+
+The folder of such a file is a package: `from .losses import penalty` imports losses.py beside it.
+"""
+
+import hashlib
+import importlib
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from fairgat.errors import ConfigError
+
+
+def is_path(name: str) -> bool:
+    """Say whether a module is given by the path of its file, and not by a name in the package."""
+    return name.endswith(".py")
+
+
+def name_of(module: str) -> str:
+    """Give the name of a module; that of a file has no folder and no ending."""
+    return Path(module).stem if is_path(module) else module
+
+
+def module_of(name: str, package: str) -> ModuleType:
+    """Import a module of a package of ours by its name, or one's own by its path."""
+    if is_path(name):
+        return imported(name)
+    return importlib.import_module(f"{package}.{name}")
+
+
+def imported(path: str | Path) -> ModuleType:
+    """Import a file as a module of the package that its folder is.
+
+    Raises:
+        ConfigError: there is no such file, or importing it fails.
+    """
+    file = Path(path).resolve()
+    if not file.is_file():
+        raise ConfigError(f"there is no file {path}")
+    try:
+        return importlib.import_module(f"{_package_of(file.parent)}.{file.stem}")
+    except Exception as error:  # noqa: BLE001: whatever runs at the import of a file of one's own
+        said = f"{path} cannot be imported: {type(error).__name__}: {error}"
+        raise ConfigError(said + _advice(error, file.parent)) from None
+
+
+def _package_of(folder: Path) -> str:
+    """Make a package of a folder, once; its name tells two folders with equal files apart."""
+    digest = hashlib.sha256(str(folder).encode()).hexdigest()
+    name = f"fairgat_own_{digest[:12]}"
+    if name not in sys.modules:
+        package = ModuleType(name)
+        package.__path__ = [str(folder)]
+        sys.modules[name] = package
+    return name
+
+
+def _advice(error: Exception, folder: Path) -> str:
+    """Say how a file beside it is imported."""
+    name = getattr(error, "name", None) or ""
+    if isinstance(error, ModuleNotFoundError) and (folder / f"{name}.py").exists():
+        return f"; write `from .{name} import ...`, as it is a file beside it"
+    return ""

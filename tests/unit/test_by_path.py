@@ -1,0 +1,156 @@
+"""A module of one's own, from one's own folder."""
+
+import pytest
+
+from fairgat import config, measures, methods, plan
+from fairgat.by_path import imported
+from fairgat.config import read_file
+from fairgat.data import datasets
+from fairgat.errors import ConfigError
+from fairgat.measures import registry
+
+METHOD = """
+from .losses import WEIGHT
+from fairgat.methods.gat import NodeClassification, Settings
+"""
+MEASURES = """
+from fairgat.measures import Measure
+
+MEASURES = {"node_classification": [Measure("always_one", "One", "One", lambda d: 1.0)]}
+"""
+
+
+@pytest.fixture
+def mine(tmp_path):
+    """A folder with a method and a helper beside it."""
+    (tmp_path / "mine.py").write_text(METHOD)
+    (tmp_path / "losses.py").write_text("WEIGHT = 2.0\n")
+    return tmp_path
+
+
+def test_files_with_equal_names_in_two_folders_stay_apart(mine, tmp_path):
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "mine.py").write_text("from .losses import WEIGHT")
+    (other / "losses.py").write_text("WEIGHT = 3.0")
+    assert imported(mine / "mine.py").WEIGHT == 2.0
+    assert imported(other / "mine.py").WEIGHT == 3.0
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("1 / 0", r"wrong\.py cannot be imported: ZeroDivisionError"),
+        ("import losses", r"write `from \.losses import \.\.\.`"),
+        ("import no_such_package", "No module named 'no_such_package'$"),
+    ],
+)
+def test_a_file_that_cannot_be_imported_is_named(mine, text, words):
+    (mine / "wrong.py").write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        imported(mine / "wrong.py")
+    with pytest.raises(ConfigError, match=r"there is no file .*lost\.py"):
+        imported(mine / "lost.py")
+
+
+def test_a_method_by_its_path_does_its_tasks(mine):
+    path = str(mine / "mine.py")
+    assert methods.implementation(path, "node_classification")
+    with pytest.raises(ConfigError, match=r"mine\.py has no class LinkPrediction"):
+        methods.implementation(path, "link_prediction")
+
+
+def test_what_a_file_imports_from_its_folder_is_digested(mine, tmp_path):
+    script = tmp_path / "job.py"
+    script.write_text("")
+
+    def digest():
+        plan.modules._sha256.cache_clear()
+        plan.modules._followed.cache_clear()
+        plan.modules._parsed.cache_clear()
+        return plan.digest(script, str(mine / "mine.py"))
+
+    first = digest()
+    (mine / "losses.py").write_text("WEIGHT = 2.5\n")
+    second = digest()
+    (mine / "unused.py").write_text("")
+    assert first != second == digest()
+
+
+def test_a_path_is_relative_to_the_file_that_says_it(tmp_path):
+    text = "methods: {mine: {module: ../mine.py}}\nfigures: [ablation, own.py]\n"
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a/overlay.yaml").write_text(text)
+    said = read_file(tmp_path / "a/overlay.yaml")
+    assert said["methods"]["mine"]["module"] == str(tmp_path / "mine.py")
+    assert said["figures"] == ["ablation", str(tmp_path / "a/own.py")]
+
+
+def test_a_path_of_an_overlay_is_not_taken_for_one_of_the_file_below(tmp_path):
+    merged = {"methods": {"mine": {"module": "mine.py"}}}
+    said = {"methods": {"mine": {"module": "mine.py"}}}
+    for folder in ("over", "below"):
+        config.locate(merged, said, tmp_path / folder)
+    assert merged["methods"]["mine"]["module"] == str(tmp_path / "over/mine.py")
+
+
+def test_a_source_by_its_path_needs_its_parts(tmp_path):
+    (tmp_path / "source.py").write_text("def files(name, options): return []")
+    entry = config.Dataset(
+        task="node_classification", source=str(tmp_path / "source.py")
+    )
+    with pytest.raises(ConfigError, match=r"source\.py lacks Options, load"):
+        datasets.source_of("mine", entry)
+
+
+@pytest.fixture
+def registry_restored():
+    before = dict(registry.MEASURES)
+    yield
+    registry.MEASURES.update(before)
+    registry.find.cache_clear()
+
+
+def test_measures_of_a_file_come_after_those_of_the_registry(
+    tmp_path, registry_restored
+):
+    path = tmp_path / "more.py"
+    path.write_text(MEASURES)
+    for _ in range(2):  # a process may be told twice
+        measures.adopt([str(path)])
+    names = measures.names("node_classification")
+    assert names[-1] == "always_one" and names.count("always_one") == 1
+    assert measures.find("always_one").label == "One"
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", "MEASURES must map a task"),
+        ("MEASURES = {'nodes': []}", "'nodes' is no task"),
+        ("MEASURES = {'node_classification': ['accuracy']}", "must map a task"),
+    ],
+)
+def test_a_file_without_measures_is_refused(tmp_path, registry_restored, text, words):
+    path = tmp_path / "more.py"
+    path.write_text(text)
+    with pytest.raises(ConfigError, match=words):
+        measures.adopt([str(path)])
+
+
+def test_a_table_and_a_figure_by_their_path(tmp_path):
+    for name in ("table", "figure"):
+        (tmp_path / f"{name}.py").write_text('"""Mine."""\nREADS = ("winners",)\n')
+    made = plan.Plan(
+        config.load(
+            {
+                "datasets": {"a": {"task": "node_classification"}},
+                "methods": {"gat": {"tasks": ["node_classification"]}},
+                "tables": {"best": {"module": str(tmp_path / "table.py")}},
+                "figures": [str(tmp_path / "figure.py")],
+            }
+        )
+    )
+    assert made.tables() == ["best"] and made.table("best").about == "Mine."
+    assert made.figures() == ["figure"]
+    assert made.figure("figure").module == str(tmp_path / "figure.py")
