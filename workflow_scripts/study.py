@@ -18,7 +18,7 @@ with logged(snakemake):
     settings, output = Shown.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     selections = [read_json(path) for path in snakemake.input.selections]
-    frame = study.compare(settings, shards, selections)
+    frame = study.compared(settings, shards, selections)
     frames.write(output.differences, frame[list(study.COLUMNS)])
     scores = [study.scores(settings, shards, frame)]
     for asked in snakemake.params.regrouped:
@@ -35,16 +35,11 @@ with logged(snakemake):
     if output.accounts:
         accounts = frames.read(*snakemake.input.account)
         frames.write(output.accounts[0], accounts[accounts["layer"] == "logit"])
-    table = study_table.table(settings, frame)
+    entry = settings.config.study
+    table = study_table.table(entry, frame)
     for path in map(Path, output.table):
         write_text(path, render(table, path.suffix[1:]))
-    for task in study.tasks(frame):
-        drawn = forest.figure(settings, frame, task)
-        style.save(
-            drawn,
-            {
-                path.suffix[1:]: path
-                for path in map(Path, output.figures)
-                if path.stem == task
-            },
-        )
+    for task in frame["task"].unique():
+        paths = [Path(path) for path in output.figures if Path(path).stem == task]
+        drawn = forest.figure(entry, frame, task)
+        style.save(drawn, {path.suffix[1:]: path for path in paths})

@@ -6,13 +6,15 @@ its frame then needs no configuration.
 """
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict
 from itertools import product
 from typing import Any
 
 import pandas as pd
 
 from fairgat import measures, paper
-from fairgat.config import Method
+from fairgat.config import TASKS, Method, study_rows
+from fairgat.config.study import Study
 from fairgat.report import inputs
 from fairgat.report.failures import of_selection
 from fairgat.report.inputs import Files, Selections, Settings
@@ -78,6 +80,68 @@ def of_table(
     shown = entry.measures or measures.names(settings.task, "shown")
     frame = in_measures(frame, {settings.task: shown})
     return with_published(frame, paper.of_table(settings.name))
+
+
+def of_study(
+    settings: Settings, selections: Selections, more_groups: Collection[str]
+) -> pd.DataFrame:
+    """List the methods of a study as they are, and their variants, compared with them.
+
+    Args:
+        selections: the content of selection.json by data set and method.
+        more_groups: the data sets with more than two groups.
+
+    Returns:
+        As `of_table` does, but for `reason` and `note`, with `of_title`, `changes`,
+        what a variant changes (empty for a method as it is), and `rules`, which choose
+        its epochs, in words. `failure` says why a row, or what it is compared with,
+        has no scores.
+    """
+    config = settings.config
+    listed = []
+    for row in study_rows.rows(config):
+        own = selections.get((row.run_on, row.method))
+        base = selections.get((row.dataset, row.of))
+        has_more_groups = row.run_on in more_groups
+        failure = _without_scores(own)
+        if row.changes:
+            failure = failure or _without_scores(base, "what it is compared with: ")
+        more = {
+            "dataset_title": config.datasets[row.dataset].title,
+            "cell": winner(own),
+            "of_cell": winner(base) if row.changes else "",
+            "groups_note": groups_note(config.methods[row.method], has_more_groups),
+            "failure": failure,
+            "of_title": config.methods[row.of].title,
+            "ratio": settings.ratios[row.task],
+        }
+        listed.append(asdict(row) | more)
+    metrics = {task: _study_metrics(config.study, task) for task in TASKS}
+    published = pd.concat([paper.means(task) for task in TASKS])
+    return with_published(in_measures(pd.DataFrame(listed), metrics), published)
+
+
+def _without_scores(selection: Mapping[str, Any] | None, what: str = "") -> str:
+    """Say why a method has no scores; empty where it has."""
+    if selection is None:
+        return f"{what}{NOT_RUN}"
+    if selection["winner"] is None:
+        return f"{what}{of_selection(selection)}"
+    return ""
+
+
+def _study_metrics(study: Study, task: str) -> Sequence[str]:
+    """The metrics that a study compares.
+
+    By default accuracy and AUC, as a cut-off may be tuned to the former, and the gaps.
+    """
+    if study.metrics:
+        return study.metrics
+    default = [*measures.names(task, "utility"), *measures.names(task, "chosen")]
+    if not study.other_rules:
+        return default
+    shown = measures.names(task, "shown")  # what is kept of other rules' epochs
+    return [name for name in default if name in shown]
 
 
 def of_every_cell(
