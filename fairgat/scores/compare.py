@@ -5,13 +5,12 @@ only place where such rows get their numbers: tables, studies, the audit and for
 plots are lists of rows. Fractions throughout.
 """
 
-from collections.abc import Iterable
-from statistics import fmean
+from collections.abc import Iterable, Sequence
+from statistics import fmean, pstdev, stdev
 
 import pandas as pd
 
 from fairgat.scores.paired import ROUNDING, differences, half_width, splits_needed
-from fairgat.scores.summary import deviation
 
 RUN = ["run_on", "method", "cell", "epochs"]
 """What names a run, whatever its split: `epochs` is the rule that chose the epoch."""
@@ -53,16 +52,15 @@ def compare(rows: pd.DataFrame, scores: pd.DataFrame, ddof: int = 1) -> pd.DataF
     rows = rows.reset_index(drop=True)
     known = scores.dropna(subset="value")
     own = _scores_of(rows, known)
-    base = _scores_of(_as_base(rows), known)
-    pairs = own.merge(base, on=["line", "split"], suffixes=("", "_base"))
-    pairs = pairs.rename(columns={"value_base": "base"})
+    base = _scores_of(_as_base(rows), known).rename(columns={"value": "base"})
+    pairs = own.merge(base, on=["line", "split"])
 
-    gaps = differences(pairs, ["line"]).rename(columns={"n_splits": "pairs"})
-    lines = rows.join(_averages(own, ddof)).join(gaps.set_index("line"))
+    means = averages(own, ["line"], ddof)
+    gaps = differences(pairs, ["line"]).set_index("line")
+    gaps["corrected"] = half_width(gaps, rows.loc[gaps.index, "ratio"])
+    lines = rows.join(means).join(gaps.rename(columns={"n_splits": "pairs"}))
     lines["n_splits"] = lines["n_splits"].fillna(0).astype(int)
-    lines["corrected"] = half_width(
-        lines.assign(n_splits=lines["pairs"]), lines["ratio"]
-    )
+
     lines = lines.merge(_ran(scores), how="left", on=RUN[:3])
     return lines.merge(_constant(known), how="left", on=RUN)
 
@@ -90,12 +88,25 @@ def _scores_of(rows: pd.DataFrame, known: pd.DataFrame) -> pd.DataFrame:
     return lines.merge(known, on=key)[["line", "split", "value"]]
 
 
-def _averages(own: pd.DataFrame, ddof: int) -> pd.DataFrame:
-    values = own.groupby("line")["value"]
-    averages = values.agg(
-        n_splits="size", mean=fmean, std=lambda each: deviation(each, ddof)
+def averages(scores: pd.DataFrame, keys: Sequence[str], ddof: int) -> pd.DataFrame:
+    """Average the scores that agree in `keys`, in order of appearance.
+
+    Returns:
+        `mean`, `std` and the number of scores, `n_splits`.
+    """
+    values = scores.groupby(list(keys), sort=False)["value"]
+    found = values.agg(
+        mean=fmean, std=lambda each: deviation(each, ddof), n_splits="size"
     )
-    return averages.astype({"mean": float, "std": float})
+    return found.astype({"mean": float, "std": float})
+
+
+def deviation(values: Iterable[float], ddof: int) -> float:
+    """Standard deviation with n - ddof in the denominator; NaN where that is not positive."""
+    values = list(values)
+    if len(values) <= ddof:
+        return float("nan")
+    return stdev(values) if ddof else pstdev(values)
 
 
 def _ran(scores: pd.DataFrame) -> pd.DataFrame:

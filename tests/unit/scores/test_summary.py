@@ -9,7 +9,7 @@ from small_results import LINK, NODE, metrics, scores
 
 from fairgat import frames
 from fairgat.errors import DataError
-from fairgat.scores import runs, selection, summary
+from fairgat.scores import compare, runs, selection, summary
 from fairgat.training.record import Record
 
 TEST = [0.90, 0.92, 0.1 + 0.2 + 0.67]  # the last has no short decimal form
@@ -95,8 +95,8 @@ def test_mean_and_deviation_of_the_winner_of_each_rule(found):
 
 
 def test_one_split_has_no_sample_deviation():
-    assert pd.isna(summary.deviation([0.5], ddof=1))
-    assert summary.deviation([0.5], ddof=0) == 0
+    assert pd.isna(compare.deviation([0.5], ddof=1))
+    assert compare.deviation([0.5], ddof=0) == 0
 
 
 def test_every_cell_is_averaged_on_both_parts(found):
