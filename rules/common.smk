@@ -30,6 +30,7 @@ import fairgat.errors
 import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
+import fairgat.texts
 
 
 def source(path):
@@ -65,7 +66,8 @@ except fairgat.errors.ConfigError as error:
     raise WorkflowError(str(error)) from None
 
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
-config["heading"] = CONFIG.heading
+config["heading"] = fairgat.texts.shown(CONFIG.heading)
+config["note"] = fairgat.texts.shown(CONFIG.note or "")
 config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.config.TASKS

@@ -19,7 +19,7 @@ with logged(snakemake):
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     selections = [read_json(path) for path in snakemake.input.selections]
     frame = study.compared(settings, shards, selections)
-    frames.write(output.differences, frame[list(study.COLUMNS)])
+    frames.write(output.differences, study.differences(frame))
     scores = [study.scores(settings, shards, frame)]
     for asked in snakemake.params.regrouped:
         winners = {

@@ -7,6 +7,7 @@ import sys
 
 from fairgat import __version__
 from fairgat.errors import FairGATError
+from fairgat.texts import visible
 
 COMMANDS = {
     "train": "train one cell on one split",
@@ -49,7 +50,8 @@ def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
     try:
         return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
     except FairGATError as error:
-        print(f"fairgat {parsed.command}: {error}", file=sys.stderr)
+        lines = [visible(line) for line in str(error).split("\n")]
+        print(f"fairgat {parsed.command}:", "\n".join(lines), file=sys.stderr)
         return getattr(parsed, "status_of_errors", 1)
     except ModuleNotFoundError as error:
         return _without_extra(error)

@@ -11,7 +11,7 @@ from typing import Any
 
 import pandas as pd
 
-from fairgat.report import rows
+from fairgat.report import escape, rows
 from fairgat.report.inputs import Settings
 from fairgat.scores.compare import RUN, by_run, compare, with_splits_needed
 
@@ -42,6 +42,7 @@ COLUMNS = (
     "failure",
 )
 """Of differences.csv."""
+TEXTS = ("dataset_title", "title", "failure")
 SCORES = ["dataset", "method", "cell", "part", "epochs", "metric", "split", "value"]
 """Of scores.csv."""
 
@@ -92,6 +93,12 @@ def compared_with(frame: pd.DataFrame) -> str:
     """Name what the differences are to: a method, where all variants have the same."""
     titles = list(bases(frame).values())
     return titles[0] if len(titles) == 1 else "each row's reference"
+
+
+def differences(frame: pd.DataFrame) -> pd.DataFrame:
+    """The columns of differences.csv; a spreadsheet sees no formula in its texts."""
+    texts = {name: frame[name].map(escape.csv) for name in TEXTS}
+    return frame[list(COLUMNS)].assign(**texts)
 
 
 def scores(settings: Settings, runs: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
