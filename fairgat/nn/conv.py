@@ -241,12 +241,13 @@ class GATConv(nn.Module):
         else:
             graph = csr_of(edge_index, len(x), sensitive, self.add_self_loops, shares)
         if keep is not None and (
-            keep.shape != (graph.num_edges,) or keep.dtype != torch.bool
+            keep.shape != (graph.num_edges,)
+            or keep.dtype != torch.bool
+            or keep.device != x.device
         ):
             expected = f"bool of shape ({graph.num_edges},), one for each edge"
-            raise ValueError(
-                f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}"
-            )
+            got = f"{keep.dtype} of {tuple(keep.shape)} on {keep.device}"
+            raise ValueError(f"keep must be {expected}, on {x.device}, got {got}")
         if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, graph)
         return graph
@@ -280,6 +281,7 @@ class GATConv(nn.Module):
             )
 
     def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
+        graph.check()  # it may have been written to since
         loops = (
             self.add_self_loops
             if graph.add_self_loops is None

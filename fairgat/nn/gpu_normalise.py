@@ -352,7 +352,8 @@ def _matrix_backward(ctx, grad, *_):
 
 
 @attention.operator(
-    "matrix_factor(Tensor weight, Tensor mean, Tensor cov, Tensor? otherwise, float eta)"
+    "matrix_factor(Tensor weight[H C K], Tensor mean[1|H K], Tensor cov[1|H K K],"
+    " Tensor? otherwise[H C], float eta)"
     " -> (Tensor factor, Tensor inverse, Tensor product)",
     lambda weight, *_: (
         weight.new_empty(weight.shape[:2]),
@@ -392,7 +393,8 @@ def matrix_factor(weight, mean, cov, otherwise, eta):
 
 
 @attention.operator(
-    "matrix_factor_backward(Tensor grad, Tensor weight, Tensor product, Tensor inverse, float eta)"
+    "matrix_factor_backward(Tensor grad[H C], Tensor weight[H C K],"
+    " Tensor product[H C K], Tensor inverse[H C], float eta)"
     " -> (Tensor, Tensor, Tensor)",
     lambda grad, weight, *_: (
         torch.empty_like(weight),

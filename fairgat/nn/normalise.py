@@ -151,7 +151,8 @@ def _factor_backward(ctx, grad, *_):
 
 
 @operator(
-    "column_factor(Tensor x, Tensor? otherwise, float eta) -> (Tensor factor, Tensor mean, Tensor inverse)",
+    "column_factor(Tensor x[N F], Tensor? otherwise[F], float eta)"
+    " -> (Tensor factor, Tensor mean, Tensor inverse)",
     lambda x, *_: tuple(x.new_empty(x.size(1), dtype=torch.float32) for _ in range(3)),
     _factor_backward,
     _factor_setup,
@@ -166,7 +167,8 @@ def _column_factor(x, otherwise, eta):
 
 
 @operator(
-    "column_factor_backward(Tensor grad, Tensor x, Tensor mean, Tensor inverse, float eta) -> (Tensor, Tensor)",
+    "column_factor_backward(Tensor grad[F], Tensor x[N F], Tensor mean[F],"
+    " Tensor inverse[F], float eta) -> (Tensor, Tensor)",
     lambda grad, x, *_: (torch.empty_like(x), torch.empty_like(grad)),
 )
 def _column_factor_gradient(grad, x, mean, inverse, eta):
@@ -176,7 +178,7 @@ def _column_factor_gradient(grad, x, mean, inverse, eta):
 
 
 @operator(
-    "scale_and_shift(Tensor x, Tensor scale, Tensor bias) -> Tensor",
+    "scale_and_shift(Tensor x[N F], Tensor scale[F], Tensor bias[F]) -> Tensor",
     lambda x, scale, bias: torch.empty_like(x),
     lambda ctx, grad: torch.ops.fairgat.scale_and_shift_backward(
         grad, *ctx.saved_tensors
@@ -188,7 +190,8 @@ def _scale_and_shift(x, scale, bias):
 
 
 @operator(
-    "scale_and_shift_backward(Tensor grad, Tensor x, Tensor scale) -> (Tensor, Tensor, Tensor)",
+    "scale_and_shift_backward(Tensor grad[N F], Tensor x[N F], Tensor scale[F])"
+    " -> (Tensor, Tensor, Tensor)",
     lambda grad, x, scale: (
         torch.empty_like(x),
         torch.empty_like(scale),

@@ -13,8 +13,8 @@ from fairgat.nn import (
     GATConv,
     attention,
     balanced_shares,
-    csr,
     normalise,
+    pointers,
 )
 from fairgat.nn.attention import reference_sum, segment_softmax, sum_of_neighbours
 
@@ -46,10 +46,10 @@ def operators():
         )
 
 
-@pytest.fixture(params=[7] if INTERPRETED else [7, csr.LONG], autouse=True)
+@pytest.fixture(params=[7] if INTERPRETED else [7, pointers.LONG], autouse=True)
 def longest(request, monkeypatch):
     """The edges of a row that is not cut into parts."""
-    monkeypatch.setattr(csr, "LONG", request.param)
+    monkeypatch.setattr(pointers, "LONG", request.param)
     monkeypatch.setattr(gpu, "LONG", request.param)
 
 
