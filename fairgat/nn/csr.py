@@ -75,6 +75,9 @@ class CSRGraph:
             "segptr": self.segptr,
             "source": self.source,
         }
+        for name in ("rowptr", "segptr", "source", "permutation"):
+            if not isinstance(getattr(self, name), Tensor):
+                raise ValueError(f"a graph's `{name}` must be a tensor")
         sizes = sizes_of(*arrays.values())
         segments = self.segments if sizes.S is None else sizes.S
         if sizes.sources > self.num_nodes or segments != self.segments:

@@ -101,6 +101,11 @@ class Door:
         self.values = []  # places of the other arrays
         self.shapes = []  # their names and dimensions
         self.dense = []  # places of those whose numbers must lie side by side
+        self.needed = {
+            name: place
+            for place, (kind, name, _) in enumerate(found)
+            if kind == "Tensor"
+        }
         for place, (kind, name, shape) in enumerate(found):
             if not kind.startswith("Tensor") or name in NAMES:
                 continue
@@ -117,6 +122,9 @@ class Door:
 
         @wraps(function)
         def call(*arguments):
+            for name, place in self.needed.items():
+                if arguments[place] is None:  # as which an undefined tensor comes
+                    raise ValueError(f"{self.name}: {name} is missing")
             sizes = Sizes()
             if has_graph:
                 arrays = [None if at is None else arguments[at] for at in self.arrays]

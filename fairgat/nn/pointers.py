@@ -119,8 +119,9 @@ def _sizes(*arrays: Tensor | None) -> Sizes:
         if array is not None:
             _check_form(name, array)
             given[name] = array
-    if not given:
-        return Sizes()
+    by_source = {"tptr", "tedge"}
+    if given.keys() - {"rowptr", "segptr", "source", "cuts"} and by_source - given.keys():
+        raise ValueError(f"the edges by source need tptr and tedge{MAKE}")
     devices = {array.device for array in given.values()}
     if len(devices) > 1:
         raise ValueError(f"a graph's arrays are on one device, got {devices}{MAKE}")
