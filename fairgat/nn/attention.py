@@ -21,7 +21,7 @@ from torch import Tensor
 
 from fairgat.nn import kernels
 from fairgat.nn.csr import CSRGraph
-from fairgat.nn.operators import DTYPES, fused, implement, operator
+from fairgat.nn.operators import fused, operator
 from fairgat.nn.parallel import launch
 
 

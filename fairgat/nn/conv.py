@@ -196,6 +196,10 @@ class GATConv(nn.Module):
         target = target if rows is None else target.index_select(1, rows)
         edge = [] if edge_attr is None else [self.edge_scores(edge_attr, graph)]
         alpha = self.attend(source, target, graph, keep, *edge)
+        expected = (self.heads, graph.num_edges)
+        if alpha.shape != expected:
+            got = tuple(alpha.shape)
+            raise ValueError(f"`attend` must give {expected} coefficients, got {got}")
         alpha = (
             torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         )

@@ -374,7 +374,7 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
             f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}"
         )
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
-        coordinates = edge_index.detach().to_sparse_coo()
+        coordinates = _verified(edge_index.detach()).to_sparse_coo()
         if coordinates.shape != (num_nodes, num_nodes):
             expected, got = (num_nodes, num_nodes), tuple(coordinates.shape)
             raise ValueError(
@@ -394,6 +394,30 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
         got = f"{edge_index.dtype} of {tuple(edge_index.shape)}"
         raise ValueError(f"edge_index must be integers of shape (2, E), got {got}")
     return edge_index
+
+
+def _verified(matrix: Tensor) -> Tensor:
+    """A sparse matrix whose pointers PyTorch has looked at, as it does only if asked.
+
+    Raises:
+        ValueError: they are wrong.
+    """
+    if matrix.layout == torch.sparse_csr:
+        make, parts = (
+            torch.sparse_csr_tensor,
+            (matrix.crow_indices(), matrix.col_indices()),
+        )
+    elif matrix.layout == torch.sparse_csc:
+        make, parts = (
+            torch.sparse_csc_tensor,
+            (matrix.ccol_indices(), matrix.row_indices()),
+        )
+    else:
+        return matrix  # whose indices are looked at as edges
+    try:
+        return make(*parts, matrix.values(), matrix.shape, check_invariants=True)
+    except RuntimeError as error:
+        raise ValueError(f"the sparse adjacency is damaged: {error}") from error
 
 
 # --------------------------------------------------------------------- the graph of an edge_index, built once

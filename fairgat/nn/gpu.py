@@ -12,13 +12,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from fairgat.nn import attention
+from fairgat.nn import operators
 from fairgat.nn.pointers import LONG
 
 TILE = 1024  # numbers that a program of the sums reads at a time
 _LENGTHS = ["N", "M", "E", "P"]  # for which no variant of a kernel is compiled
 
-attention.DTYPES["cuda"] = (torch.float32, torch.bfloat16, torch.float16)
+operators.DTYPES["cuda"] = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @triton.jit
@@ -577,4 +577,4 @@ IMPLEMENTATIONS = {
     "sum_of_neighbours_backward": aggregate_gradient,
     "dot_products": dot_products,
 }
-attention.implement(IMPLEMENTATIONS, "CUDA")
+operators.implement(IMPLEMENTATIONS, "CUDA")

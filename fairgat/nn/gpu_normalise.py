@@ -7,7 +7,7 @@ import torch
 import triton
 import triton.language as tl
 
-from fairgat.nn import attention
+from fairgat.nn import operators
 from fairgat.nn.gpu import _number
 from fairgat.nn.normalise import ROUNDING
 
@@ -351,7 +351,7 @@ def _matrix_backward(ctx, grad, *_):
     )
 
 
-@attention.operator(
+@operators.operator(
     "matrix_factor(Tensor weight[H C K], Tensor mean[1|H K], Tensor cov[1|H K K],"
     " Tensor? otherwise[H C], float eta)"
     " -> (Tensor factor, Tensor inverse, Tensor product)",
@@ -392,7 +392,7 @@ def matrix_factor(weight, mean, cov, otherwise, eta):
     return factor, inverse, product
 
 
-@attention.operator(
+@operators.operator(
     "matrix_factor_backward(Tensor grad[H C], Tensor weight[H C K],"
     " Tensor product[H C K], Tensor inverse[H C], float eta)"
     " -> (Tensor, Tensor, Tensor)",
@@ -434,4 +434,4 @@ IMPLEMENTATIONS = {
     "scale_and_shift": lambda x, scale, bias: torch.addcmul(bias, x, scale),
     "scale_and_shift_backward": scale_and_shift_gradient,
 }
-attention.implement(IMPLEMENTATIONS, "CUDA")
+operators.implement(IMPLEMENTATIONS, "CUDA")

@@ -15,8 +15,8 @@ from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat.nn import kernels
-from fairgat.nn.attention import fused, operator
 from fairgat.nn.cache import kept
+from fairgat.nn.operators import fused, operator
 from fairgat.nn.parallel import launch
 
 ROUNDING = 100  # a column that deviates from its mean by fewer rounding errors than that does not vary

@@ -120,7 +120,10 @@ def _sizes(*arrays: Tensor | None) -> Sizes:
             _check_form(name, array)
             given[name] = array
     by_source = {"tptr", "tedge"}
-    if given.keys() - {"rowptr", "segptr", "source", "cuts"} and by_source - given.keys():
+    if (
+        given.keys() - {"rowptr", "segptr", "source", "cuts"}
+        and by_source - given.keys()
+    ):
         raise ValueError(f"the edges by source need tptr and tedge{MAKE}")
     devices = {array.device for array in given.values()}
     if len(devices) > 1:

@@ -11,9 +11,9 @@ from fairgat.nn import (
     CSRGraph,
     FairGATConv,
     GATConv,
-    attention,
     balanced_shares,
     normalise,
+    operators,
     pointers,
 )
 from fairgat.nn.attention import reference_sum, segment_softmax, sum_of_neighbours
@@ -32,14 +32,14 @@ HALVES = [torch.bfloat16, torch.float16]
 
 
 @pytest.fixture(autouse=True, scope="module")
-def operators():
+def own_operators():
     """In the interpreter the kernels take the place of the CPU's, as they take tensors on the CPU."""
     if INTERPRETED:
-        attention.DTYPES["cpu"] = attention.DTYPES["cuda"]
+        operators.DTYPES["cpu"] = operators.DTYPES["cuda"]
         own = {"matrix_factor": gpu_normalise.matrix_factor}
         own |= {"matrix_factor_backward": gpu_normalise.matrix_factor_gradient}
-        attention.implement(own, "CPU")
-        attention.implement(
+        operators.implement(own, "CPU")
+        operators.implement(
             gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS,
             "CPU",
             allow_override=True,
