@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import secrets
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
@@ -25,6 +26,14 @@ _REFUSED |= {
     errno.ENOTDIR,
     errno.EEXIST,
 }  # a folder where a file should be, or the reverse
+
+_KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
 
 
 @contextlib.contextmanager
@@ -102,15 +111,35 @@ def read_text(path: str | Path) -> str:
         DataError: the file is missing, cannot be read or is damaged.
     """
     try:
+        if what := irregular(path):
+            raise DataError(f"{path} cannot be read: it is {what}")
         return Path(path).read_bytes().decode("utf-8")
     except FileNotFoundError:
         raise DataError(f"{path} does not exist") from None
-    except OSError as error:  # a folder, a file taken for a folder, no permission
+    except OSError as error:  # a file taken for a folder, no permission
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise damaged(
             path, f"is not UTF-8 text ({error.reason} at byte {error.start})"
         ) from None
+
+
+def irregular(path: str | Path) -> str | None:
+    """Say what a path is that is no regular file, which may never end or never begin.
+
+    None for a regular file, a link to one, and what cannot be looked at: who opens it
+    is told why.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # the latter for NUL
+        return None
+    if stat.S_ISREG(mode):
+        return None
+    for is_kind, kind in _KINDS.items():
+        if is_kind(mode):
+            return kind
+    return "no regular file"
 
 
 def damaged(path: str | Path, what: str) -> DataError:

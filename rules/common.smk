@@ -66,6 +66,7 @@ except fairgat.errors.ConfigError as error:
 
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
 config["heading"] = CONFIG.heading
+config["note"] = CONFIG.note
 config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.config.TASKS

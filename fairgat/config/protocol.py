@@ -5,6 +5,7 @@ import os
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,6 +18,7 @@ from pydantic import (
 )
 
 from fairgat import cells
+from fairgat.files import irregular
 
 Task = Literal["node_classification", "link_prediction"]
 Divides = Literal["nodes", "edges"]
@@ -73,7 +75,19 @@ def normal_path(path: Any) -> Any:
     return os.path.normpath(expanded) if path else path
 
 
+def regular(path: str) -> str:
+    """Refuse a path where something is that is no file, which may never end.
+
+    Raises:
+        ValueError: saying what it is.
+    """
+    if what := irregular(path):
+        raise ValueError(f"{path} is {what}, and a file is needed")
+    return path
+
+
 PathText = Annotated[str, BeforeValidator(normal_path)]
+FileText = Annotated[PathText, AfterValidator(regular)]
 
 
 class Model(BaseModel):
@@ -313,7 +327,7 @@ class Audit(Model):
 
     margins: Margins = Margins()
     """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
-    more_splits: PathText | None = None
+    more_splits: FileText | None = None
     """The differences.csv of a study of test scores with more splits at the paper's cells, such as that of
     configs/power.yaml: claims are judged by its scores, too."""
 

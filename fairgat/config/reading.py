@@ -16,6 +16,11 @@ from pydantic import BaseModel, ValidationError
 from fairgat.config.models import Config
 from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
+from fairgat.files import irregular
+
+LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
+MOST_NODES = 100_000
+DEEPEST = 50
 
 
 def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Config:
@@ -66,14 +71,14 @@ def read_file(path: str | Path) -> dict[str, Any]:
     """Read a config file.
 
     Raises:
-        ConfigError: it is missing, cannot be read, is not YAML, has no keys, has one twice, or holds a number that YAML
-            reads as another.
+        ConfigError: it is missing, no regular file, too large or too deep, is not YAML,
+            has no keys, has one twice, or holds a number that YAML reads as another.
     """
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        content = yaml.load(_text(Path(path)), _Loader)
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
-    except OSError as error:  # a folder, no permission
+    except OSError as error:  # no permission
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; give a file like config.yaml"
         ) from None
@@ -88,6 +93,15 @@ def read_file(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
     return content
+
+
+def _text(path: Path) -> str:
+    """Read a config file's text; one that never ends, or is no configuration, is refused."""
+    if what := irregular(path):
+        raise ConfigError(f"it is {what}; give a file like config.yaml")
+    if path.stat().st_size > LARGEST:
+        raise ConfigError(f"it has more than {LARGEST} bytes")
+    return path.read_text(encoding="utf-8")
 
 
 def read_value(text: str, where: str) -> Any:
@@ -152,7 +166,26 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what YAML reads otherwise than it stands there."""
+    """Refuses what YAML reads otherwise than it stands there, and what has no end."""
+
+    depth = 0
+
+    def get_single_node(self) -> yaml.Node | None:
+        """Refuse aliases that expand to more than `MOST_NODES`, or hold themselves."""
+        root = super().get_single_node()
+        if root is not None:
+            _expanded(root, {})
+        return root
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Refuse what is nested more deeply than a reader of YAML can follow."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            line = self.peek_event().start_mark.line + 1
+            raise ConfigError(f"line {line}: nested more than {DEEPEST} deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         """Refuse a key that is there twice: YAML takes the last."""
@@ -184,6 +217,40 @@ class _Loader(yaml.SafeLoader):
                     f"{where}; write '{node.value}', or the number that is meant"
                 )
         return node
+
+
+def _expanded(
+    node: yaml.Node, known: dict[int, tuple[int, int] | None]
+) -> tuple[int, int]:
+    """Count a node and all below it, each as often as aliases name it, and the levels.
+
+    Raises:
+        ConfigError: there are too many of either, or a node is below itself.
+    """
+    if isinstance(node, yaml.ScalarNode):
+        return 1, 1
+    where = f"line {node.start_mark.line + 1}"
+    if id(node) in known:
+        size = known[id(node)]
+        if size is None:
+            raise ConfigError(f"{where}: an alias names what it is a part of")
+        return size
+    known[id(node)] = None
+    count, below = 1, 0
+    for part in node.value:
+        pair = part if isinstance(part, tuple) else (part,)
+        for each in pair:
+            more, levels = _expanded(each, known)
+            count += more
+            below = max(below, levels)
+    if count > MOST_NODES:
+        raise ConfigError(
+            f"{where}: it has, with its aliases, more than {MOST_NODES} values"
+        )
+    if below >= DEEPEST:
+        raise ConfigError(f"{where}: aliases nest it more than {DEEPEST} deep")
+    known[id(node)] = count, below + 1
+    return count, below + 1
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from fairgat.config import Model, PathText
+from fairgat.config import Model, PathText, regular
 from fairgat.data.source import Scaling
 
 REST = "*"
@@ -93,6 +93,8 @@ class OwnFile(Declared):
             raise ValueError(
                 "give the path of a `file`, or the `url` and the `sha256` of one"
             )
+        if self.file and not self.url:
+            regular(self.file)
         return self
 
     @property

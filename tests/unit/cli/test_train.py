@@ -33,7 +33,7 @@ def train(*arguments, dataset="demo-social", method="gat"):
         (["--eta", "yes"], "--eta: YAML reads yes as true"),
         (["--eta", "010"], "--eta: YAML reads 010 as 8"),
         (["--eta", "1", "--eta", "2"], "--eta is given twice"),
-        (["--config", "."], ". cannot be read: Is a directory"),
+        (["--config", "."], ".: it is a folder"),
         (["--eta", "1", "--out", "config.yaml"], "cannot be written: Not a directory"),
     ],
 )
@@ -124,7 +124,7 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     assert "predictions.npz lacks the reported epoch 999" in said(copy)
     (copy / "run.json").unlink()
     (copy / "run.json").mkdir()
-    assert "run.json cannot be read: Is a directory" in said(copy)
+    assert "run.json cannot be read: it is a folder" in said(copy)
     (split,) = data.glob("splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
     shutil.copytree(path.parent, project / "another")
