@@ -8,15 +8,22 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 from pathlib import Path
+from typing import Any
 
 from fairgat.data.source import File, identities
 from fairgat.errors import DataError
-from fairgat.files import sha256_of, write_json, write_text, writing
+from fairgat.files import irregular, sha256_of, write_json, write_text, writing
 
 MANIFEST = "manifest.json"
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
 TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
+LARGEST = 4 << 30  # bytes of a file; Pokec's largest has a third of them
+LEAST = 1000  # bytes that come in a second, on the average of a WINDOW
+WINDOW = 60.0  # seconds
 _UNFINISHED = ".unfinished."
 _OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."
 _BY_HAND = (
@@ -149,6 +156,8 @@ def _obtain(file: File, folder: Path, mirror: Path | None) -> str:
 
 
 def _copy(origin: Path, part: Path) -> None:
+    if what := irregular(origin):
+        raise Unavailable(f"it is {what}, and a file is needed")
     try:
         origin.open(
             "rb"
@@ -167,6 +176,7 @@ def _download(url: str, part: Path) -> None:
     downloader = pooch.HTTPDownloader(
         sys.stderr.isatty(), timeout=TIMEOUT, headers=headers
     )
+    counted = _Counted(downloader)
     cache = pooch.create(
         part.parent,
         "",
@@ -175,10 +185,67 @@ def _download(url: str, part: Path) -> None:
         retry_if_failed=RETRIES,
     )
     try:
-        cache.fetch(part.name, downloader=downloader)
+        _within(lambda: cache.fetch(part.name, downloader=counted), counted)
     except requests.exceptions.HTTPError as error:
         raise Unavailable(f"the server answered {error}") from None
     except requests.exceptions.RequestException as error:
         raise Unavailable(
             f"no connection, or it broke off: {type(error).__name__}"
         ) from None
+
+
+class _Counted:
+    """Pooch's downloader, the bytes that came in all its tries, and a limit of a file."""
+
+    def __init__(self, download: Callable[..., object]) -> None:
+        self.download, self.size = download, 0
+
+    def __call__(self, url: str, path: str, cache: object, **more: Any) -> None:
+        with open(path, "wb") as self.file:
+            self.download(url, self, cache, **more)
+
+    def write(self, chunk: bytes) -> None:
+        """Write what came.
+
+        Raises:
+            Unavailable: it is too much.
+        """
+        self.size += len(chunk)
+        if self.file.tell() + len(chunk) > LARGEST:
+            raise Unavailable(f"it gave more than {LARGEST} bytes")
+        self.file.write(chunk)
+
+    def flush(self) -> None:
+        """Leave it to the end, as closing does."""
+
+
+def _within(fetch: Callable[[], object], counted: _Counted) -> None:
+    """Fetch in a thread of its own, and leave it there when what comes is too little.
+
+    A timeout of the connection does not end what gives a byte before each.
+
+    Raises:
+        Unavailable: it is too slow.
+        Exception: what `fetch` raised.
+    """
+    result = Future[None]()
+
+    def run() -> None:
+        try:
+            fetch()
+        except BaseException as error:
+            result.set_exception(error)
+        else:
+            result.set_result(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        before = counted.size
+        wait([result], timeout=WINDOW)
+        if result.done():
+            return result.result()
+        rate = (counted.size - before) / WINDOW
+        if rate < LEAST:
+            raise Unavailable(
+                f"it gave {rate:.0f} bytes in a second, and {LEAST} are the least"
+            )

@@ -335,7 +335,7 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
 def test_what_never_ends_is_no_configuration(tmp_path, path):
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "pipe")
-    with pytest.raises(ConfigError, match="it is a (device|pipe)"):
+    with pytest.raises(ConfigError, match=r"it is a (device|pipe)"):
         config.read_file(tmp_path / path)
     given = shipped() | {"audit": {"more_splits": str(tmp_path / path)}}
     with pytest.raises(ConfigError, match=r"audit\.more_splits: .* is a (device|pipe)"):

@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import threading
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +19,14 @@ from fairgat.data.source import File
 from fairgat.errors import ConfigError, DataError
 
 CONTENT = bytes(range(256)) * 4000  # about a megabyte: several chunks
+PAUSE = time.sleep  # `quick` takes it from Pooch
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """/good, /gone (404), /busy2 (503 twice, then good), /cut (always), /cut1 (once), /other (bytes)."""
+    """/good, /gone (404), /busy2 (503 twice, then good), /cut (always), /cut1 (once),
+    /other (bytes), /endless, /drop (a byte at a time), /head (of the header).
+    """
 
     asked = Counter()
 
@@ -31,12 +36,29 @@ class Handler(BaseHTTPRequestHandler):
         if name == "gone" or (name == "busy2" and self.asked[name] <= 2):
             self.send_error(404 if name == "gone" else 503)
             return
+        if name in ("endless", "drop", "head"):
+            self.without_end(name)
+            return
         content = b"0" * 1000 if name == "other" else CONTENT
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         cut = name == "cut" or (name == "cut1" and self.asked[name] == 1)
         self.wfile.write(content[: len(content) // 2] if cut else content)
+
+    def without_end(self, name):
+        """Answer until nobody listens any more, or the test is over."""
+        self.send_response(200)
+        if name != "head":
+            self.end_headers()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            try:
+                self.wfile.write(CONTENT if name == "endless" else b"0")
+                self.wfile.flush()
+            except OSError:
+                break
+            PAUSE(0.0 if name == "endless" else 0.05)
 
     def log_message(self, *_):
         pass
@@ -131,6 +153,37 @@ def test_what_is_not_the_file_is_named_and_leaves_nothing(
     with pytest.raises(DataError, match=reason):
         download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)
     assert names(tmp_path) == [] and Handler.asked[path] == tries
+
+
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("endless", "it gave more than 3000000 bytes"),
+        ("drop", r"it gave \d+ bytes in a second, and 1000 are the least"),
+        ("head", "it gave 0 bytes in a second, and 1000 are the least"),
+    ],
+)
+def test_what_does_not_end_is_given_up(address, tmp_path, monkeypatch, path, reason):
+    monkeypatch.setattr(download, "LARGEST", 3_000_000)
+    monkeypatch.setattr(download, "WINDOW", 0.5)
+    with pytest.raises(DataError, match=reason):
+        download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)
+    assert names(tmp_path) == [] and Handler.asked[path] == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, kind):
+    origin = Path("/dev/zero") if kind == "device" else tmp_path / "mine.csv"
+    if kind == "pipe":
+        os.mkfifo(origin)
+    elif kind == "folder":
+        origin.mkdir()
+    with pytest.raises(DataError, match=f"{origin}: it is a {kind}, and a file is"):
+        download.acquire("web", [File("web/mine.csv", local=origin)], tmp_path / "raw")
+    (tmp_path / "mirror/web").mkdir(parents=True)
+    (tmp_path / "mirror/web/file.bin").symlink_to(origin)
+    with pytest.raises(DataError, match=f"it is a {kind}, and a file is needed"):
+        download.acquire("web", [pinned()], tmp_path / "raw", tmp_path / "mirror")
 
 
 def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_path):
