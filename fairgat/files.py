@@ -8,7 +8,7 @@ import os
 import secrets
 import stat
 from collections.abc import Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import IO, Any
 
 from fairgat.errors import DataError
@@ -140,6 +140,14 @@ def irregular(path: str | Path) -> str | None:
         if is_kind(mode):
             return kind
     return "no regular file"
+
+
+def stays_inside(name: str) -> bool:
+    """Say whether a path that a file or a configuration gives stays in its folder."""
+    path = PurePath(name)
+    if not path.parts or path.is_absolute():
+        return False
+    return ".." not in path.parts and "\0" not in name
 
 
 def damaged(path: str | Path, what: str) -> DataError:

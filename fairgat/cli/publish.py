@@ -24,11 +24,17 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
+    from fairgat.errors import DataError
     from fairgat.files import write_text
     from fairgat.publish import pages, reference
 
     published = arguments.results_dir / "reference"
     if arguments.pages_only:
+        if not (published / "provenance.json").exists():
+            raise DataError(
+                f"{published} is not a published run, which has provenance.json: give "
+                "the folder that it is in by --results-dir"
+            )
         write_text(
             published / "README.md", pages.rendered("reference", published, ".") + "\n"
         )

@@ -38,7 +38,7 @@ class Options(Roles):
 
     @model_validator(mode="after")
     def _two_names(self) -> "Options":
-        names = [file.basename for file in files("", self)]
+        names = [file.basename for file in files("own", self)]
         if len(set(names)) < len(names):  # they come to lie in one folder
             raise ValueError(
                 f"both files are called {names[0]}: give one of them another `file`"

@@ -241,6 +241,12 @@ def test_a_host_that_cannot_be_reached_is_said(tmp_path):
         pinned(sha256=None)
 
 
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/etc/x", "..", "."])
+def test_a_file_lies_within_its_folder(name):
+    with pytest.raises(ConfigError, match="is no path within a data mirror"):
+        pinned(name=name)
+
+
 def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(
     address, tmp_path, capsys
 ):
