@@ -140,7 +140,6 @@ api: env ## Write docs/api.md from the docstrings of fairgat.nn
 lock: env ## Write requirements.lock and envs/ from what .venv holds
 	$(BIN)/python -m tools.requirements
 
-clean: ## Start over: remove .venv, downloaded data and all results but the published ones, results/reference
-	rm -rf $(VENV) .bench-peers .crate-validator .gpu-test .snakemake by-hand
-	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} + 2>/dev/null || true
+clean: ## Start over: remove .venv, downloaded data and all results of runs but the published ones, results/reference
+	@$(PYTHON) tools/clean.py
 	@test -e results/reference || echo "results/reference is missing, which Git keeps: git checkout results/reference"

@@ -40,7 +40,8 @@ def make_env(tmp_path):
             capture_output=True,
             text=True,
         )
-        return done, (tmp_path / "calls").read_text().splitlines()
+        called = tmp_path / "calls"
+        return done, called.read_text().splitlines() if called.exists() else []
 
     return run
 
@@ -71,3 +72,75 @@ def test_an_old_python_is_refused_before_anything_is_made(make_env, tmp_path):
     done, _ = make_env(old=1)
     assert done.returncode == 1 and "3.11 or newer is needed" in done.stderr
     assert not (tmp_path / ".venv").exists()
+
+
+def test_what_was_installed_stays_when_the_environment_is_updated(make_env, tmp_path):
+    make_env()
+    mine = tmp_path / ".venv/lib/mine.py"
+    mine.parent.mkdir()
+    mine.write_text("mine")
+    done, calls = make_env()
+    assert done.returncode == 0, done.stderr
+    assert mine.read_text() == "mine" and sum("-m venv" in call for call in calls) == 1
+    assert sum("torch==" in call for call in calls) == 2  # the new lock's versions
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling link", "another's", "file"])
+def test_what_this_command_did_not_make_is_left_alone(make_env, tmp_path, kind):
+    shared, venv = tmp_path / "shared", tmp_path / ".venv"
+    (shared / "bin").mkdir(parents=True)
+    (shared / "mine.txt").write_text("mine")
+    if kind == "link":
+        (shared / ".complete").touch()  # made by `make env`, for another checkout
+        venv.symlink_to(shared)
+    elif kind == "dangling link":
+        venv.symlink_to(tmp_path / "not-mounted")
+    elif kind == "another's":
+        shared.rename(venv)
+    else:
+        venv.write_text("mine")
+    before = contents(tmp_path)
+    done, calls = make_env()
+    assert done.returncode == 1 and "is left as it is" in done.stderr
+    assert contents(tmp_path).items() >= before.items()
+    assert not [call for call in calls if "install" in call or "venv" in call]
+
+
+def contents(folder):
+    """Every path, and what is there."""
+    return {
+        path: path.readlink()
+        if path.is_symlink()
+        else path.is_file() and path.read_text()
+        for path in folder.rglob("*")
+    }
+
+
+@pytest.mark.parametrize("marks", [[".complete"], [".made-by-make-env"]])
+def test_a_broken_environment_is_moved_aside(make_env, tmp_path, marks):
+    for number, name in enumerate(["", "-2"], start=1):
+        venv = tmp_path / ".venv"
+        shutil.rmtree(venv, ignore_errors=True)
+        (venv / "bin").mkdir(parents=True)
+        (venv / "bin/python").symlink_to("/usr/lib/python-that-was-removed")
+        (venv / "mine.txt").write_text(f"mine {number}")
+        for mark in marks:
+            (venv / mark).touch()
+        done, _ = make_env()
+        assert done.returncode == 0, done.stderr
+        old = tmp_path / f".venv.old{name}"
+        assert (old / "mine.txt").read_text() == f"mine {number}"
+        assert (venv / ".complete").exists() and not (venv / "mine.txt").exists()
+
+
+@pytest.mark.parametrize("when", ["empty", "begun", "half"])
+def test_an_environment_that_was_not_finished_is_gone_on_with(make_env, tmp_path, when):
+    venv = tmp_path / ".venv"
+    venv.mkdir()
+    if when != "empty":
+        (venv / ".made-by-make-env").touch()
+    if when == "half":
+        (venv / "bin").mkdir()
+    done, _ = make_env()
+    assert done.returncode == 0, done.stderr
+    assert (venv / ".complete").exists()
