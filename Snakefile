@@ -46,6 +46,8 @@ rule all:
 
 onstart:
     check_methods()
+    fairgat.files.remove_unfinished(CONFIG.results_dir)
+    fairgat.processes.kill_jobs_at_second_interrupt()
 
 
 onsuccess:

@@ -5,8 +5,11 @@ import errno
 import hashlib
 import json
 import os
+import re
 import secrets
+import shutil
 import stat
+import time
 from collections.abc import Iterator
 from pathlib import Path, PurePath
 from typing import IO, Any
@@ -27,6 +30,10 @@ _REFUSED |= {
     errno.EEXIST,
 }  # a folder where a file should be, or the reverse
 
+UNFINISHED = ".unfinished."
+"""How the name of a folder begins in which files are fetched."""
+_OLD = 3600  # seconds; a download has a least rate, and all else is written in one go
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # as `replacing` names them
 _KINDS = {
     stat.S_ISDIR: "a folder",
     stat.S_ISFIFO: "a pipe",
@@ -73,6 +80,34 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
         except BaseException:
             temporary.unlink(missing_ok=True)
             raise
+
+
+def remove_unfinished(folder: str | Path) -> None:
+    """Remove what writers left that were killed: what has not changed for an hour.
+
+    Hidden folders, such as .git, are not looked into.
+    """
+    for place, folders, names in os.walk(folder):
+        unfinished = [name for name in folders if name.startswith(UNFINISHED)]
+        for name in unfinished:
+            if _is_old(Path(place, name)):
+                shutil.rmtree(Path(place, name), ignore_errors=True)
+        for name in filter(_TEMPORARY.fullmatch, names):
+            if _is_old(Path(place, name)):
+                with contextlib.suppress(OSError):
+                    Path(place, name).unlink()
+        folders[:] = [name for name in folders if not name.startswith(".")]
+
+
+def _is_old(path: Path) -> bool:
+    """Say whether nothing of a file or a folder has changed for an hour; not of a link."""
+    if path.is_symlink():
+        return False
+    try:
+        changed = [each.stat().st_mtime for each in (path, *path.glob("*"))]
+    except OSError:  # gone meanwhile
+        return False
+    return max(changed) < time.time() - _OLD
 
 
 def write_text(path: str | Path, text: str) -> None:

@@ -7,6 +7,7 @@ import traceback
 from collections.abc import Iterator
 from typing import IO, Any
 
+from fairgat import processes
 from fairgat.errors import FairGATError
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -16,6 +17,7 @@ _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 def logged(snakemake: Any) -> Iterator[None]:
     """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
     path = snakemake.log[0]
+    processes.end_with_snakemake()
     try:
         with (
             _opened(path) as log,

@@ -30,6 +30,7 @@ import fairgat.errors
 import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
+import fairgat.processes
 
 
 def source(path):
@@ -72,6 +73,7 @@ config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes())
 TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
+fairgat.processes.begin()
 # A job that computes on a GPU has it to itself where Snakemake is told how many there are: the profiles say one.
 GPU = int(
     CONFIG.training.device == "cuda"

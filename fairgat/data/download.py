@@ -16,7 +16,14 @@ from typing import Any
 
 from fairgat.data.source import File, identities
 from fairgat.errors import DataError
-from fairgat.files import irregular, sha256_of, write_json, write_text, writing
+from fairgat.files import (
+    UNFINISHED,
+    irregular,
+    sha256_of,
+    write_json,
+    write_text,
+    writing,
+)
 
 MANIFEST = "manifest.json"
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
@@ -24,7 +31,6 @@ TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
 LARGEST = 4 << 30  # bytes of a file; Pokec's largest has a third of them
 LEAST = 1000  # bytes that come in a second, on the average of a WINDOW
 WINDOW = 60.0  # seconds
-_UNFINISHED = ".unfinished."
 _OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."
 _BY_HAND = (
     "To supply published files by hand: `fairgat data where` lists each with its address and checksum; put them into "
@@ -89,7 +95,7 @@ def hand_on(folder: Path, target: Path, manifest: Path) -> None:
         DataError: the disk refused.
     """
     with writing(target):
-        unfinished = shutil.ignore_patterns(f"{_UNFINISHED}*")
+        unfinished = shutil.ignore_patterns(f"{UNFINISHED}*")
         shutil.copytree(
             folder, target, copy_function=_link, ignore=unfinished, dirs_exist_ok=True
         )
@@ -114,7 +120,7 @@ def place(file: File, origin: Path | str, folder: Path) -> str:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as unfinished:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
             part = Path(unfinished, file.basename)
             if isinstance(origin, str):
                 _download(origin, part)
