@@ -189,6 +189,7 @@ def test_a_second_ctrl_c(small):
     run = small.start(start_new_session=True)
     signal.signal(signal.SIGINT, handler)
     job = until(lambda: training(run))[0]
+    time.sleep(3)  # so that the job is in its script
     job.suspend()
     os.killpg(run.pid, signal.SIGINT)
     time.sleep(5)
