@@ -6,7 +6,7 @@ import re
 import shlex
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -21,6 +21,7 @@ from fairgat.files import irregular
 LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
 MOST_NODES = 100_000
 DEEPEST = 50
+_SCRIPT = re.compile("<(/?script|!--)", re.IGNORECASE)
 
 
 def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Config:
@@ -30,12 +31,34 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
         ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
     """
     try:
-        return Config.model_validate(mapping)
+        loaded = Config.model_validate(mapping)
     except ValidationError as error:
         lines = explain(error, "", Config)
         raise ConfigError(
             f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)
         ) from None
+
+    if lines := list(_scripts(mapping)):
+        raise ConfigError(f"{origin} is not valid:\n" + "\n".join(lines))
+    return loaded
+
+
+def _scripts(content: Any, path: str = "") -> Iterator[str]:
+    """Name the keys and texts that would run in report.html.
+
+    Snakemake writes the params of its rules, which hold all of the configuration, into a
+    script there as they are; what ends that script, or begins another one, is no text.
+    """
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            where = f"{path}.{key}" if path else str(key)
+            yield from _scripts(str(key), where)
+            yield from _scripts(value, where)
+    elif isinstance(content, list | tuple):
+        for value in content:
+            yield from _scripts(value, path)
+    elif isinstance(content, str) and (found := _SCRIPT.search(content)):
+        yield f"  {path}: {found[0]!r} would run as a script in report.html; leave it out"
 
 
 def explain(

@@ -433,6 +433,29 @@ def test_a_text_that_is_shown_is_one_line_without_control_characters(key, charac
         config.load(content)
 
 
+@pytest.mark.parametrize("text", ["</script>", "a</ScRipt ", "<!--", "<script"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda text: {"title": text},
+        lambda text: gat(title=text),
+        lambda text: gat(settings={"a": [text]}),
+        lambda text: {"datasets": {"cora": {"options": {"groups": {text: ["a"]}}}}},
+        lambda text: {"data_mirror": f"a/{text}"},
+    ],
+)
+def test_nothing_that_runs_in_snakemakes_report_is_a_text(place, text):
+    content = shipped()
+    reading.merge(content, place(text))
+    with pytest.raises(ConfigError, match=r"would run as a script in report\.html"):
+        config.load(content)
+
+
+def test_other_angle_brackets_are_text():
+    given = {"title": "a < b <c> </d> <scribe>", "note": "x <- y"}
+    assert config.load(shipped() | given).title == given["title"]
+
+
 def test_line_breaks_around_a_text_are_none_of_it():
     given = {"title": "Études, كتاب\u200cها, 👩‍🔬\n"}
     assert config.load(shipped() | given).title == "Études, كتاب\u200cها, 👩‍🔬"
