@@ -42,10 +42,8 @@ def end_with_snakemake(every: float = 1.0, grace: float = _GRACE) -> None:
 
     for process in psutil.Process().parents():
         if str(process.pid) == number:
-            watch = threading.Thread(
-                target=_watch, args=(process, every, grace), daemon=True
-            )
-            watch.start()
+            given = process, every, grace
+            threading.Thread(target=_watch, args=given, daemon=True).start()
 
 
 def _watch(snakemake: "psutil.Process", every: float, grace: float) -> None:

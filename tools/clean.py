@@ -31,22 +31,21 @@ def made(root: Path) -> Iterator[Path]:
     yield from _parts(root / "by-hand")
     results = root / "results"
     yield from _parts(results)
-    for folder in _folders(results):
-        if folder.name != "reference" and _is_results(folder):
-            yield from _parts(folder)
-            yield results / f"{folder.name}.html"  # its report, by `make evidence`
+    for folder in _results_within(results):
+        yield from _parts(folder)
+        yield results / f"{folder.name}.html"  # its report, by `make evidence`
 
 
-def _folders(results: Path) -> list[Path]:
-    if results.is_symlink() or not results.is_dir():
-        return []
-    return [path for path in results.iterdir() if path.is_dir()]
-
-
-def _is_results(folder: Path) -> bool:
-    if folder.is_symlink():
-        return False
-    return all((folder / name).is_dir() for name in RESULTS)
+def _results_within(folder: Path) -> Iterator[Path]:
+    """Find the results folders in a folder, the inner ones first."""
+    if folder.is_symlink() or not folder.is_dir():
+        return
+    for path in folder.iterdir():
+        if path.name in PARTS or path.name == "reference":
+            continue
+        yield from _results_within(path)
+        if not path.is_symlink() and all((path / name).is_dir() for name in RESULTS):
+            yield path
 
 
 def _parts(folder: Path) -> list[Path]:

@@ -28,7 +28,7 @@ from fairgat.files import (
 MANIFEST = "manifest.json"
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
 TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
-LARGEST = 4 << 30  # bytes of a file; Pokec's largest has a third of them
+LARGEST = 4 << 30  # bytes of a file
 LEAST = 1000  # bytes that come in a second, on the average of a WINDOW
 WINDOW = 60.0  # seconds
 _OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."

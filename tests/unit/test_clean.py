@@ -14,6 +14,7 @@ MADE = [
     *(f"results/{name}" for name in RUN),
     *(f"results/power/{name}" for name in RUN),
     "results/power.html",
+    *(f"results/power/again/{name}" for name in RUN),
 ]
 
 

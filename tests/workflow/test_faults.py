@@ -84,6 +84,11 @@ class Small(Workflow):
             if self.output(cell).exists()
         }
 
+    def logs_since(self, begin: float) -> list[Path]:
+        """The logs of trainings that were opened since then."""
+        logs = self.folder.glob(f"{RESULTS}/logs/train/**/*.log")
+        return [log for log in logs if log.stat().st_mtime >= begin]
+
     def undo_training(self) -> None:
         """Go back to where the graph and the split are there and nothing is trained."""
         for part in ("runs", "summary", "tables"):
@@ -147,7 +152,7 @@ def test_jobs_and_runs_that_are_killed(small):
 
     run = small.start()
     job = until(lambda: training(run))[0]
-    time.sleep(3)  # so that the job is in its script
+    until(lambda: small.logs_since(job.create_time()))  # the job is in its script
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     run.stdout.close()
@@ -189,7 +194,7 @@ def test_a_second_ctrl_c(small):
     run = small.start(start_new_session=True)
     signal.signal(signal.SIGINT, handler)
     job = until(lambda: training(run))[0]
-    time.sleep(3)  # so that the job is in its script
+    until(lambda: small.logs_since(job.create_time()))  # the job is in its script
     job.suspend()
     os.killpg(run.pid, signal.SIGINT)
     time.sleep(5)
