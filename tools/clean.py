@@ -58,7 +58,7 @@ def _parts(folder: Path) -> list[Path]:
 def clean(root: Path) -> list[str]:
     """Remove what was made; returns what is left in its places, each with the reason."""
     left = []
-    for path in made(root):
+    for path in list(made(root)):
         try:
             _remove(path)
         except OSError as error:
