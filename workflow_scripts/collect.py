@@ -12,9 +12,10 @@ with logged(snakemake):
 
     given, params = snakemake.input, snakemake.params
     graph = Graph.load(given.graph)
-    parts = [
-        (graph, splits.load(path), digests(given.graph, path)) for path in given.splits
-    ]
+    numbers = dict.fromkeys(split for _, split in params.runs)
+    parts = {}
+    for number, path in zip(numbers, given.splits, strict=True):
+        parts[number] = (graph, splits.load(path), digests(given.graph, path))
     judged = [
         runs.judged(path, *parts[split])
         for path, (_, split) in zip(given.runs, params.runs, strict=True)

@@ -246,9 +246,11 @@ class Config(Model):
             cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))
         ]
 
-    def split_count(self, dataset: str) -> int:
-        """Give the number of random splits of `dataset`."""
-        return self.datasets[dataset].split_count or self.splits.count
+    def split_numbers(self, dataset: str) -> list[int]:
+        """List the numbers of the random splits of `dataset`."""
+        first = self.splits.first
+        count = self.datasets[dataset].split_count or self.splits.count
+        return list(range(first, first + count))
 
     def searched(self, hyperparameter: str) -> list[float]:
         """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""

@@ -131,6 +131,9 @@ class Splits(Model):
 
     count: Count = 5
     """Random splits per data set."""
+    first: Annotated[int, Field(ge=0)] = 0
+    """The number of the first one. A split depends on its number, not on how many are run: with 20, splits are others
+    than those of a run of 20."""
     train: Fraction = 0.4
     """Share of the nodes trained on."""
     validation: Fraction = 0.3

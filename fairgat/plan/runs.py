@@ -162,7 +162,7 @@ class Plan:
             for d, m in self.pairs(task)
             if dataset in (None, d) and method in (None, m)
             for cell in self.config.cells(m, d)
-            for split in range(self.config.split_count(d))
+            for split in self.config.split_numbers(d)
         ]
 
     def outputs(
@@ -183,8 +183,7 @@ class Plan:
 
     def splits(self, task: Task, dataset: str) -> list[str]:
         return [
-            self.split(task, dataset, k)
-            for k in range(self.config.split_count(dataset))
+            self.split(task, dataset, k) for k in self.config.split_numbers(dataset)
         ]
 
     def debiased(
@@ -193,7 +192,7 @@ class Plan:
         """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
-        splits = range(self.config.split_count(dataset)) if split is None else [split]
+        splits = self.config.split_numbers(dataset) if split is None else [split]
         return [
             self.trained(f"data/debiased/{dataset}/{method}/split-{k}.npz")
             for k in splits

@@ -45,8 +45,8 @@ CLOCK = (
 
 _NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
 
-Shard = tuple[str, str, Sequence[str], int]
-"""A data set, a method, the method's cells there, and the number of splits."""
+Shard = tuple[str, str, Sequence[str], Sequence[int]]
+"""A data set, a method, the method's cells there, and the numbers of the splits."""
 
 
 @dataclass(frozen=True)
@@ -183,7 +183,7 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
 
     Args:
         paths: the file of each of `shards`.
-        shards: the data set, the method, its cells, and the number of splits.
+        shards: the data set, the method, its cells, and the numbers of the splits.
 
     Raises:
         DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
@@ -195,16 +195,18 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
 
 
 def _read_shard(
-    path: str | Path, dataset: str, method: str, cells: Sequence[str], splits: int
+    path: str | Path,
+    dataset: str,
+    method: str,
+    cells: Sequence[str],
+    splits: Sequence[int],
 ) -> pd.DataFrame:
     rows = read(path)
     ends = rows[rows["metric"].isin([FAILURE, "epochs"])]  # one row of each run
     there = set(
         ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None)
     )
-    wanted = {
-        (dataset, method, cell, split) for cell in cells for split in range(splits)
-    }
+    wanted = {(dataset, method, cell, split) for cell in cells for split in splits}
     for what, runs in (
         ("lacks the end of", wanted - there),
         ("has, besides its own runs,", there - wanted),

@@ -53,6 +53,20 @@ def test_a_run_is_a_cell_on_one_split():
     assert plan().runs("node_classification", "other") == []
 
 
+def test_splits_are_counted_from_the_first():
+    """A split's file and folder are named by its number: the same in a run of more."""
+    later = plan(splits={"count": 2, "first": 20})
+    numbers = [run.split for run in later.runs("link_prediction", "papers", "gat")]
+    assert numbers == [20, 21]
+    assert later.splits("link_prediction", "papers") == [
+        f"out/data/splits/link_prediction/papers/split-{number}.npz"
+        for number in numbers
+    ]
+    all_of_them = plan(splits={"count": 22}).outputs("run.json", "link_prediction")
+    assert set(later.outputs("run.json", "link_prediction")) < set(all_of_them)
+    assert later.debiased("social", "edits")[0].endswith("/split-20.npz")
+
+
 def test_files_are_those_of_what_is_run():
     made = plan()
     assert made.files("winners", "link_prediction") == [
