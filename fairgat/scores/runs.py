@@ -202,7 +202,9 @@ def _read_shard(
     splits: Sequence[int],
 ) -> pd.DataFrame:
     rows = read(path)
-    ends = rows[rows["metric"].isin([FAILURE, "epochs"])]  # one row of each run
+    ends = rows[
+        rows["metric"].isin([FAILURE, CLOCK[-1]])
+    ]  # with which the rows of a run end
     there = set(
         ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None)
     )
@@ -215,6 +217,13 @@ def _read_shard(
             dataset, method, cell, split = min(runs)
             raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
     return rows
+
+
+def untimed(scores: pd.DataFrame) -> pd.DataFrame:
+    """Add the rows that a run ends with to published scores, which have no times: without a value."""
+    finished = scores[scores["metric"] == "epochs"]
+    times = [finished.assign(metric=name, value=math.nan) for name in CLOCK]
+    return pd.concat([scores, *times])
 
 
 def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:
