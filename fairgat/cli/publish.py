@@ -1,4 +1,4 @@
-"""`fairgat publish`: copy a finished run to its folder reference, and render what README.md and docs/ quote of it."""
+"""`fairgat publish`: copy a finished run, and render what docs/ quotes of it."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--copy-only",
         action="store_true",
-        help="leave README.md and docs/ of this folder as they are",
+        help="leave docs/ of this folder as it is",
     )
     only.add_argument(
         "--pages-only",
@@ -42,6 +42,4 @@ def run(arguments: argparse.Namespace) -> None:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
     if not arguments.copy_only:
-        pages.update(
-            [*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published
-        )
+        pages.update(sorted(Path().glob("docs/*.md")), published)
