@@ -131,7 +131,7 @@ class Verified:
     problems: list[str] = field(default_factory=list)
     """A line for each file that is changed, missing or unreadable."""
     unrecorded: list[Path] = field(default_factory=list)
-    """Files that no list has, but for logs and benchmarks, which none ever has."""
+    """Files that no list has, but for those that none ever has, such as logs."""
 
 
 def verify(folder: Path) -> Verified:
@@ -153,10 +153,16 @@ def verify(folder: Path) -> Verified:
         else:
             found.whole += 1
     for path in sorted(folder.rglob("*")):
-        never = path.suffix == SUFFIX or {*path.relative_to(folder).parts} & {*_NEVER}
-        if path.is_file() and path not in recorded and not never:
+        if path.is_file() and path not in recorded and not _never(path, folder):
             found.unrecorded.append(path)
     return found
+
+
+def _never(path: Path, folder: Path) -> bool:
+    """Say whether no list ever has a file: it is one, hidden, a log or a benchmark."""
+    if path.suffix == SUFFIX or path.name.startswith("."):
+        return True
+    return any(part in _NEVER for part in path.relative_to(folder).parts)
 
 
 def _problem(path: Path, recorded: Mapping[str, Path]) -> str | None:

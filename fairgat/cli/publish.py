@@ -24,14 +24,18 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
-    from fairgat.files import write_text
+    from fairgat import checksums
+    from fairgat.files import record_published, recording, write_text
     from fairgat.publish import pages, reference
 
     published = arguments.results_dir / "reference"
     if arguments.pages_only:
-        write_text(
-            published / "README.md", pages.rendered("reference", published, ".") + "\n"
-        )
+        page = published / "README.md"
+        text = pages.rendered("reference", published, ".") + "\n"
+        with recording([page]):
+            write_text(page, text)
+        if not (published / checksums.PUBLISHED).exists():  # of an earlier version
+            record_published(published)
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
