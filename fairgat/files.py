@@ -214,7 +214,7 @@ def record_published(folder: Path) -> None:
     listing = folder / checksums.PUBLISHED
     listed = {}
     for path in sorted(folder.rglob("*")):
-        if path.is_file() and path != listing:
+        if path.is_file() and path.suffix != checksums.SUFFIX:
             listed[path.relative_to(folder).as_posix()] = sha256_of(path)
     write_text(listing, checksums.formatted(listed))
 

@@ -32,10 +32,10 @@ def run(arguments: argparse.Namespace) -> None:
     if arguments.pages_only:
         page = published / "README.md"
         text = pages.rendered("reference", published, ".") + "\n"
-        with recording([page]):
-            write_text(page, text)
         if not (published / checksums.PUBLISHED).exists():  # of an earlier version
             record_published(published)
+        with recording([page]):
+            write_text(page, text)
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
