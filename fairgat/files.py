@@ -1,4 +1,4 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and are read as they were written."""
 
 import contextlib
 import errno
@@ -10,10 +10,12 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePath
 from typing import IO, Any
 
+from fairgat import checksums
+from fairgat.checksums import sha256_of as sha256_of
 from fairgat.errors import DataError
 
 _REFUSED = {
@@ -143,16 +145,10 @@ def read_text(path: str | Path) -> str:
     """Read a file's UTF-8 text, its lines' ends as they are.
 
     Raises:
-        DataError: the file is missing, cannot be read or is damaged.
+        DataError: the file is missing, cannot be read, is damaged or was changed.
     """
     try:
-        if what := irregular(path):
-            raise DataError(f"{path} cannot be read: it is {what}")
-        return Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except OSError as error:  # a file taken for a folder, no permission
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise damaged(
             path, f"is not UTF-8 text ({error.reason} at byte {error.start})"
@@ -185,6 +181,39 @@ def stays_inside(name: str) -> bool:
     return ".." not in path.parts and "\0" not in name
 
 
+def read_bytes(path: str | Path) -> bytes:
+    """Read a file, and compare it with its checksum where one is recorded.
+
+    This is where every reader of results learns that a file was changed.
+
+    Raises:
+        DataError: the file is missing, cannot be read, or was changed since.
+    """
+    try:
+        if what := irregular(path):
+            raise DataError(f"{path} cannot be read: it is {what}")
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except OSError as error:  # a file taken for a folder, no permission
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    checksum = hashlib.sha256(content).hexdigest()
+    if listing := checksums.contradiction(path, checksum):
+        what = f"was changed after it was written: it is not as {listing.name} has it"
+        raise damaged(path, what)
+    return content
+
+
+def copy(origin: str | Path, target: str | Path) -> None:
+    """Copy the bytes of a file that is as it was written; `target` is new.
+
+    Raises:
+        DataError: as `read_bytes`, or the disk refused.
+    """
+    with replacing(target) as file:
+        file.write(read_bytes(origin))
+
+
 def damaged(path: str | Path, what: str) -> DataError:
     """Make the error that names a file of an earlier job, what is wrong with it, and what to do."""
     return DataError(
@@ -193,10 +222,73 @@ def damaged(path: str | Path, what: str) -> DataError:
     )
 
 
-def sha256_of(path: str | Path) -> str:
-    """Compute the SHA-256 of a file's bytes, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@contextlib.contextmanager
+def recording(paths: Iterable[str | Path]) -> Iterator[None]:
+    """Record the checksums of the files that the block writes, if it ends well.
+
+    What was recorded of them before is forgotten first: files of a block that is
+    interrupted have no checksum, and never an earlier one.
+
+    Args:
+        paths: the files. In each folder, the list is named after the first of them;
+            folders among them are left out, and in a published folder its own list is
+            brought up to date.
+
+    Raises:
+        DataError: the disk refused.
+    """
+    files = [Path(path) for path in paths]
+    for file in files:
+        _forget(file)
+    yield
+    record([file for file in files if not file.is_dir()])
+
+
+def _forget(file: Path) -> None:
+    """Take a file out of the lists that have it."""
+    for listing, name in checksums.listings(file):
+        if listing == file.parent / f"{file.name}{checksums.SUFFIX}":
+            left: dict[str, str] = {}
+        else:
+            try:
+                left = checksums.read(listing)
+            except DataError:  # `fairgat verify` and readers name it
+                continue
+            if left.pop(name, None) is None:
+                continue
+        if left:
+            write_text(listing, checksums.formatted(left))
+        else:
+            with writing(listing):
+                listing.unlink(missing_ok=True)
+
+
+def record(files: Iterable[Path]) -> None:
+    """Record the checksums of files; of none where one is missing, as its job failed."""
+    folders: dict[Path, dict[str, str]] = {}
+    for file in files:
+        if not file.is_file():
+            return
+        folders.setdefault(file.parent, {})[file.name] = sha256_of(file)
+    for folder, listed in folders.items():
+        listing = checksums.published(folder)
+        if listing:
+            inside = folder.absolute().relative_to(listing.parent)
+            named = {(inside / name).as_posix(): listed[name] for name in listed}
+            listed = checksums.read(listing) | named
+        else:
+            listing = folder / f"{next(iter(listed))}{checksums.SUFFIX}"
+        write_text(listing, checksums.formatted(listed))
+
+
+def record_published(folder: Path) -> None:
+    """List the checksum of every file of a folder that is published."""
+    listing = folder / checksums.PUBLISHED
+    listed = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != checksums.SUFFIX:
+            listed[path.relative_to(folder).as_posix()] = sha256_of(path)
+    write_text(listing, checksums.formatted(listed))
 
 
 def git_blob_of(path: str | Path) -> str:

@@ -1,4 +1,5 @@
-"""Send what a workflow's job says to its log, and what its user can mend to the terminal as well."""
+"""What every job of the workflow does: its messages go to its log, and those that its
+user can mend to the terminal as well; the checksums of its files are recorded."""
 
 import contextlib
 import errno
@@ -9,13 +10,17 @@ from typing import IO, Any
 
 from fairgat import processes
 from fairgat.errors import FairGATError
+from fairgat.files import recording
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextlib.contextmanager
 def logged(snakemake: Any) -> Iterator[None]:
-    """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
+    """Send stdout and stderr to the rule's log, and record the checksums of its output.
+
+    On an error for people, or Ctrl-C, end without a traceback, and record nothing.
+    """
     path = snakemake.log[0]
     processes.end_with_snakemake()
     try:
@@ -23,6 +28,7 @@ def logged(snakemake: Any) -> Iterator[None]:
             _opened(path) as log,
             contextlib.redirect_stdout(log),
             contextlib.redirect_stderr(log),
+            recording(snakemake.output),
         ):
             yield
     except KeyboardInterrupt:

@@ -24,8 +24,9 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
+    from fairgat import checksums
     from fairgat.errors import DataError
-    from fairgat.files import write_text
+    from fairgat.files import record_published, recording, write_text
     from fairgat.publish import pages, reference
 
     published = arguments.results_dir / "reference"
@@ -35,9 +36,12 @@ def run(arguments: argparse.Namespace) -> None:
                 f"{published} is not a published run, which has provenance.json: give "
                 "the folder that it is in by --results-dir"
             )
-        write_text(
-            published / "README.md", pages.rendered("reference", published, ".") + "\n"
-        )
+        page = published / "README.md"
+        text = pages.rendered("reference", published, ".") + "\n"
+        if not (published / checksums.PUBLISHED).exists():  # of an earlier version
+            record_published(published)
+        with recording([page]):
+            write_text(page, text)
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")

@@ -95,9 +95,9 @@ def hand_on(folder: Path, target: Path, manifest: Path) -> None:
         DataError: the disk refused.
     """
     with writing(target):
-        unfinished = shutil.ignore_patterns(f"{UNFINISHED}*")
+        others = shutil.ignore_patterns(f"{UNFINISHED}*", f"{MANIFEST}*")
         shutil.copytree(
-            folder, target, copy_function=_link, ignore=unfinished, dirs_exist_ok=True
+            folder, target, copy_function=_link, ignore=others, dirs_exist_ok=True
         )
         if not manifest.exists():
             manifest.parent.mkdir(parents=True, exist_ok=True)

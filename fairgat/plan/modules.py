@@ -117,6 +117,7 @@ def method_path(module: str) -> str:
 _LEFT_OUT = (
     "__init__",
     "cells",
+    "checksums",
     "config/__init__",
     "config/models",
     "config/names",

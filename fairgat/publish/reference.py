@@ -8,8 +8,17 @@ from typing import Any
 import pandas as pd
 
 from fairgat import frames
+from fairgat.checksums import SUFFIX
 from fairgat.errors import DataError
-from fairgat.files import damaged, irregular, read_json, stays_inside, write_text
+from fairgat.files import (
+    copy,
+    damaged,
+    irregular,
+    read_json,
+    record_published,
+    stays_inside,
+    write_text,
+)
 from fairgat.plan import cell_folder
 from fairgat.publish import pages
 
@@ -32,9 +41,10 @@ def publish(results: Path) -> Path:
         The published folder, which stays what it was until the new one is whole.
 
     Raises:
-        DataError: this is no results folder, the run is not finished, a file is too large
-            to be kept under version control or lies elsewhere, two studies have one name,
-            or `reference` is something that was not published.
+        DataError: this is no results folder, the run is not finished, a file was changed
+            after it was written, is too large to be kept under version control or lies
+            elsewhere, two studies have one name, or `reference` is something that was not
+            published.
     """
     folder, provenance = results / "reference", _provenance(results)
     _restore(folder)
@@ -46,18 +56,18 @@ def publish(results: Path) -> Path:
     ) as temporary:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
-            copy = fresh / place
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            copy(path, fresh / place)
         for study in sorted((folder / "studies").glob("*")):
             if not (fresh / "studies" / study.name).exists():
                 print(
                     f"no study {study.name} was made: the one published before stays as it is"
                 )
-                shutil.copytree(study, fresh / "studies" / study.name)
+                kept = fresh / "studies" / study.name
+                shutil.copytree(study, kept, copy_function=copy)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
         write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
+        record_published(fresh)
         before = Path(temporary) / "before"  # which is removed with its folder
         try:
             if folder.exists():
@@ -123,7 +133,7 @@ def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     return {
         path: place
         for path, place in copies.items()
-        if path.suffix not in (".html", ".png")
+        if path.suffix not in (".html", ".png", SUFFIX)
     }
 
 

@@ -9,7 +9,7 @@ why in `reason`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -62,17 +62,22 @@ def judged(
     graph: Graph,
     split: Mapping[str, np.ndarray],
     inputs: Mapping[str, str],
+    check: Callable[[str | Path, Record], None] | None = None,
 ) -> Judged:
     """Judge the run of a run.json by the predictions beside it, the graph and the split.
 
     Args:
         inputs: what `fairgat.training.record.digests` gives of the files of graph and split.
+        check: what refuses the record at a path, such as `fairgat.scores.asked.Asked`'s.
 
     Raises:
-        DataError: a file is missing or damaged, or they are not of one run.
+        DataError: a file is missing or damaged, they are not of one run, or it is refused.
     """
     folder = Path(path).parent
-    run, predictions = Record.read(path), load_npz(folder / "predictions.npz")
+    run = Record.read(path)
+    if check:
+        check(path, run)
+    predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
     try:
         scores = {

@@ -14,8 +14,8 @@ def log(tmp_path):
     return tmp_path / "rule.log"
 
 
-def job(log):
-    return logged(SimpleNamespace(log=[str(log)]))
+def job(log, output=()):
+    return logged(SimpleNamespace(log=[str(log)], output=output))
 
 
 def test_output_goes_to_the_log(log, capsys):

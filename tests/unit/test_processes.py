@@ -31,7 +31,7 @@ folder, heeds = sys.argv[1:]
 if heeds == "no":
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     processes.end_with_snakemake(every=0.1, grace=0.5)
-with job_log.logged(SimpleNamespace(log=[f"{folder}/log"])):
+with job_log.logged(SimpleNamespace(log=[f"{folder}/log"], output=[])):
     with files.replacing(f"{folder}/result"):
         open(f"{folder}/pid", "w").write(str(os.getpid()))
         time.sleep(60)
@@ -116,13 +116,15 @@ def test_a_job_goes_on_while_snakemake_is_suspended(started):
     snakemake.wait()
 
 
-@pytest.mark.parametrize("number", ["1", str(os.getpid()), "999999", "none"])
+@pytest.mark.parametrize("number", ["1", "own", "999999", "none"])
 def test_a_job_of_none_runs_alone(tmp_path, number):
     """As one does in a container, where numbers are others: the test's is its parent."""
     program = (
         "from fairgat import processes; import time; "
         "processes.end_with_snakemake(every=0.1); time.sleep(0.5); print('done')"
     )
+    if number == "own":
+        number = str(os.getpid())
     environment = os.environ | {"FAIRGAT_SNAKEMAKE": number}
     done = subprocess.run(
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 
 import yaml
 
-from fairgat import __version__
+from fairgat import __version__, checksums
 from tools import api, schema
 from tools import requirements as lock
 
@@ -41,6 +41,12 @@ def test_the_page_of_the_api_is_in_step_with_the_docstrings():
     assert (ROOT / "docs" / "api.md").read_text(encoding="utf-8") == api.generate(), (
         "run `make api`"
     )
+
+
+def test_what_is_published_is_as_it_was_written():
+    found = checksums.verify(ROOT / "results" / "reference")
+    advice = "of what was changed on purpose: see docs/workflow.md, Publish a run"
+    assert found.whole and not found.problems + found.unrecorded, advice
 
 
 def test_what_archives_read_says_the_same():

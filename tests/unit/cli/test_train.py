@@ -119,6 +119,8 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     assert cli.main(["evaluate", str(copy)]) == 0
     content = json.loads(path.read_text())
     (copy / "run.json").write_text("[]")
+    assert "run.json was changed after it was written" in said(copy)
+    (copy / "run.json.sha256").unlink()
     assert "is not a run.json" in said(copy)
     (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
     assert "predictions.npz lacks the reported epoch 999" in said(copy)
@@ -127,6 +129,7 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     assert "run.json cannot be read: it is a folder" in said(copy)
     (split,) = data.glob("splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
+    split.with_name("split-0.npz.sha256").unlink()
     shutil.copytree(path.parent, project / "another")
     assert "another does not fit its split, which was made anew since" in said(
         project / "another"

@@ -24,6 +24,7 @@ FILES = {
     "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
     "tables/comparison.md": "# Comparative results.\n\n| Cora | Accuracy |\n| GAT | 0.5 |\n",
 }
+MADE = ("provenance.json", "README.md", "rules.csv", "published.sha256")
 
 
 @pytest.fixture
@@ -59,7 +60,7 @@ def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path)
     folder = tmp_path / "results/reference"
     write_text(folder / "tables/old.md", "")
     page = publish()
-    assert files(folder) == {*FILES, "provenance.json", "README.md", "rules.csv"}
+    assert files(folder) == {*FILES, *MADE}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
 
@@ -126,7 +127,7 @@ def test_a_folder_that_cannot_be_replaced_stays(publish, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "rename", fails_for_the_new_one)
     with pytest.raises(OSError, match="no more"):
         publish()
-    assert files(folder) == {*FILES, "provenance.json", "README.md", "rules.csv"}
+    assert files(folder) == {*FILES, *MADE}
 
 
 def test_a_run_of_an_earlier_version_is_told(tmp_path):
