@@ -1,4 +1,4 @@
-"""Send what a workflow's job says to its log, and what its user can mend to the terminal as well."""
+"""Send what a workflow's job says to its log, which Snakemake shows where a job fails."""
 
 import contextlib
 import errno
@@ -55,8 +55,10 @@ def _opened(path: str) -> Iterator[IO[str]]:
 
 
 def _end(said: object, path: str, status: int = 1) -> None:
-    """Say why a job ends on the terminal, and then in its log, which may be on a full disk."""
-    print(said, file=sys.__stderr__)
-    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as log:
-        print(said, file=log)
+    """Say why a job ends in its log, which Snakemake shows; or here, on a full disk."""
+    try:
+        with open(path, "a", encoding="utf-8") as log:
+            print(said, file=log)
+    except OSError:
+        print(said, file=sys.__stderr__)
     sys.exit(status)

@@ -11,6 +11,7 @@ from pathlib import Path
 from shutil import which
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # The checkout, also where another workflow uses this one as a module; None where Snakemake reads the rules out of a
 # repository: it fetches single files then, and the package must be installed.
@@ -30,6 +31,15 @@ import fairgat.errors
 import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
+
+
+def names_its_log(record):
+    """Leave out where in the rules a job failed: the failed job names its log, which says why."""
+    said = str(record.msg)
+    return not (said.startswith("RuleException:\nCalledProcessError") and said.endswith("exit status 1."))
+
+
+logger.addFilter(names_its_log)
 
 
 def source(path):
