@@ -35,6 +35,7 @@ rule all:
 
 
 onstart:
+    say_what_stands_in()
     check_methods()
 
 
