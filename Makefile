@@ -28,7 +28,7 @@ help: ## Say what can be made
 
 env: $(VENV)/.complete ## Make .venv with the pinned requirements and this package
 
-$(VENV)/.complete: requirements.lock pyproject.toml
+$(VENV)/.complete: requirements.lock envs/torch.lock envs/torch-cpu.lock pyproject.toml
 	@sh tools/env.sh $(PYTHON)
 
 # The columns of the comparison that fit a screen.
@@ -137,7 +137,7 @@ schema: env ## Write schemas/ from the models in fairgat/config/
 api: env ## Write docs/api.md from the docstrings of fairgat.nn
 	$(BIN)/python -m tools.api docs/api.md
 
-lock: env ## Write requirements.lock and envs/ from what .venv holds
+lock: env ## Write requirements.lock and envs/ from what .venv holds, with all hashes
 	$(BIN)/python -m tools.requirements
 
 clean: ## Start over: remove .venv, downloaded data and all results of runs but the published ones, results/reference

@@ -1,5 +1,5 @@
-"""What every job of the workflow does: its messages go to its log, and those that its
-user can mend to the terminal as well; the checksums of its files are recorded."""
+"""What every job of the workflow does: what it says goes to its log, which Snakemake
+shows where a job fails; the checksums of its files are recorded."""
 
 import contextlib
 import errno
@@ -63,8 +63,10 @@ def _opened(path: str) -> Iterator[IO[str]]:
 
 
 def _end(said: object, path: str, status: int = 1) -> None:
-    """Say why a job ends on the terminal, and then in its log, which may be on a full disk."""
-    print(said, file=sys.__stderr__)
-    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as log:
-        print(said, file=log)
+    """Say why a job ends in its log, which Snakemake shows; or here, on a full disk."""
+    try:
+        with open(path, "a", encoding="utf-8") as log:
+            print(said, file=log)
+    except OSError:
+        print(said, file=sys.__stderr__)
     sys.exit(status)

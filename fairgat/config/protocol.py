@@ -63,6 +63,8 @@ def normal_path(path: Any) -> Any:
         raise ValueError(
             f"expected a path, but YAML reads this as {path!r}; write ./ before the name"
         )
+    if any(ord(letter) < 32 for letter in path):
+        raise ValueError(f"a path must not hold control characters: {path!r}")
     if set(path) & set("{}"):
         raise ValueError(
             f"a path must not hold {{ or }}, which are Snakemake's: {path}"

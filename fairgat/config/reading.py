@@ -149,10 +149,10 @@ def read_value(text: str, where: str) -> Any:
 
 
 def check_command(words: Sequence[str]) -> None:
-    """Refuse a command line of Snakemake that has a flag twice of which it takes the last.
+    """Refuse a command line of Snakemake that has a flag twice of which it takes the last, or a wrong --config.
 
     Raises:
-        ConfigError: with both in one.
+        ConfigError: with both in one, or the form that Snakemake takes.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for flags in (
@@ -161,12 +161,31 @@ def check_command(words: Sequence[str]) -> None:
         ["--forcerun", "-R"],
     ):
         parser.add_argument(*flags, nargs="*", action="append", default=[])
-    for name, given in vars(parser.parse_known_args(words)[0]).items():
+    found = vars(parser.parse_known_args(words)[0])
+    for name, given in found.items():
         if len(given) > 1:
             joined = shlex.join([f"--{name}", *itertools.chain(*given)])
             raise ConfigError(
                 f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}"
             )
+    for entry in itertools.chain(*found["config"]):
+        _check_entry(entry)
+
+
+def _check_entry(entry: str) -> None:
+    """Refuse what Snakemake refuses as `--config`, in other words."""
+    name, equals, value = entry.partition("=")
+    if equals and re.fullmatch(r"[a-zA-Z_][\w-]*\w", name):
+        return
+    what = (
+        f"--config {entry}: Snakemake takes NAME=VALUE, with a key of the first level"
+    )
+    first, dot, rest = name.partition(".")
+    if equals and dot:
+        inner = ": {".join(rest.split("."))
+        closing = "}" * (rest.count(".") + 1)
+        what += f'. Write: --config "{first}={{{inner}: {value}{closing}"'
+    raise ConfigError(what)
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:
@@ -235,9 +254,11 @@ class _Loader(yaml.SafeLoader):
         ):
             number = yaml.safe_load(node.value)
             if ":" in node.value or number != float(node.value):
-                where = f"line {node.start_mark.line + 1}: YAML reads {node.value} as {number}"
+                base = 60 if ":" in node.value else 8
+                where = f"line {node.start_mark.line + 1}"
                 raise ConfigError(
-                    f"{where}; write '{node.value}', or the number that is meant"
+                    f"{where}: YAML reads {node.value} as {number}, in base {base}; write "
+                    f"the number that is meant or, for a text, '{node.value}' in quotes"
                 )
         return node
 

@@ -1,5 +1,6 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -32,6 +33,13 @@ class Run:
 def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
     """Name the folder of a cell's runs, which has a folder for each split, under `results_dir`."""
     return f"runs/{task}/{dataset}/{method}/{cell}"
+
+
+# What is made of all runs of a method on a data set.
+_OF_ALL_RUNS = re.compile(
+    r"(?:theory|account)/([^/]+)/([^/]+)\.csv"
+    r"|runs/[^/]+/([^/]+)/([^/]+)/(?:runs\.csv|selection\.json)"
+)
 
 
 def check_targets(words: Sequence[str]) -> None:
@@ -123,6 +131,26 @@ class Plan:
                     declared("figures", name.removesuffix(f"_{task}")), task=task
                 )
         return declared("figures", name)
+
+    def check_targets(self, words: Sequence[str]) -> None:
+        """Refuse to be asked for what is made of runs where there are none.
+
+        Raises:
+            ConfigError: a data set or a method is not run, and why.
+        """
+        for word in words:
+            within = word.removeprefix(self.path(""))
+            found = _OF_ALL_RUNS.fullmatch(within)
+            if not found or within == word:
+                continue
+            dataset, method = filter(None, found.groups())
+            if dataset not in self.config.datasets:
+                continue  # Snakemake says that no rule makes it
+            reason = self.config.not_run(dataset)
+            if reason:
+                raise ConfigError(f"{word}: {dataset} is not run: {reason}")
+            if method not in self.config.methods_on(dataset):
+                raise ConfigError(f"{word}: {method} is not run on {dataset}")
 
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"

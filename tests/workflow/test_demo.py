@@ -192,10 +192,11 @@ def test_the_papers_whole_experiment_is_planned(fresh):
         ),
     ],
 )
+@pytest.mark.parametrize("dry", [["-n"], []])
 def test_a_wrong_configuration_is_explained_before_anything_runs(
-    fresh, setting, message
+    fresh, dry, setting, message
 ):
-    run = fresh.snakemake("--config", setting)
+    run = fresh.snakemake(*dry, "--config", setting)
     assert run.returncode != 0
     assert message in run.stdout
     assert "Traceback" not in run.stdout

@@ -2,6 +2,7 @@
 
 import math
 import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -253,10 +254,17 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "read"),
-    [("010", 8), ("-010", -8), ("12:30", 750), ("0x10", None), ("01", None)],
+    ("number", "read", "base"),
+    [
+        ("010", 8, 8),
+        ("-010", -8, 8),
+        ("12:30", 750, 60),
+        ("1:30", 90, 60),
+        ("0x10", None, None),
+        ("01", None, None),
+    ],
 )
-def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read):
+def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read, base):
     path = tmp_path / "mine.yaml"
     path.write_text(f"others: [08, 10, 0.5, '020', 1e3, -5, 0]\ngroups: [{number}]\n")
     if read is None:
@@ -266,7 +274,7 @@ def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read):
     else:
         with pytest.raises(
             ConfigError,
-            match=rf"mine\.yaml: line 2: YAML reads {number} as {read}; write '{number}'",
+            match=rf"mine\.yaml: line 2: YAML reads {number} as {read}, in base {base}",
         ):
             config.read_file(path)
 
@@ -480,6 +488,13 @@ def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
 
 
+@pytest.mark.parametrize("path", ["a\0b", "a\nb", "a\x1bb"])
+@pytest.mark.parametrize("key", ["results_dir", "data_mirror"])
+def test_a_path_holds_no_control_characters(key, path):
+    with pytest.raises(ConfigError, match=f"{key}: a path must not hold control"):
+        config.load(shipped() | {key: path})
+
+
 @pytest.mark.parametrize(
     ("source", "more"), [("pyg", {}), ("networkx", {"sensitive": "s"})]
 )
@@ -556,3 +571,24 @@ def test_a_flag_of_which_snakemake_takes_the_last_is_given_once(words, joined):
             "--config",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("entry", "written"),
+    [
+        ("splits.count=3", '--config "splits={count: 3}"'),
+        (
+            "training.node_classification.epochs=5",
+            '--config "training={node_classification: {epochs: 5}}"',
+        ),
+        ("splits", "Snakemake takes NAME=VALUE"),
+        ("=3", "Snakemake takes NAME=VALUE"),
+    ],
+)
+def test_what_snakemake_takes_for_no_setting_is_refused_by_make(
+    entry, written, monkeypatch
+):
+    monkeypatch.chdir(ROOT)
+    results_dir.find(["--config", "seed=1", "splits={count: 3}"])
+    with pytest.raises(ConfigError, match=re.escape(written)):
+        results_dir.find(["-n", "--config", "seed=1", entry])

@@ -227,12 +227,20 @@ def test_an_own_file_that_is_missing_is_not_to_be_looked_for_on_the_web(
         download.acquire("web", files, tmp_path / "raw")
 
 
-def test_a_host_that_cannot_be_reached_is_said(tmp_path):
-    with pytest.raises(
-        DataError,
-        match=r"http://127\.0\.0\.1:9/x: no connection, or it broke off: ConnectionError",
-    ):
-        download.acquire("web", [pinned("http://127.0.0.1:9/x")], tmp_path)
+def test_without_a_network_a_data_set_says_so_in_one_sentence(tmp_path, capfd):
+    gone = "http://127.0.0.1:9"
+    files = [pinned(f"{gone}/{name}", name=f"web/{name}") for name in "abcd"]
+    with pytest.raises(DataError) as error:
+        download.acquire("web", files, tmp_path)
+    reason = "no connection to 127.0.0.1:9 (ConnectionError)"
+    assert str(error.value) == f"web: 4 of 4 files cannot be had: {reason}"
+    # A silent host is tried again for the first of its files alone.
+    assert len(capfd.readouterr().err.splitlines()) == 1
+    with pytest.raises(DataError, match=r"(?s)mirror/web/a: No such file.*/b: no conn"):
+        download.acquire("web", files[:2], tmp_path, tmp_path / "mirror")
+
+
+def test_a_file_of_unknown_place_or_content_is_refused(tmp_path):
     with pytest.raises(DataError, match="no place is known for it"):
         download.acquire("web", [pinned()], tmp_path)
     with pytest.raises(

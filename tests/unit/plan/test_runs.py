@@ -165,6 +165,25 @@ def test_a_method_without_tasks_is_only_timed():
     ).timed("social") == ["fairgat"]
 
 
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("runs/node_classification/other/gat/runs.csv", "other is not run: lost"),
+        ("runs/node_classification/other/gat/selection.json", "other is not run: lost"),
+        ("theory/other/gat.csv", "other is not run: lost"),
+        ("account/social/edits.csv", "edits is not run on social"),
+        ("runs/link_prediction/papers/edits/runs.csv", "edits is not run on papers"),
+    ],
+)
+def test_what_is_made_of_runs_is_not_asked_for_where_there_are_none(target, said):
+    made = plan(only_methods=["gat"])
+    with pytest.raises(ConfigError, match=f"out/{target}: {said}"):
+        made.check_targets(["--cores", "1", f"out/{target}"])
+    plan().check_targets(["out/runs/node_classification/social/edits/runs.csv"])
+    # Of another run, or of no data set that is known: none of our business.
+    made.check_targets([target, "out/theory/nowhere/gat.csv"])
+
+
 def test_unknown_names_are_explained():
     with pytest.raises(
         ConfigError,
