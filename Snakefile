@@ -11,10 +11,20 @@ container: "docker://condaforge/miniforge3:24.11.3-0"
 
 include: "rules/common.smk"
 include: "rules/inputs.smk"
-include: "rules/data.smk"
-include: "rules/train.smk"
+
+
+if CONFIG.judge_from:
+
+    include: "rules/judge_from.smk"
+
+else:
+
+    include: "rules/data.smk"
+    include: "rules/train.smk"
+    include: "rules/theory.smk"
+
+
 include: "rules/select.smk"
-include: "rules/theory.smk"
 include: "rules/report.smk"
 
 
@@ -35,7 +45,10 @@ rule all:
 
 
 onstart:
+    say_what_stands_in()
     check_methods()
+    fairgat.files.remove_unfinished(CONFIG.results_dir)
+    fairgat.processes.kill_jobs_at_second_interrupt()
 
 
 onsuccess:

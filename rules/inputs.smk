@@ -48,8 +48,10 @@ def method_runs(wildcards):
 
 
 def shards(pairs):
-    """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
-    return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
+    """What the shards of data sets and methods hold: both, the method's cells there, and the splits' numbers."""
+    return [
+        (dataset, method, CONFIG.cells(method, dataset), CONFIG.split_numbers(dataset)) for dataset, method in pairs
+    ]
 
 
 def shown():
@@ -57,5 +59,4 @@ def shown():
     tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
-    pages = [*rules.explorer.output, *rules.audit.output, *rules.costs.output]
-    return [*tables, *document, *figures, *pages]
+    return [*tables, *document, *figures, *rules.audit.output]

@@ -32,7 +32,8 @@ rule provenance:
         code=code("provenance"),
         raw=results("data/raw"),
         snakefile=lambda w: source("Snakefile").read_text(encoding="utf-8"),
-        config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror"}),
+        config=CONFIG.model_dump(mode="json", exclude={"results_dir", "data_mirror", "judge_from"}),
+        judged_from=CONFIG.judge_from,
     message:
         "Record where the results come from"
     script:

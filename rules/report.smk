@@ -1,4 +1,4 @@
-# What people read: tables and figures, one job each, the audit and the costs.
+# What people read: tables and figures, one job each, and the audit.
 
 
 rule table:
@@ -74,30 +74,6 @@ rule figure:
         "../workflow_scripts/figure.py"
 
 
-rule explorer:
-    input:
-        cells=PLAN.files("cells"),
-        winners=PLAN.files("winners"),
-        runs=PLAN.files("runs"),
-        audit=PLAN.files("audit"),
-    output:
-        reported("explore.html", "explorer", "Explore", {"page": "What came of it, and every cell"}),
-    log:
-        results("logs/explorer.log"),
-    benchmark:
-        results("benchmarks/explorer.tsv")
-    localrule: True
-    conda:
-        ENV
-    params:
-        code=code("explorer"),
-        settings=plain(fairgat.config.shown.explorer_settings(CONFIG)),
-    message:
-        "Make the page to explore the run with"
-    script:
-        "../workflow_scripts/explorer.py"
-
-
 PAGES = ["paper_vs_reproduced", "claims", "paired"]
 # What the report calls the audit's files; it leaves out those without a name.
 AUDIT = {
@@ -147,30 +123,3 @@ rule audit:
         "Compare every published number and claim with ours"
     script:
         "../workflow_scripts/audit.py"
-
-
-rule costs:
-    input:
-        runs=[path for task in TASKS for path in PLAN.shards(task)],
-        debiasing=PLAN.files("debiasing"),
-    output:
-        [
-            reported(f"costs/costs.{form}", "costs", "Provenance", {"provenance": "What the training cost"})
-            for form in ["md", "html", "csv"]
-        ],
-        json=results("costs/costs.json"),
-    log:
-        results("logs/costs.log"),
-    benchmark:
-        results("benchmarks/costs.tsv")
-    localrule: True
-    conda:
-        ENV
-    params:
-        code=code("costs"),
-        shards=shards(pair for task in TASKS for pair in PLAN.pairs(task)),
-        titles={entry.name: entry.title for entry in [*CONFIG.datasets.values(), *CONFIG.methods.values()]},
-    message:
-        "Add up what the training cost"
-    script:
-        "../workflow_scripts/costs.py"

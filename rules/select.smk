@@ -2,36 +2,70 @@
 # a task. A measure that is new or mended begins here, and trains nothing.
 
 
-rule collect:
-    input:
-        runs=lambda w: PLAN.outputs("run.json", w.task, w.dataset, w.method),
-        predictions=lambda w: PLAN.outputs("predictions.npz", w.task, w.dataset, w.method),
-        graph=results("data/graphs/{dataset}.npz"),
-        splits=lambda w: PLAN.splits(w.task, w.dataset),
-    output:
-        runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
-        selection=results("runs/{task}/{dataset}/{method}/selection.json"),
-    log:
-        results("logs/collect/{task}/{dataset}/{method}.log"),
-    benchmark:
-        results("benchmarks/collect/{task}/{dataset}/{method}.tsv")
-    conda:
-        ENV
-    resources:
-        mem_mb=growing(1500, per_mb=20),  # with Snakemake's own, which is in the job, too
-        runtime=growing(10),
-    params:
-        code=code("collect"),
-        runs=method_runs,
-        protocol=lambda w: CONFIG.training.of(w.task).reported,
-        # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
-        rule=lambda w: CONFIG.selection.rule,
-        tolerance=CONFIG.selection.tolerance,
-        published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
-    message:
-        "Judge {wildcards.method} on {wildcards.dataset} and choose its cell"
-    script:
-        "../workflow_scripts/collect.py"
+if PLAN.judges_scores:  # `judge_from` has scores, and not every run's predictions
+
+    rule choose:
+        input:
+            scores=lambda w: PLAN.scores(w.task),
+        output:
+            runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
+            selection=results("runs/{task}/{dataset}/{method}/selection.json"),
+        log:
+            results("logs/choose/{task}/{dataset}/{method}.log"),
+        benchmark:
+            results("benchmarks/choose/{task}/{dataset}/{method}.tsv")
+        localrule: True
+        conda:
+            ENV
+        params:
+            code=code("choose"),
+            protocol=lambda w: CONFIG.training.of(w.task).reported,
+            # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
+            rule=lambda w: CONFIG.selection.rule,
+            tolerance=CONFIG.selection.tolerance,
+            published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
+        message:
+            "Choose the cell of {wildcards.method} on {wildcards.dataset} by its published scores"
+        script:
+            "../workflow_scripts/choose.py"
+
+else:
+
+    rule collect:
+        input:
+            runs=lambda w: PLAN.outputs("run.json", w.task, w.dataset, w.method),
+            predictions=lambda w: PLAN.outputs("predictions.npz", w.task, w.dataset, w.method),
+            graph=PLAN.trained("data/graphs/{dataset}.npz"),
+            splits=lambda w: PLAN.splits(w.task, w.dataset),
+        output:
+            runs=results("runs/{task}/{dataset}/{method}/runs.csv"),
+            selection=results("runs/{task}/{dataset}/{method}/selection.json"),
+        log:
+            results("logs/collect/{task}/{dataset}/{method}.log"),
+        benchmark:
+            results("benchmarks/collect/{task}/{dataset}/{method}.tsv")
+        conda:
+            ENV
+        resources:
+            mem_mb=growing(1500, per_mb=20),  # with Snakemake's own, which is in the job, too
+            runtime=growing(10),
+        params:
+            # Of methods it only takes the defaults of settings.
+            code=code("collect", without=("methods",)),
+            runs=method_runs,
+            module=lambda w: CONFIG.module(w.method),
+            settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
+            training=training_of,
+            seed=lambda w: CONFIG.training_seed(w.method),
+            protocol=lambda w: CONFIG.training.of(w.task).reported,
+            # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
+            rule=lambda w: CONFIG.selection.rule,
+            tolerance=CONFIG.selection.tolerance,
+            published=lambda w: CONFIG.methods[w.method].published.get(w.dataset),
+        message:
+            "Judge {wildcards.method} on {wildcards.dataset} and choose its cell"
+        script:
+            "../workflow_scripts/collect.py"
 
 
 rule aggregate:

@@ -23,6 +23,7 @@ with logged(snakemake):
             Path(path).relative_to(results).as_posix()
             for path in [*given.results, *given.summaries]
         ],
+        params.judged_from,
     )
     write_json(output.json, content)
     write_text(output.html, render(provenance.page(content), "html"))

@@ -11,27 +11,15 @@ TITLES = {"numbers": "Published numbers", "claims": "Claims"}
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
-    parser.description = (
-        "Print what the audit of a finished run found. With --again, judge the run by this version first, from its "
-        "scores in summary/, without training anything, and make every page anew that these suffice for."
-    )
+    parser.description = "Print what the audit of a finished run found."
     parser.add_argument(
         "--results-dir", type=Path, default=Path("results"), help="default: results"
-    )
-    parser.add_argument(
-        "--again",
-        nargs="+",
-        action="extend",
-        metavar="FILE",
-        help="judge again, with the configuration files of the run",
     )
     parser.set_defaults(run=run)
 
 
 def run(arguments: argparse.Namespace) -> None:
     """Print the headline, and the verdicts and claims counted under each selection rule."""
-    if arguments.again:
-        _again(arguments.results_dir, arguments.again)
     folder = arguments.results_dir / "audit"
     headline, numbers = folder / "headline.txt", folder / "counts.csv"
     for path in (headline, numbers):
@@ -54,10 +42,3 @@ def run(arguments: argparse.Namespace) -> None:
     print(
         f"Number by number: {folder / 'paper_vs_reproduced.md'}\nClaim by claim:   {folder / 'claims.md'}"
     )
-
-
-def _again(results: Path, configuration: list[str]) -> None:
-    from fairgat import config
-    from fairgat.publish import again
-
-    again.judge(results, config.load_files(*configuration), " and ".join(configuration))

@@ -140,12 +140,6 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))
 
 
-def explorer_settings(config: Config) -> Shown:
-    """Say what explore.html shows: all that is run, in the order of only_methods."""
-    part = _part(config, config.datasets_run, title=True)
-    return Shown(rows=config.only or _distinct(config), config=part)
-
-
 def study_settings(config: Config) -> Shown:
     """Say what a study reads."""
     return Shown(config=_part(config, config.datasets, study=True, splits=_SHARES))

@@ -1,5 +1,6 @@
 """GATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
 
+from dataclasses import replace
 from numbers import Integral
 
 import torch
@@ -203,7 +204,7 @@ class GATConv(nn.Module):
         alpha = (
             torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         )
-        z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
+        z = replace(c, values=sum_of_neighbours(alpha, c.values, graph))
         normalised = self.normalise(z if self.concat else z.averaged())
         return normalised.dense(self.bias), alpha
 

@@ -96,6 +96,7 @@ class Door:
         self.name, arguments = schema.split("(", 1)
         found = _ARGUMENT.findall(arguments.split(" -> ")[0])
         names = [name for _, name, _ in found]
+        self.count = len(names)
 
         self.arrays = [names.index(each) if each in names else None for each in NAMES]
         self.values = []  # places of the other arrays
@@ -119,9 +120,12 @@ class Door:
     def guard(self, function: Callable) -> Callable:
         """The function, for arguments that fit."""
         has_graph = any(place is not None for place in self.arrays)
+        count = self.count
 
         @wraps(function)
         def call(*arguments):
+            # PyTorch leaves out what is None by default.
+            arguments = (*arguments, *[None] * (count - len(arguments)))
             for name, place in self.needed.items():
                 if arguments[place] is None:  # as which an undefined tensor comes
                     raise ValueError(f"{self.name}: {name} is missing")

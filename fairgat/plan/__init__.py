@@ -14,4 +14,4 @@ from fairgat.plan.modules import (
     method_modules,
     method_path,
 )
-from fairgat.plan.runs import Plan, Run, cell_folder, check_targets
+from fairgat.plan.runs import TAKEN, Plan, Run, cell_folder, check_targets

@@ -1,12 +1,17 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fairgat.config import TASKS, Config, Task
 from fairgat.errors import ConfigError, nearest
+from fairgat.plan.judged import check_judged
 from fairgat.plan.modules import KINDS, Declared, declared, method_path
+
+TAKEN = ("data/", "runtime/", "theory/", "account/")
+"""Folders of results whose files are copied from `judge_from` and not made again."""
 
 
 @dataclass(frozen=True)
@@ -28,6 +33,13 @@ class Run:
 def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
     """Name the folder of a cell's runs, which has a folder for each split, under `results_dir`."""
     return f"runs/{task}/{dataset}/{method}/{cell}"
+
+
+# What is made of all runs of a method on a data set.
+_OF_ALL_RUNS = re.compile(
+    r"(?:theory|account)/([^/]+)/([^/]+)\.csv"
+    r"|runs/[^/]+/([^/]+)/([^/]+)/(?:runs\.csv|selection\.json)"
+)
 
 
 def check_targets(words: Sequence[str]) -> None:
@@ -57,6 +69,8 @@ class Plan:
             raise ConfigError(
                 f"results_dir: {config.results_dir} is a file; give a folder"
             )
+        if config.judge_from:
+            check_judged(config)
         for name in config.figures:
             self.figure(name)
         for name in config.methods:
@@ -118,8 +132,46 @@ class Plan:
                 )
         return declared("figures", name)
 
+    def check_targets(self, words: Sequence[str]) -> None:
+        """Refuse to be asked for what is made of runs where there are none.
+
+        Raises:
+            ConfigError: a data set or a method is not run, and why.
+        """
+        for word in words:
+            within = word.removeprefix(self.path(""))
+            found = _OF_ALL_RUNS.fullmatch(within)
+            if not found or within == word:
+                continue
+            dataset, method = filter(None, found.groups())
+            if dataset not in self.config.datasets:
+                continue  # Snakemake says that no rule makes it
+            reason = self.config.not_run(dataset)
+            if reason:
+                raise ConfigError(f"{word}: {dataset} is not run: {reason}")
+            if method not in self.config.methods_on(dataset):
+                raise ConfigError(f"{word}: {method} is not run on {dataset}")
+
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"
+
+    def trained(self, relative: str) -> str:
+        """Name a file of training: `judge_from` has it, or else this run makes it."""
+        return f"{self.config.judge_from or self.config.results_dir}/{relative}"
+
+    @property
+    def judges_scores(self) -> bool:
+        """Say whether `judge_from` has the scores of its runs and not all of their predictions."""
+        if not self.config.judge_from:
+            return False
+        predictions = [
+            path for task in TASKS for path in self.outputs("predictions.npz", task)
+        ]
+        return not all(Path(path).exists() for path in predictions)
+
+    def scores(self, task: Task) -> str:
+        """Name the file with the scores of a task's runs in `judge_from`."""
+        return self.trained(f"summary/{task}/runs.csv")
 
     def pairs(self, task: Task) -> list[tuple[str, str]]:
         """List every data set of the task that is run, with every method that is run on it."""
@@ -138,7 +190,7 @@ class Plan:
             for d, m in self.pairs(task)
             if dataset in (None, d) and method in (None, m)
             for cell in self.config.cells(m, d)
-            for split in range(self.config.split_count(d))
+            for split in self.config.split_numbers(d)
         ]
 
     def outputs(
@@ -150,17 +202,16 @@ class Plan:
     ) -> list[str]:
         """List a file of every run, such as `run.json`."""
         return [
-            self.path(f"{run.folder}/{name}")
+            self.trained(f"{run.folder}/{name}")
             for run in self.runs(task, dataset, method)
         ]
 
     def split(self, task: Task, dataset: str, split: int) -> str:
-        return self.path(f"data/splits/{task}/{dataset}/split-{split}.npz")
+        return self.trained(f"data/splits/{task}/{dataset}/split-{split}.npz")
 
     def splits(self, task: Task, dataset: str) -> list[str]:
         return [
-            self.split(task, dataset, k)
-            for k in range(self.config.split_count(dataset))
+            self.split(task, dataset, k) for k in self.config.split_numbers(dataset)
         ]
 
     def debiased(
@@ -169,9 +220,10 @@ class Plan:
         """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
-        splits = range(self.config.split_count(dataset)) if split is None else [split]
+        splits = self.config.split_numbers(dataset) if split is None else [split]
         return [
-            self.path(f"data/debiased/{dataset}/{method}/split-{k}.npz") for k in splits
+            self.trained(f"data/debiased/{dataset}/{method}/split-{k}.npz")
+            for k in splits
         ]
 
     def files(self, kind: str, task: Task | None = None) -> list[str]:
@@ -300,5 +352,19 @@ class Plan:
 
     def _readable(self, page: Declared) -> bool:
         """Say whether a data set of the task that a page shows is run, and leaves the first of its files."""
-        run = page.task is None or self.config.datasets_of(page.task)
-        return bool(run and next(iter(self.sources(page).values()), []))
+        if page.task and not self.config.datasets_of(page.task):
+            return False
+        sources = self.sources(page)
+        if not next(iter(sources.values()), []):
+            return False
+        return all(self._at_hand(path) for paths in sources.values() for path in paths)
+
+    def _at_hand(self, path: str) -> bool:
+        """Say whether a file can be had: `judge_from` may lack some that are not made again."""
+        earlier = self.config.judge_from
+        if not earlier:
+            return True
+        if path.startswith(f"{earlier}/"):
+            return Path(path).exists()
+        relative = path.removeprefix(f"{self.config.results_dir}/")
+        return not relative.startswith(TAKEN) or Path(earlier, relative).exists()

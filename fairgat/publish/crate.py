@@ -36,9 +36,7 @@ PLACES = (
     "tables/",
     "figures/",
     "audit/",
-    "costs/",
     "studies/",
-    "explore.html",
 )
 
 

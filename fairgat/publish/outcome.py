@@ -1,5 +1,6 @@
 """Say at the end of a run where the tables are and what failed, told from the files it left."""
 
+import re
 from pathlib import Path
 
 from fairgat import frames
@@ -23,6 +24,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
     results = Path(plan.config.results_dir)
     failed = _failed(results, since)
     lines = [*_tables(plan, results, since), *_audit(results, since)]
+    lines += _not_made(plan)
     if report and not failed:
         lines.append(f"The report, one page with everything in it: {report}")
     lines += _runs_without_result(plan, since if failed else 0)
@@ -31,6 +33,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
             "Failed:",
             *(f"    see {log}" for log in failed),
             *_without(plan, failed),
+            *_network(failed),
         ]
         lines.append(
             "What is finished stays finished: the same command goes on from here."
@@ -53,6 +56,22 @@ def _tables(plan: Plan, results: Path, since: float) -> list[str]:
         if new
         else []
     )
+
+
+def _not_made(plan: Plan) -> list[str]:
+    """Name the pages that an earlier run has not kept enough for."""
+    earlier = plan.config.judge_from
+    if not earlier:
+        return []
+    tables = [name for name in plan.config.tables if name not in plan.tables()]
+    figures = [name for name in plan.config.figures if name not in plan.figures()]
+    lines = []
+    for kind, names in (("tables", tables), ("figures", figures)):
+        if names:
+            lines.append(
+                f"Not made, as {earlier} lacks what they need: {kind} {', '.join(names)}"
+            )
+    return lines
 
 
 def _audit(results: Path, since: float) -> list[str]:
@@ -96,6 +115,22 @@ def _without(plan: Plan, failed: list[Path]) -> list[str]:
         if names and left
         else []
     )
+
+
+def _network(failed: list[Path]) -> list[str]:
+    """Say once that there is no connection, and what to do."""
+    hosts = set[str]()
+    for log in failed:
+        if log.parent.name == "download":
+            text = log.read_text(encoding="utf-8", errors="replace")
+            hosts |= {*re.findall(r"no connection to (\S+)", text)}
+    if not hosts:
+        return []
+    return [
+        f"No connection to {' and '.join(sorted(hosts))}: nothing could be downloaded. "
+        "The demo needs no network (make demo); for files fetched elsewhere, see "
+        "`fairgat data where`."
+    ]
 
 
 def _runs_without_result(plan: Plan, since: float) -> list[str]:

@@ -14,7 +14,7 @@ from fairgat.environment import machine, revision
 from fairgat.files import read_json
 from fairgat.report.model import DASH, Block, Panel, Table, row
 
-# What decides results; README.md and results/reference are made from them.
+# What decides results; docs/ and results/reference are made from them.
 DECIDES = (
     "Snakefile",
     "rules",
@@ -23,6 +23,8 @@ DECIDES = (
     "config.yaml",
     "configs",
 )
+TRAINING = ("command", "commit", "modified", "machine", "versions", "rules", "hours")
+"""What is kept of the provenance of a run that trained, where another one judges it."""
 PACKAGES = (
     "fairgat",
     "torch",
@@ -44,6 +46,7 @@ def collect(
     benchmarks: str | Path,
     selections: Iterable[str | Path],
     made: Iterable[str],
+    judged_from: str | None = None,
 ) -> dict[str, Any]:
     """Gather the content of provenance.json.
 
@@ -54,8 +57,9 @@ def collect(
         benchmarks: the folder of Snakemake's benchmark files.
         selections: every selection.json, which says which code trained.
         made: the files that people read, under the results directory: what `fairgat publish` copies.
+        judged_from: the results of the earlier run that trained, if this one did not.
     """
-    return {
+    content = {
         "command": command,
         **revision(source, DECIDES),
         "trained_at": trained_at(selections),
@@ -63,7 +67,32 @@ def collect(
         "versions": {"python": platform.python_version()} | dict(_versions()),
         "config": dict(config),
         "rules": costs(benchmarks),
+        "hours": hours(benchmarks),
         "files": list(made),
+    }
+    if judged_from:
+        content |= training_of(Path(judged_from), content["trained_at"])
+    return content
+
+
+def training_of(results: Path, trained_at: list[dict[str, Any]]) -> dict[str, Any]:
+    """Give `trained_at` and, as `training`, where an earlier run was trained.
+
+    Args:
+        results: its results directory. One without provenance.json says nothing.
+        trained_at: what the runs themselves say of it, where they are at hand.
+    """
+    path = results / "provenance.json"
+    if not path.exists():
+        return {}
+    earlier = read_json(path)
+    # judged twice: by a run that did not train either
+    training = earlier.get("training") or {
+        key: earlier[key] for key in TRAINING if key in earlier
+    }
+    return {
+        "trained_at": trained_at or earlier["trained_at"],
+        "training": training,
     }
 
 
@@ -90,32 +119,48 @@ def _versions() -> Iterable[tuple[str, str]]:
 def costs(benchmarks: str | Path) -> dict[str, dict[str, float]]:
     """Rule → `jobs`, `wall_seconds`, `cpu_seconds` (sums over its jobs) and `peak_mb` (the largest job's memory).
 
-    The folder has one folder or file per rule. Jobs shorter than Snakemake's sampling interval have no memory.
+    Jobs shorter than Snakemake's sampling interval have no memory.
     """
-    paths = sorted(Path(benchmarks).rglob("*.tsv"))
-    if not paths:
-        return {}
-    rules = [
-        path.relative_to(benchmarks).parts[0].removesuffix(".tsv") for path in paths
-    ]
-    frame = pd.concat(
-        [
-            pd.read_csv(path, sep="\t").assign(rule=rule)
-            for path, rule in zip(paths, rules, strict=True)
-        ]
-    )
-    numbers = (
-        frame[["s", "cpu_time", "max_rss"]]
-        .apply(pd.to_numeric, errors="coerce")
-        .fillna(0.0)
-    )  # NA: not sampled
-    sums = numbers.groupby(frame["rule"]).agg(
+    frame = measured(benchmarks)
+    sums = frame.groupby("rule").agg(
         jobs=("s", "size"),
         wall_seconds=("s", "sum"),
         cpu_seconds=("cpu_time", "sum"),
         peak_mb=("max_rss", "max"),
     )
     return sums.round(1).astype({"jobs": object}).to_dict("index")
+
+
+def hours(benchmarks: str | Path) -> list[dict[str, Any]]:
+    """List what the training of each `method` on each `dataset` took: `jobs` and `cpu_hours`."""
+    frame = measured(benchmarks)
+    frame = frame[frame["rule"] == "train"]
+    place = frame["place"].str.split("/", expand=True).reindex(columns=range(4))
+    frame = frame.assign(dataset=place[2], method=place[3])
+    sums = frame.groupby(["dataset", "method"]).agg(
+        jobs=("s", "size"), cpu_seconds=("cpu_time", "sum")
+    )
+    sums["cpu_hours"] = (sums.pop("cpu_seconds") / 3600).round(3)
+    return sums.reset_index().to_dict("records")
+
+
+def measured(benchmarks: str | Path) -> pd.DataFrame:
+    """Read Snakemake's benchmark of each job.
+
+    The folder has one folder or file per rule. `place` is a job's path in it; seconds `s`,
+    `cpu_time` and the memory `max_rss` are 0 where they were not sampled.
+    """
+    columns = ["s", "cpu_time", "max_rss"]
+    parts = []
+    for path in sorted(Path(benchmarks).rglob("*.tsv")):
+        place = path.relative_to(benchmarks).with_suffix("")
+        job = pd.read_csv(path, sep="\t")
+        parts.append(job.assign(place=place.as_posix(), rule=place.parts[0]))
+    if not parts:
+        return pd.DataFrame(columns=[*columns, "place", "rule"])
+    frame = pd.concat(parts)
+    numbers = frame[columns].apply(pd.to_numeric, errors="coerce")
+    return frame.assign(**numbers.fillna(0.0))
 
 
 def page(content: Mapping[str, Any]) -> Table:
@@ -132,6 +177,9 @@ def page(content: Mapping[str, Any]) -> Table:
         "Selection rule": config["selection"]["rule"],
     }
     pairs = {"Run": run, "Machine": content["machine"], "Versions": content["versions"]}
+    if training := content.get("training"):
+        pairs["Machine that trained"] = training["machine"]
+        pairs["Versions that trained"] = training["versions"]
     rules = [
         row(
             rule,
@@ -149,6 +197,15 @@ def page(content: Mapping[str, Any]) -> Table:
         )
         for title, entries in pairs.items()
     ]
+    trained = content.get("training", content).get("hours", [])
+    times = [
+        row(
+            f"{each['method']} on {each['dataset']}",
+            each["jobs"],
+            f"{each['cpu_hours']:.2f}",
+        )
+        for each in trained
+    ]
     header = ["", "jobs", "wall time (s)", "CPU time (s)", "peak memory (MB)"]
     return Table(
         name="provenance",
@@ -156,6 +213,12 @@ def page(content: Mapping[str, Any]) -> Table:
         panels=[
             *panels,
             Panel("stacked", header, [Block("Rule", rules)], align="lrrrr"),
+            Panel(
+                "stacked",
+                ["", "jobs", "CPU hours"],
+                [Block("Training", times)],
+                align="lrr",
+            ),
         ],
         notes=[],
         explanation="Where these results come from. Times are sums over a rule's jobs.",

@@ -22,7 +22,6 @@ def params(content):
         made[f"figure {name}"] = shown.figure_settings(
             plan.config, name, plan.figure(name).task
         )
-    made |= {"explorer": shown.explorer_settings(plan.config)}
     return {
         name: settings.model_dump(mode="json", exclude_unset=True)
         for name, settings in made.items()
@@ -85,7 +84,6 @@ def test_what_a_page_does_not_show_renders_nothing_again(content):
         ({"aggregation": {"ddof": 0}}, []),
         ({"note": "Mine."}, []),
         ({"only_methods": ["gat", "fairgat"]}, []),
-        ({"title": "Mine"}, ["comparison", "theory", "figure theory"]),
         (
             {"datasets": {"more": {"task": LINK}}},
             ["comparison", "ablation", "theory", "figure runtime"],
@@ -119,7 +117,6 @@ def test_a_table_shows_what_was_asked_for_and_a_figure_what_was_run(content):
         "recidivism"
     ] and figure.rows == ["gat", "nifty"]
     assert shown.figure_settings(loaded, "curves_link_prediction", LINK).rows == ["gat"]
-    assert shown.explorer_settings(loaded).rows == ["nifty", "gat"]
     mine = config.load(content | {"tables": {"mine": {"kind": "scores", "task": NODE}}})
     assert (
         shown.figure_settings(mine, "mine", NODE).rows

@@ -19,8 +19,9 @@ HEADER = "s\th:m:s\tmax_rss\tcpu_time\n"
 @pytest.fixture
 def benchmarks(tmp_path):
     for name, text in {
-        "train/a/split-0.tsv": "1.5\t0:00:01\t100.0\t1.25\n",
-        "train/a/split-1.tsv": "2.5\t0:00:02\t300.0\t2.0\n",
+        "train/nodes/a/gat/default/split-0.tsv": "1.5\t0:00:01\t100.0\t1.25\n",
+        "train/nodes/a/gat/default/split-1.tsv": "2.5\t0:00:02\t300.0\t2.0\n",
+        "train/nodes/a/nifty/weight~1/split-0.tsv": "9\t0:00:09\t9.0\t7200\n",
         "audit.tsv": "0.2\t0:00:00\tNA\tNA\n",
     }.items():
         path = tmp_path / name
@@ -32,9 +33,35 @@ def benchmarks(tmp_path):
 def test_costs_are_summed_per_rule(benchmarks):
     assert provenance.costs(benchmarks) == {
         "audit": {"jobs": 1, "wall_seconds": 0.2, "cpu_seconds": 0.0, "peak_mb": 0.0},
-        "train": {"jobs": 2, "wall_seconds": 4.0, "cpu_seconds": 3.2, "peak_mb": 300.0},
+        "train": {
+            "jobs": 3,
+            "wall_seconds": 13.0,
+            "cpu_seconds": 7203.2,
+            "peak_mb": 300.0,
+        },
     }
     assert provenance.costs(benchmarks / "none") == {}
+
+
+def test_hours_are_summed_per_method_and_data_set(benchmarks):
+    assert provenance.hours(benchmarks) == [
+        {"dataset": "a", "method": "gat", "jobs": 2, "cpu_hours": 0.001},
+        {"dataset": "a", "method": "nifty", "jobs": 1, "cpu_hours": 2.0},
+    ]
+    assert provenance.hours(benchmarks / "none") == []
+
+
+def test_a_run_that_judges_an_earlier_one_says_where_that_was_trained(tmp_path):
+    trained = [{"commit": "bee", "modified": False, "runs": 5}]
+    keys = ("command", "commit", "modified", "machine", "versions", "rules")
+    earlier = dict.fromkeys(keys, "then") | {"trained_at": trained, "config": {}}
+    write_json(tmp_path / "first/provenance.json", earlier)
+    said = provenance.training_of(tmp_path / "first", [])
+    assert said["trained_at"] == trained
+    assert said["training"] == dict.fromkeys(keys, "then")
+    write_json(tmp_path / "second/provenance.json", earlier | said)
+    assert provenance.training_of(tmp_path / "second", []) == said
+    assert provenance.training_of(tmp_path / "none", []) == {}
 
 
 def test_revision(tmp_path, monkeypatch):
