@@ -1,7 +1,5 @@
 """Text that came from elsewhere, such as a title or a column's name, on one line."""
 
-import re
-
 
 def shown(text: str) -> str:
     """Write text on one line of a terminal or a page, whatever is in it.
@@ -23,13 +21,3 @@ def visible(text: str) -> str:
 
 def _code(character: str) -> str:
     return ascii(character).strip("'")
-
-
-def rst(text: str) -> str:
-    """Escape text for reStructuredText: it begins no directive, and nothing is markup."""
-    escaped = re.sub(r"([^\w\s])", r"\\\1", shown(text), flags=re.ASCII)
-    if escaped.startswith(
-        "\\\\"
-    ):  # four and no more would be a rule between paragraphs
-        return "\\ " + escaped  # this blank is not printed
-    return escaped

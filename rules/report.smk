@@ -21,7 +21,7 @@ rule table:
         code=lambda w: code("table", f"report/tables/{PLAN.table(w.table).module}"),
         module=lambda w: PLAN.table(w.table).module,
         settings=lambda w: plain(fairgat.config.shown.table_settings(CONFIG, w.table, PLAN.table(w.table).task)),
-        about=lambda w: fairgat.texts.rst(PLAN.table(w.table).about),
+        about=lambda w: PLAN.table(w.table).about,
     message:
         "Render the table {wildcards.table}"
     script:
@@ -67,7 +67,7 @@ rule figure:
         code=lambda w: code("figure", f"report/figures/{PLAN.figure(w.figure).module}"),
         module=lambda w: PLAN.figure(w.figure).module,
         settings=lambda w: plain(fairgat.config.shown.figure_settings(CONFIG, w.figure, PLAN.figure(w.figure).task)),
-        about=lambda w: fairgat.texts.rst(PLAN.figure(w.figure).about),
+        about=lambda w: PLAN.figure(w.figure).about,
     message:
         "Draw the figure {wildcards.figure}"
     script:

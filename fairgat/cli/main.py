@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|explain|audit|compare|publish|data`."""
+"""The command line: `fairgat train|evaluate|explain|audit|compare|verify|publish|data`."""
 
 import argparse
 import importlib
@@ -15,7 +15,8 @@ COMMANDS = {
     "explain": "say in a few lines where a finished run's gap comes from, and what fair attention can do about it",
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
-    "publish": "copy a finished run to its folder reference, and render what README.md and docs/ quote of it",
+    "verify": "check that every file of a run, or of what is published, is as it was written",
+    "publish": "copy a finished run to its folder reference, and render what docs/ quotes of it",
     "data": "where the raw data files come from, how to supply them by hand, and what a graph counts",
 }
 

@@ -7,7 +7,6 @@ import xml.etree.ElementTree as ElementTree
 from html.parser import HTMLParser
 
 import pytest
-from docutils.core import publish_doctree
 from hypothesis import example, given
 from hypothesis import strategies as st
 from markdown_it import MarkdownIt
@@ -18,7 +17,7 @@ from pylatexenc.latexwalker import LatexMacroNode, LatexWalker
 from fairgat.report import escape, style
 from fairgat.report.model import Block, Cell, Panel, Row, Table
 from fairgat.report.render import render
-from fairgat.texts import rst, shown
+from fairgat.texts import shown
 
 PIECES = [
     "\x1b[31m", "\x00", "\n", "\r", "\t", "\x85", "\u2028", "\u202e", "\u200b", "\ufeff",
@@ -137,16 +136,6 @@ def test_numbers_in_csv_stay_as_they_are(number):
 @pytest.mark.parametrize("formula", ["=1", "+1+1", "-1+cmd|' /C calc'!A0", "@SUM(A1)"])
 def test_formulas_in_csv_are_quoted(formula):
     assert escape.csv(formula) == f"'{formula}"
-
-
-@given(hostile)
-def test_restructured_text(text):
-    source = f"{rst(text)}\n\nafter"
-    tree = publish_doctree(source, settings_overrides={"report_level": 5})
-    *before, last = tree.children
-    assert last.astext() == "after"
-    assert [part.tagname for part in before] == ["paragraph"] * bool(shown(text))
-    assert "".join(part.astext() for part in before) == shown(text)
 
 
 @pytest.mark.parametrize("text", [*PIECES, "$a$ </svg> & -->"])
