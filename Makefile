@@ -28,7 +28,7 @@ help: ## Say what can be made
 
 env: $(VENV)/.complete ## Make .venv with the pinned requirements and this package
 
-$(VENV)/.complete: requirements.lock pyproject.toml
+$(VENV)/.complete: requirements.lock envs/torch.lock envs/torch-cpu.lock pyproject.toml
 	@sh tools/env.sh $(PYTHON)
 
 # The columns of the comparison that fit a screen.
@@ -75,7 +75,7 @@ FROM ?= results/reference/studies
 analyses: env ## Draw what single studies need from their published CSV files: FROM=results/dose/studies
 	$(BIN)/python -m analyses $(FROM)
 
-publish: env ## Finish the run, copy it to results/reference and render what README.md and docs/ quote of it
+publish: env ## Finish the run, copy it to results/reference and render what docs/ quotes of it
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
 	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results" && \
 	    $(BIN)/python -m analyses.verdict "$$results/reference" docs/verdict.svg)
@@ -137,10 +137,9 @@ schema: env ## Write schemas/ from the models in fairgat/config/
 api: env ## Write docs/api.md from the docstrings of fairgat.nn
 	$(BIN)/python -m tools.api docs/api.md
 
-lock: env ## Write requirements.lock and envs/ from what .venv holds
+lock: env ## Write requirements.lock and envs/ from what .venv holds, with all hashes
 	$(BIN)/python -m tools.requirements
 
-clean: ## Start over: remove .venv, downloaded data and all results but the published ones, results/reference
-	rm -rf $(VENV) .bench-peers .crate-validator .gpu-test .snakemake by-hand
-	find results -mindepth 1 -maxdepth 1 ! -name reference -exec rm -rf {} + 2>/dev/null || true
+clean: ## Start over: remove .venv, downloaded data and all results of runs but the published ones, results/reference
+	@$(PYTHON) tools/clean.py
 	@test -e results/reference || echo "results/reference is missing, which Git keeps: git checkout results/reference"

@@ -45,7 +45,10 @@ rule all:
 
 
 onstart:
+    say_what_stands_in()
     check_methods()
+    fairgat.files.remove_unfinished(CONFIG.results_dir)
+    fairgat.processes.kill_jobs_at_second_interrupt()
 
 
 onsuccess:

@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
-from analyses import along, attributes, dose, seeds, trade_off
+from analyses import along, attributes, centring, dose, seeds, trade_off
 from fairgat.errors import FairGATError
 
 OF = {
+    "centring": centring,
     "dose": dose,
     "dose-others": dose,
     "groups": attributes,

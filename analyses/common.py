@@ -8,7 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import frames
-from fairgat.files import write_text
+from fairgat.files import recording, write_text
 from fairgat.report import style
 from fairgat.report.model import Table
 from fairgat.report.render import render
@@ -88,7 +88,8 @@ def curve(ax: Axes, x: pd.Series, gaps: pd.DataFrame, look: style.Look) -> None:
 def published(folder: Path, name: str, figure: Figure) -> list[Path]:
     """Write a figure; the paths."""
     paths = {form: folder / f"{name}.{form}" for form in FORMATS}
-    style.save(figure, paths)
+    with recording(paths.values()):
+        style.save(figure, paths)
     return [*paths.values()]
 
 
@@ -97,8 +98,10 @@ def tabled(
 ) -> list[Path]:
     """Write rows as CSV, and a table that shows them; the paths."""
     paths = [folder / f"{name}.csv"]
-    frames.write(paths[0], rows)
     if table:
         paths.append(folder / f"{name}.md")
-        write_text(paths[1], render(table, "md"))
+    with recording(paths):
+        frames.write(paths[0], rows)
+        if table:
+            write_text(paths[1], render(table, "md"))
     return paths

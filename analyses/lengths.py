@@ -13,6 +13,7 @@ import torch
 from fairgat import frames, methods
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
+from fairgat.files import recording
 from fairgat.theory.runs import rebuild
 from fairgat.training.record import NAME, Record
 
@@ -65,7 +66,9 @@ def main(results: Path) -> Path:
     table = pd.DataFrame(
         rows, columns=["dataset", "method", "cell", "split", "share_of_longest"]
     )
-    frames.write(to := results / "studies/links-control/lengths.csv", table)
+    to = results / "studies/links-control/lengths.csv"
+    with recording([to]):
+        frames.write(to, table)
     return to
 
 

@@ -1,15 +1,21 @@
-"""Files that appear whole or not at all."""
+"""Files that appear whole or not at all, and are read as they were written."""
 
 import contextlib
 import errno
 import hashlib
 import json
 import os
+import re
 import secrets
-from collections.abc import Iterator
-from pathlib import Path
+import shutil
+import stat
+import time
+from collections.abc import Iterable, Iterator
+from pathlib import Path, PurePath
 from typing import IO, Any
 
+from fairgat import checksums
+from fairgat.checksums import sha256_of as sha256_of
 from fairgat.errors import DataError
 
 _REFUSED = {
@@ -25,6 +31,18 @@ _REFUSED |= {
     errno.ENOTDIR,
     errno.EEXIST,
 }  # a folder where a file should be, or the reverse
+
+UNFINISHED = ".unfinished."
+"""How the name of a folder begins in which files are fetched."""
+_OLD = 3600  # seconds; a download has a least rate, and all else is written in one go
+_TEMPORARY = re.compile(r"\..+\.[0-9a-f]{8}\.tmp")  # as `replacing` names them
+_KINDS = {
+    stat.S_ISDIR: "a folder",
+    stat.S_ISFIFO: "a pipe",
+    stat.S_ISCHR: "a device",
+    stat.S_ISBLK: "a device",
+    stat.S_ISSOCK: "a socket",
+}
 
 
 @contextlib.contextmanager
@@ -66,6 +84,34 @@ def replacing(path: str | Path) -> Iterator[IO[bytes]]:
             raise
 
 
+def remove_unfinished(folder: str | Path) -> None:
+    """Remove what writers left that were killed: what has not changed for an hour.
+
+    Hidden folders, such as .git, are not looked into.
+    """
+    for place, folders, names in os.walk(folder):
+        unfinished = [name for name in folders if name.startswith(UNFINISHED)]
+        for name in unfinished:
+            if _is_old(Path(place, name)):
+                shutil.rmtree(Path(place, name), ignore_errors=True)
+        for name in filter(_TEMPORARY.fullmatch, names):
+            if _is_old(Path(place, name)):
+                with contextlib.suppress(OSError):
+                    Path(place, name).unlink()
+        folders[:] = [name for name in folders if not name.startswith(".")]
+
+
+def _is_old(path: Path) -> bool:
+    """Say whether nothing of a file or a folder has changed for an hour; not of a link."""
+    if path.is_symlink():
+        return False
+    try:
+        changed = [each.stat().st_mtime for each in (path, *path.glob("*"))]
+    except OSError:  # gone meanwhile
+        return False
+    return max(changed) < time.time() - _OLD
+
+
 def write_text(path: str | Path, text: str) -> None:
     """Write UTF-8 text; readers see the old file or the new one, never a part."""
     with replacing(path) as file:
@@ -99,18 +145,73 @@ def read_text(path: str | Path) -> str:
     """Read a file's UTF-8 text, its lines' ends as they are.
 
     Raises:
-        DataError: the file is missing, cannot be read or is damaged.
+        DataError: the file is missing, cannot be read, is damaged or was changed.
     """
     try:
-        return Path(path).read_bytes().decode("utf-8")
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except OSError as error:  # a folder, a file taken for a folder, no permission
-        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+        return read_bytes(path).decode("utf-8")
     except UnicodeDecodeError as error:
         raise damaged(
             path, f"is not UTF-8 text ({error.reason} at byte {error.start})"
         ) from None
+
+
+def irregular(path: str | Path) -> str | None:
+    """Say what a path is that is no regular file, which may never end or never begin.
+
+    None for a regular file, a link to one, and what cannot be looked at: who opens it
+    is told why.
+    """
+    try:
+        mode = os.stat(path).st_mode
+    except (OSError, ValueError):  # the latter for NUL
+        return None
+    if stat.S_ISREG(mode):
+        return None
+    for is_kind, kind in _KINDS.items():
+        if is_kind(mode):
+            return kind
+    return "no regular file"
+
+
+def stays_inside(name: str) -> bool:
+    """Say whether a path that a file or a configuration gives stays in its folder."""
+    path = PurePath(name)
+    if not path.parts or path.is_absolute():
+        return False
+    return ".." not in path.parts and "\0" not in name
+
+
+def read_bytes(path: str | Path) -> bytes:
+    """Read a file, and compare it with its checksum where one is recorded.
+
+    This is where every reader of results learns that a file was changed.
+
+    Raises:
+        DataError: the file is missing, cannot be read, or was changed since.
+    """
+    try:
+        if what := irregular(path):
+            raise DataError(f"{path} cannot be read: it is {what}")
+        content = Path(path).read_bytes()
+    except FileNotFoundError:
+        raise DataError(f"{path} does not exist") from None
+    except OSError as error:  # a file taken for a folder, no permission
+        raise DataError(f"{path} cannot be read: {error.strerror}") from None
+    checksum = hashlib.sha256(content).hexdigest()
+    if listing := checksums.contradiction(path, checksum):
+        what = f"was changed after it was written: it is not as {listing.name} has it"
+        raise damaged(path, what)
+    return content
+
+
+def copy(origin: str | Path, target: str | Path) -> None:
+    """Copy the bytes of a file that is as it was written; `target` is new.
+
+    Raises:
+        DataError: as `read_bytes`, or the disk refused.
+    """
+    with replacing(target) as file:
+        file.write(read_bytes(origin))
 
 
 def damaged(path: str | Path, what: str) -> DataError:
@@ -121,10 +222,73 @@ def damaged(path: str | Path, what: str) -> DataError:
     )
 
 
-def sha256_of(path: str | Path) -> str:
-    """Compute the SHA-256 of a file's bytes, in hexadecimal."""
-    with open(path, "rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+@contextlib.contextmanager
+def recording(paths: Iterable[str | Path]) -> Iterator[None]:
+    """Record the checksums of the files that the block writes, if it ends well.
+
+    What was recorded of them before is forgotten first: files of a block that is
+    interrupted have no checksum, and never an earlier one.
+
+    Args:
+        paths: the files. In each folder, the list is named after the first of them;
+            folders among them are left out, and in a published folder its own list is
+            brought up to date.
+
+    Raises:
+        DataError: the disk refused.
+    """
+    files = [Path(path) for path in paths]
+    for file in files:
+        _forget(file)
+    yield
+    record([file for file in files if not file.is_dir()])
+
+
+def _forget(file: Path) -> None:
+    """Take a file out of the lists that have it."""
+    for listing, name in checksums.listings(file):
+        if listing == file.parent / f"{file.name}{checksums.SUFFIX}":
+            left: dict[str, str] = {}
+        else:
+            try:
+                left = checksums.read(listing)
+            except DataError:  # `fairgat verify` and readers name it
+                continue
+            if left.pop(name, None) is None:
+                continue
+        if left:
+            write_text(listing, checksums.formatted(left))
+        else:
+            with writing(listing):
+                listing.unlink(missing_ok=True)
+
+
+def record(files: Iterable[Path]) -> None:
+    """Record the checksums of files; of none where one is missing, as its job failed."""
+    folders: dict[Path, dict[str, str]] = {}
+    for file in files:
+        if not file.is_file():
+            return
+        folders.setdefault(file.parent, {})[file.name] = sha256_of(file)
+    for folder, listed in folders.items():
+        listing = checksums.published(folder)
+        if listing:
+            inside = folder.absolute().relative_to(listing.parent)
+            named = {(inside / name).as_posix(): listed[name] for name in listed}
+            listed = checksums.read(listing) | named
+        else:
+            listing = folder / f"{next(iter(listed))}{checksums.SUFFIX}"
+        write_text(listing, checksums.formatted(listed))
+
+
+def record_published(folder: Path) -> None:
+    """List the checksum of every file of a folder that is published."""
+    listing = folder / checksums.PUBLISHED
+    listed = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.suffix != checksums.SUFFIX:
+            listed[path.relative_to(folder).as_posix()] = sha256_of(path)
+    write_text(listing, checksums.formatted(listed))
 
 
 def git_blob_of(path: str | Path) -> str:

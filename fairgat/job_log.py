@@ -1,4 +1,5 @@
-"""Send what a workflow's job says to its log, and what its user can mend to the terminal as well."""
+"""What every job of the workflow does: what it says goes to its log, which Snakemake
+shows where a job fails; the checksums of its files are recorded."""
 
 import contextlib
 import errno
@@ -7,25 +8,28 @@ import traceback
 from collections.abc import Iterator
 from typing import IO, Any
 
+from fairgat import processes
 from fairgat.errors import FairGATError
+from fairgat.files import recording
 
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 @contextlib.contextmanager
 def logged(snakemake: Any) -> Iterator[None]:
-    """Send stdout and stderr to the rule's log; on an error for people, or Ctrl-C, end without a traceback."""
+    """Send stdout and stderr to the rule's log, and record the checksums of its output.
+
+    On an error for people, or Ctrl-C, end without a traceback, and record nothing.
+    """
     path = snakemake.log[0]
+    processes.end_with_snakemake()
     try:
         with (
             _opened(path) as log,
             contextlib.redirect_stdout(log),
             contextlib.redirect_stderr(log),
+            recording(snakemake.output),
         ):
-            if own := snakemake.config.get("measures"):
-                from fairgat.measures import adopt  # here: few jobs know any
-
-                adopt(own)
             yield
     except KeyboardInterrupt:
         _end("Interrupted.", path, 130)
@@ -59,8 +63,10 @@ def _opened(path: str) -> Iterator[IO[str]]:
 
 
 def _end(said: object, path: str, status: int = 1) -> None:
-    """Say why a job ends on the terminal, and then in its log, which may be on a full disk."""
-    print(said, file=sys.__stderr__)
-    with contextlib.suppress(OSError), open(path, "a", encoding="utf-8") as log:
-        print(said, file=log)
+    """Say why a job ends in its log, which Snakemake shows; or here, on a full disk."""
+    try:
+        with open(path, "a", encoding="utf-8") as log:
+            print(said, file=log)
+    except OSError:
+        print(said, file=sys.__stderr__)
     sys.exit(status)

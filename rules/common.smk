@@ -1,16 +1,19 @@
 # What the rules share: the configuration, the plan, and the code that they run through.
 
 import base64
+import hashlib
 import os
 import re
 import sys
 import time
+from contextlib import suppress
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 from shutil import which
 
 from snakemake.exceptions import WorkflowError
+from snakemake.logging import logger
 
 # The checkout, also where another workflow uses this one as a module; None where Snakemake reads the rules out of a
 # repository: it fetches single files then, and the package must be installed.
@@ -30,7 +33,21 @@ import fairgat.errors
 import fairgat.files
 import fairgat.plan
 import fairgat.measures.checks
+import fairgat.processes
 from fairgat.by_path import is_path
+
+# What is read later, in a file or by a program, need not fit a terminal.
+if not sys.stderr.isatty():
+    os.environ.setdefault("COLUMNS", "200")
+
+
+def names_its_log(record):
+    """Leave out where in the rules a job failed: the failed job names its log, which says why."""
+    said = str(record.msg)
+    return not (said.startswith("RuleException:\nCalledProcessError") and said.endswith("exit status 1."))
+
+
+logger.addFilter(names_its_log)
 
 
 def source(path):
@@ -52,8 +69,11 @@ try:
     config.update(DEFAULTS)
     CONFIG = fairgat.config.load(config)
     config["data_mirror"] = CONFIG.data_mirror  # with ~ and $NAME expanded, for workflow_scripts/download.py
+    config["measures"] = CONFIG.measures  # for the scripts, from wherever they are run
     fairgat.measures.adopt(CONFIG.measures)
     PLAN = fairgat.plan.Plan(CONFIG)
+    if workflow.is_main_process:
+        PLAN.check_targets(sys.argv[1:])
     # Who asks for a study without giving one is told here: errors of a rule's functions come with a traceback.
     try:
         STUDY = fairgat.config.study_rows.rows(CONFIG) if CONFIG.study or "study" in sys.argv else []
@@ -70,11 +90,13 @@ except fairgat.errors.ConfigError as error:
 
 # For the report's first page, rules/report/workflow.rst. In lines, because docutils refuses long ones.
 config["heading"] = CONFIG.heading
+config["note"] = CONFIG.note
 config["picture"] = base64.encodebytes(source("docs/workflow.svg").read_bytes()).decode()
 
 TASKS = fairgat.config.TASKS
 ENV = "../envs/fairgat.yaml"
 STARTED = time.time()
+fairgat.processes.begin()
 # A job that computes on a GPU has it to itself where Snakemake is told how many there are: the profiles say one.
 GPU = int(
     CONFIG.training.device == "cuda"
@@ -155,6 +177,11 @@ def contents(paths):
     return [content(str(path)) for path in paths]
 
 
+def method_code(name):
+    """The digest of a method's training."""
+    return code("train", fairgat.plan.method_path(CONFIG.module(name)))
+
+
 def method_module(wildcards):
     """The module of a method, for `code`."""
     return fairgat.plan.method_path(CONFIG.module(wildcards.method))
@@ -182,7 +209,7 @@ def page_module(folder, page):
 if workflow.is_main_process:
     # Now, so that an error in a file is said before anything else; in an input function it would read as nothing to do.
     for name in CONFIG.methods:
-        code("train", fairgat.plan.method_path(CONFIG.module(name)))
+        method_code(name)
     for name in CONFIG.datasets:
         code("preprocess", source_module(name))
     for name in CONFIG.tables:
@@ -194,21 +221,45 @@ if workflow.is_main_process:
 # --------------------------------------------------------------------------------- at the start and at the end
 
 
-def check_methods():
-    """Refuse wrong settings of methods before the first job.
+# The digest of the configuration and of the methods that were found right last.
+CHECKED = Path(".snakemake/methods-checked")
 
-    This imports torch, hence not while the rules are read: a dry run checks all but the methods' settings and grids.
-    """
+
+def methods_digest():
+    """The digest of all that `check_methods` depends on."""
+    parts = [CONFIG.model_dump_json(), *map(method_code, CONFIG.methods)]
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
+
+
+def check_methods():
+    """Refuse wrong settings and grids of methods. This imports torch, four seconds of work."""
     import fairgat.methods
 
-    rows = CONFIG.study.rows if CONFIG.study else []
-    for name in dict.fromkeys([*CONFIG.only_methods, *(row.method for row in rows if row.method)]):
-        if other := CONFIG.methods[name].same_as:
-            print(f"{name} is {other}, which is run in its place. {CONFIG.methods[name].note or ''}", file=sys.stderr)
     try:
         fairgat.methods.check(CONFIG)
     except fairgat.errors.ConfigError as error:
         raise WorkflowError(str(error)) from None
+    with suppress(OSError, fairgat.errors.DataError):
+        fairgat.files.write_text(CHECKED, methods_digest())
+
+
+def say_what_stands_in():
+    """Say which methods are run in place of one that is the same."""
+    rows = CONFIG.study.rows if CONFIG.study else []
+    for name in dict.fromkeys([*CONFIG.only_methods, *(row.method for row in rows if row.method)]):
+        if other := CONFIG.methods[name].same_as:
+            print(f"{name} is {other}, which is run in its place. {CONFIG.methods[name].note or ''}", file=sys.stderr)
+
+
+def is_dry_run(words):
+    """Whether a command of Snakemake runs nothing, in any of its spellings, as `-n`, `-np`, `--dry-run`."""
+    return any(re.fullmatch(r"--dry-?run|-[a-zA-Z]*n[a-zA-Z]*", word) for word in words)
+
+
+# A dry run checks them where no run has: then a misspelt key is found before anything is begun.
+if workflow.is_main_process and is_dry_run(sys.argv[1:]):
+    if not (CHECKED.is_file() and CHECKED.read_text() == methods_digest()):
+        check_methods()
 
 
 def say_what_happened():

@@ -48,8 +48,10 @@ def method_runs(wildcards):
 
 
 def shards(pairs):
-    """What the shards of data sets and methods hold: both, the method's cells there, and the number of splits."""
-    return [(dataset, method, CONFIG.cells(method, dataset), CONFIG.split_count(dataset)) for dataset, method in pairs]
+    """What the shards of data sets and methods hold: both, the method's cells there, and the splits' numbers."""
+    return [
+        (dataset, method, CONFIG.cells(method, dataset), CONFIG.split_numbers(dataset)) for dataset, method in pairs
+    ]
 
 
 def shown():

@@ -15,7 +15,9 @@ rule take:
     localrule: True
     conda:
         ENV
+    params:
+        code=code("take"),
     message:
         "Take {wildcards.taken} from the run that is judged"
-    shell:
-        "cp {input:q} {output:q} >{log:q} 2>&1"
+    script:
+        "../workflow_scripts/take.py"

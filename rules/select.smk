@@ -50,8 +50,13 @@ else:
             mem_mb=growing(1500, per_mb=20),  # with Snakemake's own, which is in the job, too
             runtime=growing(10),
         params:
-            code=code("collect"),
+            # Of methods it only takes the defaults of settings.
+            code=code("collect", without=("methods",)),
             runs=method_runs,
+            module=lambda w: CONFIG.module(w.method),
+            settings=lambda w: CONFIG.training_settings(w.method, w.dataset),
+            training=training_of,
+            seed=lambda w: CONFIG.training_seed(w.method),
             protocol=lambda w: CONFIG.training.of(w.task).reported,
             # As a function: `snakemake --lint` takes the word `fair` for the beginning of fairgat/...
             rule=lambda w: CONFIG.selection.rule,

@@ -21,7 +21,7 @@ def study_regrouped():
                 "dataset": name,
                 "by": by,
                 "graphs": [PLAN.trained(f"data/graphs/{each}.npz") for each in (name, by)],
-                "splits": PLAN.splits(task, name),
+                "splits": dict(zip(CONFIG.split_numbers(name), PLAN.splits(task, name))),
                 "predictions": [
                     (run.method, run.cell, run.split, PLAN.trained(f"{run.folder}/predictions.npz")) for run in runs
                 ],
@@ -42,7 +42,7 @@ rule study:
         selections=study_files("selection.json"),
         stats=[results(f"data/graphs/{dataset}.stats.json") for dataset in dict.fromkeys(run[1] for run in STUDY_RUNS)],
         regrouped=[
-            [*each["graphs"], *each["splits"], *(path for *_, path in each["predictions"])]
+            [*each["graphs"], *each["splits"].values(), *(path for *_, path in each["predictions"])]
             for each in study_regrouped()
         ],
         account=PLAN.files("account") if CONFIG.study.accounts else [],

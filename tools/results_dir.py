@@ -4,7 +4,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from fairgat.config import normal_path, read_file
+from fairgat.config import check_command, normal_path, read_file
 from fairgat.errors import ConfigError
 
 
@@ -12,9 +12,10 @@ def find(arguments: Sequence[str]) -> str:
     """The `results_dir` of a command line of Snakemake.
 
     Raises:
-        ConfigError: a config file cannot be read.
+        ConfigError: a config file cannot be read, or Snakemake would refuse --config.
         ValueError: it is not a path.
     """
+    check_command(arguments)
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     parser.add_argument("--configfile", "--configfiles", nargs="+", default=[])
     parser.add_argument("--config", "-C", nargs="*", default=[])

@@ -5,8 +5,11 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from fairgat import frames
     from fairgat.files import read_json
+    from fairgat.measures import adopt
     from fairgat.paper import means
     from fairgat.scores import runs, summary
+
+    adopt(snakemake.config["measures"])
 
     params = snakemake.params
     shards = runs.read_shards(snakemake.input.runs, params.shards)

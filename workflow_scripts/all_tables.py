@@ -3,10 +3,8 @@
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    from pathlib import Path
-
-    from fairgat.files import write_text
+    from fairgat.files import read_text, write_text
     from fairgat.report.render import document
 
-    tables = (Path(path).read_text(encoding="utf-8") for path in snakemake.input.tables)
+    tables = map(read_text, snakemake.input.tables)
     write_text(snakemake.output[0], document(tables, snakemake.params.title))

@@ -8,6 +8,9 @@ with logged(snakemake):
     from fairgat import audit
     from fairgat.config.shown import AuditSettings
     from fairgat.files import write_text
+    from fairgat.measures import adopt
+
+    adopt(snakemake.config["measures"])
 
     texts = audit.make(
         AuditSettings.model_validate(snakemake.params.settings),

@@ -5,7 +5,10 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from fairgat import frames
     from fairgat.files import write_json
+    from fairgat.measures import adopt
     from fairgat.scores import runs, selection
+
+    adopt(snakemake.config["measures"])
 
     wildcards, params = snakemake.wildcards, snakemake.params
     scores = runs.read(snakemake.input.scores)
@@ -20,5 +23,5 @@ with logged(snakemake):
         params.tolerance,
         params.published,
     )
-    frames.write(snakemake.output.runs, own)
+    frames.write(snakemake.output.runs, runs.untimed(own))
     write_json(snakemake.output.selection, chosen | {"trained_at": []})

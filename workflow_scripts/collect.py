@@ -3,27 +3,35 @@
 from fairgat.job_log import logged
 
 with logged(snakemake):
-    from fairgat import frames
+    from fairgat import cells, frames
     from fairgat.data import splits
     from fairgat.data.graph import Graph
     from fairgat.files import write_json
+    from fairgat.measures import adopt
+    from fairgat.plan import Run
     from fairgat.scores import runs, selection
+    from fairgat.scores.asked import Asked
     from fairgat.training.record import digests
+
+    adopt(snakemake.config["measures"])
 
     given, params = snakemake.input, snakemake.params
     graph = Graph.load(given.graph)
-    parts = [
-        (graph, splits.load(path), digests(given.graph, path)) for path in given.splits
-    ]
-    judged = [
-        runs.judged(path, *parts[split])
-        for path, (_, split) in zip(given.runs, params.runs, strict=True)
-    ]
+    numbers = dict.fromkeys(split for _, split in params.runs)
+    parts = {}
+    for number, path in zip(numbers, given.splits, strict=True):
+        parts[number] = (graph, splits.load(path), digests(given.graph, path))
+    wildcards, judged = snakemake.wildcards, []
+    for path, (cell, split) in zip(given.runs, params.runs, strict=True):
+        run = Run(wildcards.task, wildcards.dataset, wildcards.method, cell, split)
+        settings = params.settings | cells.from_path(cell)
+        asked = Asked(run, params.module, settings, params.training, params.seed)
+        judged.append(runs.judged(path, *parts[split], asked.check))
     frame = runs.table(judged)
     frames.write(snakemake.output.runs, frame)
     chosen = selection.select(
         frame,
-        snakemake.wildcards.task,
+        wildcards.task,
         params.protocol,
         params.rule,
         params.tolerance,

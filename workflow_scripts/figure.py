@@ -5,7 +5,10 @@ from fairgat.job_log import logged
 with logged(snakemake):
     from fairgat.by_path import module_of
     from fairgat.config.shown import Shown
+    from fairgat.measures import adopt
     from fairgat.report import style
+
+    adopt(snakemake.config["measures"])
 
     module = module_of(snakemake.params.module, "fairgat.report.figures")
     figure = module.draw(

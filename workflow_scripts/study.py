@@ -10,16 +10,19 @@ with logged(snakemake):
     from fairgat import frames
     from fairgat.config.shown import Shown
     from fairgat.files import read_json, write_text
+    from fairgat.measures import adopt
     from fairgat.report import forest, study, study_table, style
     from fairgat.report.render import render
     from fairgat.scores import runs
     from fairgat.scores.regrouped import regrouped
 
+    adopt(snakemake.config["measures"])
+
     settings, output = Shown.model_validate(snakemake.params.settings), snakemake.output
     shards = runs.read_shards(snakemake.input.runs, snakemake.params.shards)
     selections = [read_json(path) for path in snakemake.input.selections]
-    frame = study.compare(settings, shards, selections)
-    frames.write(output.differences, frame[list(study.COLUMNS)])
+    frame = study.compared(settings, shards, selections)
+    frames.write(output.differences, study.differences(frame))
     scores = [study.scores(settings, shards, frame)]
     for asked in snakemake.params.regrouped:
         winners = {
@@ -35,16 +38,11 @@ with logged(snakemake):
     if output.accounts:
         accounts = frames.read(*snakemake.input.account)
         frames.write(output.accounts[0], accounts[accounts["layer"] == "logit"])
-    table = study_table.table(settings, frame)
+    entry = settings.config.study
+    table = study_table.table(entry, frame)
     for path in map(Path, output.table):
         write_text(path, render(table, path.suffix[1:]))
-    for task in study.tasks(frame):
-        drawn = forest.figure(settings, frame, task)
-        style.save(
-            drawn,
-            {
-                path.suffix[1:]: path
-                for path in map(Path, output.figures)
-                if path.stem == task
-            },
-        )
+    for task in frame["task"].unique():
+        paths = [Path(path) for path in output.figures if Path(path).stem == task]
+        drawn = forest.figure(entry, frame, task)
+        style.save(drawn, {path.suffix[1:]: path for path in paths})

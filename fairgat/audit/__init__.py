@@ -8,14 +8,13 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from fairgat.audit import agreement, claims, pages, results, support
+from fairgat.audit import agreement, claims, pages, paired, results, support
 from fairgat.config.shown import AuditSettings
 from fairgat.report import labels
 from fairgat.report.inputs import Files, by_dataset
 from fairgat.report.model import Table
 from fairgat.report.render import render
 from fairgat.report.tables.runtime import medians
-from fairgat.scores.paired import against_reference, half_width
 from fairgat.scores.runs import FAILURE, read
 from fairgat.scores.selection import RULES
 from fairgat.scores.summary import with_same
@@ -30,13 +29,11 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     """
     rows, runs = with_same(read(*files["winners"]), settings.same), read(*files["runs"])
     winners = _distinct(rows, settings)
-    paired = against_reference(runs, winners, settings.rule, settings.protocols)
-    ratios = {
-        dataset.name: settings.ratios[dataset.task] for dataset in settings.datasets
-    }
-    paired = paired.assign(corrected=half_width(paired, paired["dataset"].map(ratios)))
+    differences_to_gat = paired.compared(runs, winners, settings)
+    tables = {"paired": differences_to_gat[paired.COLUMNS]}
+    written = {"paired": paired.page(differences_to_gat)}
     if not settings.config.compares_with_paper:
-        return _texts({"paired": paired}, {"paired": pages.paired(paired, settings)})
+        return _texts(tables, written)
 
     numbers = agreement.compare(
         rows, settings.margins, settings.protocols, settings.ddof
@@ -64,27 +61,25 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     counts = count(numbers, statuses)
 
     together = support.correlations(
-        support.deviations(winners, paired, [*studies.values()], settings)
+        support.deviations(winners, differences_to_gat, [*studies.values()], settings)
     )
     splits = [_splits(frame) for frame in (winners, *studies.values())]
     chances = support.chances(
         support.scenarios([*winners["dataset"].unique()], splits), together
     )
     differences = support.differences()
-    tables = {
+    tables |= {
         "paper_vs_reproduced": numbers,
         "protocols": protocols,
-        "paired": paired,
         "paper_differences": differences,
         "checks": checks,
         "claims": statuses.stack().rename("status").reset_index(),
         "counts": counts,
         "chances": chances.reset_index(),
     }
-    written = {
+    written |= {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(checks, differences, chances, together),
-        "paired": pages.paired(paired, settings),
     }
     return _texts(tables, written) | {
         "headline.txt": headline(runs, counts, numbers, chances, settings)

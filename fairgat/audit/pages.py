@@ -1,7 +1,6 @@
-"""The audit as pages: verdicts on every number, the claims, and every cell against GAT."""
+"""The audit as pages: verdicts on every number, and the claims."""
 
 from collections.abc import Mapping, Sequence
-from itertools import product
 from typing import Any
 
 import pandas as pd
@@ -13,9 +12,7 @@ from fairgat.config import TASKS
 from fairgat.config.shown import AuditSettings, Decision
 from fairgat.paper import TASK_OF_RESULTS, load
 from fairgat.report import labels, percent
-from fairgat.report.failures import in_words
-from fairgat.report.model import DASH, Block, Cell, Panel, Row, Table, Text, row, titled
-from fairgat.scores.paired import for_other_people, leave_out_0
+from fairgat.report.model import Block, Cell, Panel, Table, Text, row, titled
 
 _MARKS = {True: "✓", False: "✗", None: "–"}
 _TITLES = {
@@ -322,81 +319,3 @@ def _papers_tests(own: pd.DataFrame) -> list[str]:
         "FairGAT's published means less the others', by Welch's test from the printed means and deviations, which "
         f"treats splits as independent: {alone} of {len(own)} are significant, after Holm's correction {corrected}."
     ]
-
-
-def paired(frame: pd.DataFrame, settings: AuditSettings) -> Table:
-    """The differences to GAT with `corrected`, in two panels per task.
-
-    One has all cells, with intervals for other splits, one the selected cells, with intervals for other people.
-    """
-    panels, shown = (
-        [],
-        [name for task in TASKS for name in measures.names(task, "shown")],
-    )
-    frame = frame[frame["metric"].isin(shown)]
-    kinds = {
-        percent.SPLITS: frame,
-        percent.PEOPLE: for_other_people(frame[frame["selected"]]),
-    }
-    for (task, training), (kind, lines) in product(TASKS.items(), kinds.items()):
-        metrics = measures.names(task, "shown")
-        blocks = []
-        for dataset in settings.datasets:
-            group = lines[lines["dataset"] == dataset.name]
-            if dataset.task == task and not group.empty:
-                blocks.append(
-                    Block(
-                        dataset.title,
-                        _differences(group, metrics, settings.method_titles),
-                    )
-                )
-        if blocks:
-            header, align = (
-                ["", "Cell", *map(labels.metric, metrics)],
-                "ll" + "r" * len(metrics),
-            )
-            panels.append(
-                Panel(
-                    "stacked", header, blocks, f"{training.title}: {kind}", align=align
-                )
-            )
-    counts = " and ".join(
-        f"{leave_out_0(lines[lines['selected']])} for {kind}"
-        for kind, lines in kinds.items()
-    )
-    return Table(
-        name="paired",
-        caption="Every cell against GAT on the same splits",
-        panels=panels,
-        notes=[],
-        explanation=(
-            "Test scores less GAT's on the same split, in percentage points: mean over the splits ± half a 95 % "
-            f"interval, bold where that leaves out 0. {percent.INTERVALS} {percent.NOT_CORRECTED} Of the selected "
-            f"cells' differences {counts} do. "
-            "The cell that was selected has a bold name; the others say what other choices would have given, and chose "
-            "nothing."
-        ),
-        source="From summary/(task)/runs.csv.",
-    )
-
-
-def _differences(
-    group: pd.DataFrame, metrics: Sequence[str], titles: Mapping[str, str]
-) -> list[Row]:
-    rows = []
-    for number, (method, its_cells) in enumerate(group.groupby("method", sort=False)):
-        lines = []
-        for cell, scores in its_cells.groupby("cell", sort=False):
-            gaps = {
-                score.metric: percent.signed(
-                    score.difference,
-                    score.low,
-                    score.high,
-                    measures.find(score.metric).unit,
-                )
-                for score in scores.itertuples()
-            }
-            name = Cell(in_words(cell), bold=bool(scores["selected"].iloc[0]))
-            lines.append([name, *(gaps.get(metric, DASH) for metric in metrics)])
-        rows += titled(titles.get(method, method), lines, number)
-    return rows

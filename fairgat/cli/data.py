@@ -12,6 +12,7 @@ from fairgat.data.graph import Graph
 from fairgat.data.source import File, identities
 from fairgat.data.statistics import counts, telling
 from fairgat.errors import DataError, nearest
+from fairgat.files import recording
 
 _FACTS = {
     "edge_columns": "edges",
@@ -194,7 +195,9 @@ def make_graph(
     download.acquire(
         name, datasets.files_of(name, settings), raw, Path(mirror) if mirror else None
     )
-    datasets.prepare(name, settings, raw, config.seed).save(path)
+    graph = datasets.prepare(name, settings, raw, config.seed)
+    with recording([path]):
+        graph.save(path)
     return path
 
 

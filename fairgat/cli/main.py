@@ -1,4 +1,4 @@
-"""The command line: `fairgat train|evaluate|explain|audit|compare|publish|data`."""
+"""The command line: `fairgat train|evaluate|explain|audit|compare|verify|publish|data`."""
 
 import argparse
 import importlib
@@ -7,6 +7,7 @@ import sys
 
 from fairgat import __version__
 from fairgat.errors import FairGATError
+from fairgat.texts import visible
 
 COMMANDS = {
     "train": "train one cell on one split",
@@ -14,7 +15,8 @@ COMMANDS = {
     "explain": "say in a few lines where a finished run's gap comes from, and what fair attention can do about it",
     "audit": "compare results with the published numbers and claims",
     "compare": "compare two results folders: another machine's, an earlier run's, the published one",
-    "publish": "copy a finished run to its folder reference, and render what README.md and docs/ quote of it",
+    "verify": "check that every file of a run, or of what is published, is as it was written",
+    "publish": "copy a finished run to its folder reference, and render what docs/ quotes of it",
     "data": "where the raw data files come from, how to supply them by hand, and what a graph counts",
 }
 
@@ -49,7 +51,8 @@ def _run(parsed: argparse.Namespace, rest: list[str]) -> int:
     try:
         return (parsed.run(parsed, rest) if rest else parsed.run(parsed)) or 0
     except FairGATError as error:
-        print(f"fairgat {parsed.command}: {error}", file=sys.stderr)
+        lines = [visible(line) for line in str(error).split("\n")]
+        print(f"fairgat {parsed.command}:", "\n".join(lines), file=sys.stderr)
         return getattr(parsed, "status_of_errors", 1)
     except ModuleNotFoundError as error:
         return _without_extra(error)

@@ -1,4 +1,4 @@
-"""`fairgat publish`: copy a finished run to its folder reference, and render what README.md and docs/ quote of it."""
+"""`fairgat publish`: copy a finished run, and render what docs/ quotes of it."""
 
 import argparse
 from pathlib import Path
@@ -12,7 +12,7 @@ def declare(parser: argparse.ArgumentParser) -> None:
     only.add_argument(
         "--copy-only",
         action="store_true",
-        help="leave README.md and docs/ of this folder as they are",
+        help="leave docs/ of this folder as it is",
     )
     only.add_argument(
         "--pages-only",
@@ -24,18 +24,26 @@ def declare(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> None:
     """Copy, render, and say where."""
-    from fairgat.files import write_text
+    from fairgat import checksums
+    from fairgat.errors import DataError
+    from fairgat.files import record_published, recording, write_text
     from fairgat.publish import pages, reference
 
     published = arguments.results_dir / "reference"
     if arguments.pages_only:
-        write_text(
-            published / "README.md", pages.rendered("reference", published, ".") + "\n"
-        )
+        if not (published / "provenance.json").exists():
+            raise DataError(
+                f"{published} is not a published run, which has provenance.json: give "
+                "the folder that it is in by --results-dir"
+            )
+        page = published / "README.md"
+        text = pages.rendered("reference", published, ".") + "\n"
+        if not (published / checksums.PUBLISHED).exists():  # of an earlier version
+            record_published(published)
+        with recording([page]):
+            write_text(page, text)
     else:
         reference.publish(arguments.results_dir)
         print(f"published in {published}")
     if not arguments.copy_only:
-        pages.update(
-            [*Path().glob("README.md"), *sorted(Path().glob("docs/*.md"))], published
-        )
+        pages.update(sorted(Path().glob("docs/*.md")), published)

@@ -13,12 +13,13 @@ from fairgat.config import Config
 from fairgat.data import datasets, splits
 from fairgat.data.graph import Graph
 from fairgat.errors import ConfigError, FairGATError, nearest
+from fairgat.files import recording
 from fairgat.methods.edits.fit import Debias, debias
 from fairgat.plan import Run
 from fairgat.training import job as training
 from fairgat.training.loop import nothing
 from fairgat.training.progress import log_lines
-from fairgat.training.record import NAME
+from fairgat.training.record import FILES, NAME
 
 
 def declare(parser: argparse.ArgumentParser) -> None:
@@ -82,27 +83,27 @@ def run(arguments: argparse.Namespace, rest: list[str] | None = None) -> None:
     )
     graph = make_graph(settings, name, arguments.out)
     split, debiased = _inputs(settings, job, graph, arguments.out)
-    record = training.run(
-        job,
-        module=settings.module(method),
-        settings=settings.training_settings(method, name) | cell,
-        training=settings.training.of(task).model_dump(),
-        threads=settings.training.threads,
-        seed=settings.training_seed(method),
-        graph=graph,
-        split=split,
-        directory=arguments.out / job.folder,
-        progress=nothing if arguments.quiet else log_lines(epochs),
-        debiased=debiased,
-        device=settings.training.device,
-    )
-    if record.failure:
-        raise FairGATError(
-            f"{record.failure} (recorded in {arguments.out / job.folder / NAME})"
+    folder = arguments.out / job.folder
+    with recording(folder / file for file in FILES):
+        record = training.run(
+            job,
+            module=settings.module(method),
+            settings=settings.training_settings(method, name) | cell,
+            training=settings.training.of(task).model_dump(),
+            threads=settings.training.threads,
+            seed=settings.training_seed(method),
+            graph=graph,
+            split=split,
+            directory=folder,
+            progress=nothing if arguments.quiet else log_lines(epochs),
+            debiased=debiased,
+            device=settings.training.device,
         )
+    if record.failure:
+        raise FairGATError(f"{record.failure} (recorded in {folder / NAME})")
     print(f"{1000 * record.runtime['seconds_per_epoch']:.1f} ms an epoch")
-    show(arguments.out / job.folder)
-    print(arguments.out / job.folder)
+    show(folder)
+    print(folder)
 
 
 def _cell(
@@ -170,12 +171,14 @@ def _inputs(
     parts = splits.make(
         whole, job.task, settings.splits, settings.seed, like, job.split
     )
-    splits.save(split, parts)
+    with recording([split]):
+        splits.save(split, parts)
     if not settings.methods[job.method].debiased:
         return split, None
     path = out / "data" / "debiased" / name / job.method / number
     chosen = Debias(**settings.training_settings(job.method, name).get("debias", {}))
-    debias(
-        whole, parts["train"], chosen, splits.seed_of(settings.seed, name, job.split)
-    ).save(path)
+    seed = splits.seed_of(settings.seed, name, job.split)
+    edited = debias(whole, parts["train"], chosen, seed)
+    with recording([path]):
+        edited.save(path)
     return split, path

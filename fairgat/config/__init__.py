@@ -21,6 +21,7 @@ from fairgat.config.protocol import (
     Task,
     Training,
     normal_path,
+    regular,
 )
 from fairgat.config.reading import (
     check_command,

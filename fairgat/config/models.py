@@ -34,12 +34,13 @@ from fairgat.config.protocol import (
     normal_path,
 )
 from fairgat.config.study import Study, check_rows
+from fairgat.config.texts import Line
 
 
 class Entry(Model):
     """A data set or a method."""
 
-    title: str = ""
+    title: Line = ""
     """Its name in tables and figures; the key itself where absent."""
     _name: str = PrivateAttr("")
 
@@ -60,7 +61,7 @@ class Dataset(Entry):
     """What that source needs to know, such as the files of a data set of your own."""
     enabled: bool = True
     """Whether it is run."""
-    reason: str | None = None
+    reason: Line | None = None
     """Why it is not run; shown in every table."""
     stands_for: Name | None = None
     """The data set of the paper in whose place it is run, as in the demo: pages then compare with the paper."""
@@ -88,9 +89,9 @@ class Method(Entry):
     """The tasks it takes part in; none where it is not trained and only its epochs are timed (`tables.runtime`)."""
     same_as: Name | None = None
     """The method that it is, where that is proved: it is not run, and tables and audit give it that method's scores."""
-    note: str | None = None
+    note: Line | None = None
     """A note on its row in tables of scores and of times."""
-    note_of_more_groups: str | None = None
+    note_of_more_groups: Line | None = None
     """A note on its row in tables of scores, where the data have more than two groups."""
     debiased: bool = False
     """Whether it trains on a debiased graph, which the rule `debias` makes once per split."""
@@ -130,9 +131,9 @@ class Method(Entry):
 class Config(Model):
     """The whole experiment."""
 
-    title: str | None = None
+    title: Line | None = None
     """What its report is called."""
-    note: str | None = None
+    note: Line | None = None
     """Stands below every table, such as that the numbers mean nothing."""
     results_dir: Annotated[str, Field(min_length=1), BeforeValidator(normal_path)] = (
         "results"
@@ -255,9 +256,11 @@ class Config(Model):
             cells.to_path(cell) for cell in cells.expand(self.grid(method, dataset))
         ]
 
-    def split_count(self, dataset: str) -> int:
-        """Give the number of random splits of `dataset`."""
-        return self.datasets[dataset].split_count or self.splits.count
+    def split_numbers(self, dataset: str) -> list[int]:
+        """List the numbers of the random splits of `dataset`."""
+        first = self.splits.first
+        count = self.datasets[dataset].split_count or self.splits.count
+        return list(range(first, first + count))
 
     def searched(self, hyperparameter: str) -> list[float]:
         """List every value that some method searches on some data set. As floats: one method's 1 is another's 1.0."""

@@ -5,6 +5,7 @@ from typing import Any
 from pydantic import model_validator
 
 from fairgat.config.protocol import Model, Name, Names, PathText, Task
+from fairgat.config.texts import Line
 
 
 class TableEntry(Model):
@@ -20,7 +21,7 @@ class TableEntry(Model):
     """The methods that are its rows; none where its rows are something else."""
     measures: Names | None = None
     """The measures that are the columns of a table of scores; those that the task shows where absent."""
-    title: str | None = None
+    title: Line | None = None
     """Its caption."""
 
     @model_validator(mode="before")

@@ -5,6 +5,7 @@ import os
 from typing import Annotated, Any, ClassVar, Literal, get_args
 
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -17,6 +18,7 @@ from pydantic import (
 )
 
 from fairgat import cells
+from fairgat.files import irregular
 
 Task = Literal["node_classification", "link_prediction"]
 Divides = Literal["nodes", "edges"]
@@ -61,6 +63,8 @@ def normal_path(path: Any) -> Any:
         raise ValueError(
             f"expected a path, but YAML reads this as {path!r}; write ./ before the name"
         )
+    if any(ord(letter) < 32 for letter in path):
+        raise ValueError(f"a path must not hold control characters: {path!r}")
     if set(path) & set("{}"):
         raise ValueError(
             f"a path must not hold {{ or }}, which are Snakemake's: {path}"
@@ -73,8 +77,20 @@ def normal_path(path: Any) -> Any:
     return os.path.normpath(expanded) if path else path
 
 
+def regular(path: str) -> str:
+    """Refuse a path where something is that is no file, which may never end.
+
+    Raises:
+        ValueError: saying what it is.
+    """
+    if what := irregular(path):
+        raise ValueError(f"{path} is {what}, and a file is needed")
+    return path
+
+
 PathText = Annotated[str, BeforeValidator(normal_path)]
 Paths = Annotated[list[PathText], BeforeValidator(_listed)]
+FileText = Annotated[PathText, AfterValidator(regular)]
 
 
 class Model(BaseModel):
@@ -118,6 +134,9 @@ class Splits(Model):
 
     count: Count = 5
     """Random splits per data set."""
+    first: Annotated[int, Field(ge=0)] = 0
+    """The number of the first one. A split depends on its number, not on how many are run: with 20, splits are others
+    than those of a run of 20."""
     train: Fraction = 0.4
     """Share of the nodes trained on."""
     validation: Fraction = 0.3
@@ -314,7 +333,7 @@ class Audit(Model):
 
     margins: Margins = Margins()
     """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
-    more_splits: PathText | None = None
+    more_splits: FileText | None = None
     """The differences.csv of a study of test scores with more splits at the paper's cells, such as that of
     configs/power.yaml: claims are judged by its scores, too."""
 

@@ -8,7 +8,7 @@ import re
 import shlex
 import types
 import typing
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -19,6 +19,12 @@ from fairgat.by_path import is_path
 from fairgat.config.models import Config
 from fairgat.config.protocol import NAME
 from fairgat.errors import ConfigError, nearest
+from fairgat.files import irregular
+
+LARGEST = 1 << 20  # bytes of a config file; the largest of ours has 30,000
+MOST_NODES = 100_000
+DEEPEST = 50
+_SCRIPT = re.compile("<(/?script|!--)", re.IGNORECASE)
 
 
 def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Config:
@@ -28,12 +34,34 @@ def load(mapping: Mapping[str, Any], origin: str = "the configuration") -> Confi
         ConfigError: naming every wrong key by its path, what was expected and the nearest valid name.
     """
     try:
-        return Config.model_validate(mapping)
+        loaded = Config.model_validate(mapping)
     except ValidationError as error:
         lines = explain(error, "", Config)
         raise ConfigError(
             f"{origin} is not valid:\n" + "\n".join(f"  {line}" for line in lines)
         ) from None
+
+    if lines := list(_scripts(mapping)):
+        raise ConfigError(f"{origin} is not valid:\n" + "\n".join(lines))
+    return loaded
+
+
+def _scripts(content: Any, path: str = "") -> Iterator[str]:
+    """Name the keys and texts that would run in report.html.
+
+    Snakemake writes the params of its rules, which hold all of the configuration, into a
+    script there as they are; what ends that script, or begins another one, is no text.
+    """
+    if isinstance(content, Mapping):
+        for key, value in content.items():
+            where = f"{path}.{key}" if path else str(key)
+            yield from _scripts(str(key), where)
+            yield from _scripts(value, where)
+    elif isinstance(content, list | tuple):
+        for value in content:
+            yield from _scripts(value, path)
+    elif isinstance(content, str) and (found := _SCRIPT.search(content)):
+        yield f"  {path}: {found[0]!r} would run as a script in report.html; leave it out"
 
 
 def explain(
@@ -107,14 +135,14 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     """Read a config file as it stands.
 
     Raises:
-        ConfigError: it is missing, cannot be read, is not YAML, has no keys, has one twice, or holds a number that YAML
-            reads as another.
+        ConfigError: it is missing, no regular file, too large or too deep, is not YAML,
+            has no keys, has one twice, or holds a number that YAML reads as another.
     """
     try:
-        content = yaml.load(Path(path).read_text(encoding="utf-8"), _Loader)
+        content = yaml.load(_text(Path(path)), _Loader)
     except FileNotFoundError:
         raise ConfigError(f"{path} does not exist") from None
-    except OSError as error:  # a folder, no permission
+    except OSError as error:  # no permission
         raise ConfigError(
             f"{path} cannot be read: {error.strerror}; give a file like config.yaml"
         ) from None
@@ -129,6 +157,15 @@ def read_yaml(path: str | Path) -> dict[str, Any]:
     if not isinstance(content, dict):
         raise ConfigError(f"{path} must hold keys and values, as config.yaml does")
     return content
+
+
+def _text(path: Path) -> str:
+    """Read a config file's text; one that never ends, or is no configuration, is refused."""
+    if what := irregular(path):
+        raise ConfigError(f"it is {what}; give a file like config.yaml")
+    if path.stat().st_size > LARGEST:
+        raise ConfigError(f"it has more than {LARGEST} bytes")
+    return path.read_text(encoding="utf-8")
 
 
 def read_value(text: str, where: str) -> Any:
@@ -153,10 +190,10 @@ def read_value(text: str, where: str) -> Any:
 
 
 def check_command(words: Sequence[str]) -> None:
-    """Refuse a command line of Snakemake that has a flag twice of which it takes the last.
+    """Refuse a command line of Snakemake that has a flag twice of which it takes the last, or a wrong --config.
 
     Raises:
-        ConfigError: with both in one.
+        ConfigError: with both in one, or the form that Snakemake takes.
     """
     parser = argparse.ArgumentParser(add_help=False, allow_abbrev=False)
     for flags in (
@@ -165,12 +202,31 @@ def check_command(words: Sequence[str]) -> None:
         ["--forcerun", "-R"],
     ):
         parser.add_argument(*flags, nargs="*", action="append", default=[])
-    for name, given in vars(parser.parse_known_args(words)[0]).items():
+    found = vars(parser.parse_known_args(words)[0])
+    for name, given in found.items():
         if len(given) > 1:
             joined = shlex.join([f"--{name}", *itertools.chain(*given)])
             raise ConfigError(
                 f"--{name} is given {len(given)} times, and Snakemake takes the last. Write: {joined}"
             )
+    for entry in itertools.chain(*found["config"]):
+        _check_entry(entry)
+
+
+def _check_entry(entry: str) -> None:
+    """Refuse what Snakemake refuses as `--config`, in other words."""
+    name, equals, value = entry.partition("=")
+    if equals and re.fullmatch(r"[a-zA-Z_][\w-]*\w", name):
+        return
+    what = (
+        f"--config {entry}: Snakemake takes NAME=VALUE, with a key of the first level"
+    )
+    first, dot, rest = name.partition(".")
+    if equals and dot:
+        inner = ": {".join(rest.split("."))
+        closing = "}" * (rest.count(".") + 1)
+        what += f'. Write: --config "{first}={{{inner}: {value}{closing}"'
+    raise ConfigError(what)
 
 
 def merge(into: dict, new: Mapping, path: str = "") -> None:
@@ -193,7 +249,26 @@ def merge(into: dict, new: Mapping, path: str = "") -> None:
 
 
 class _Loader(yaml.SafeLoader):
-    """Refuses what YAML reads otherwise than it stands there."""
+    """Refuses what YAML reads otherwise than it stands there, and what has no end."""
+
+    depth = 0
+
+    def get_single_node(self) -> yaml.Node | None:
+        """Refuse aliases that expand to more than `MOST_NODES`, or hold themselves."""
+        root = super().get_single_node()
+        if root is not None:
+            _expanded(root, {})
+        return root
+
+    def compose_node(self, parent: yaml.Node | None, index: Any) -> yaml.Node | None:
+        """Refuse what is nested more deeply than a reader of YAML can follow."""
+        self.depth += 1
+        if self.depth > DEEPEST:
+            line = self.peek_event().start_mark.line + 1
+            raise ConfigError(f"line {line}: nested more than {DEEPEST} deep")
+        node = super().compose_node(parent, index)
+        self.depth -= 1
+        return node
 
     def compose_mapping_node(self, anchor: str | None) -> yaml.MappingNode:
         """Refuse a key that is there twice: YAML takes the last."""
@@ -220,11 +295,47 @@ class _Loader(yaml.SafeLoader):
         ):
             number = yaml.safe_load(node.value)
             if ":" in node.value or number != float(node.value):
-                where = f"line {node.start_mark.line + 1}: YAML reads {node.value} as {number}"
+                base = 60 if ":" in node.value else 8
+                where = f"line {node.start_mark.line + 1}"
                 raise ConfigError(
-                    f"{where}; write '{node.value}', or the number that is meant"
+                    f"{where}: YAML reads {node.value} as {number}, in base {base}; write "
+                    f"the number that is meant or, for a text, '{node.value}' in quotes"
                 )
         return node
+
+
+def _expanded(
+    node: yaml.Node, known: dict[int, tuple[int, int] | None]
+) -> tuple[int, int]:
+    """Count a node and all below it, each as often as aliases name it, and the levels.
+
+    Raises:
+        ConfigError: there are too many of either, or a node is below itself.
+    """
+    if isinstance(node, yaml.ScalarNode):
+        return 1, 1
+    where = f"line {node.start_mark.line + 1}"
+    if id(node) in known:
+        size = known[id(node)]
+        if size is None:
+            raise ConfigError(f"{where}: an alias names what it is a part of")
+        return size
+    known[id(node)] = None
+    count, below = 1, 0
+    for part in node.value:
+        pair = part if isinstance(part, tuple) else (part,)
+        for each in pair:
+            more, levels = _expanded(each, known)
+            count += more
+            below = max(below, levels)
+    if count > MOST_NODES:
+        raise ConfigError(
+            f"{where}: it has, with its aliases, more than {MOST_NODES} values"
+        )
+    if below >= DEEPEST:
+        raise ConfigError(f"{where}: aliases nest it more than {DEEPEST} deep")
+    known[id(node)] = count, below + 1
+    return count, below + 1
 
 
 def _explain(item: Mapping[str, Any], model: type[BaseModel], prefix: str) -> str:

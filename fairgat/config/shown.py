@@ -140,6 +140,11 @@ def figure_settings(config: Config, name: str, task: Task | None) -> Shown:
     return Shown(name=name, task=task, rows=rows, config=_part(config, datasets, name))
 
 
+def study_settings(config: Config) -> Shown:
+    """Say what a study reads."""
+    return Shown(config=_part(config, config.datasets, study=True, splits=_SHARES))
+
+
 def audit_settings(config: Config) -> AuditSettings:
     """Say what the audit compares, and what the paper leaves open."""
     entries = yaml.safe_load(

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from pydantic import Field, model_validator
 
 from fairgat.config.protocol import EpochRuleName, Model, Name, Names
+from fairgat.config.texts import Line
 
 if TYPE_CHECKING:
     from fairgat.config.models import Config
@@ -13,9 +14,9 @@ if TYPE_CHECKING:
 class Row(Model):
     """One row of a study: a variant, and the method or data set that it changes in one decision."""
 
-    title: Annotated[str, Field(min_length=1)]
+    title: Annotated[Line, Field(min_length=1)]
     """What it is called."""
-    changes: Annotated[str, Field(min_length=1)]
+    changes: Annotated[Line, Field(min_length=1)]
     """What it changes, in a sentence."""
     of: Name
     """The method that `method` is a variant of; with `dataset`, the data set that this one is another form of."""
@@ -45,7 +46,7 @@ class Study(Model):
 
     name: Name
     """Its folder under studies/."""
-    title: str
+    title: Line
     """The heading of its table."""
     part: Literal["validation", "test"] = "validation"
     """Whose scores are compared; no choice is made by them."""

@@ -1,5 +1,6 @@
 """Read a file of rows and columns with pandas, as its `read` says; what is no such file is said once."""
 
+import re
 import warnings
 from collections.abc import Iterable
 from pathlib import Path
@@ -41,6 +42,8 @@ def read(path: Path, written: Delimited, texts: Iterable[str] | None = None) -> 
     where, read_as = written.where, _DEFAULTS | written.read
     if not {"skiprows", "comment", "encoding"} & written.read.keys():
         _check_text(path, where)
+        if "lineterminator" not in written.read and path.suffix not in _PACKED:
+            _check_line_ends(path, where)
     if read_as.get("decimal", ".") != "." and read_as.get("engine", "c") != "c":
         texts = None  # these engines take 1.234 for a number all the same
     names = [
@@ -107,14 +110,39 @@ def _parsed(path: Path, where: str, read_as: dict[str, Any]) -> "pd.DataFrame":
 
 
 def _check_text(path: Path, where: str) -> None:
-    with open(path, "rb") as file:
-        start = file.read(1000)
-    binary = path.suffix not in _PACKED and any(byte < 9 for byte in start)
-    if binary or start.lstrip(b"\xef\xbb\xbf").startswith(_STARTS):
+    content = path.read_bytes()
+    if content.lstrip(b"\xef\xbb\xbf").startswith(_STARTS):
+        raise DataError(_no_text(where, f"it begins with {content[:12]!r}"))
+    if path.suffix in _PACKED:
+        return
+    binary = re.search(rb"[\0-\x08]", content)
+    if binary:
+        found = f"{_byte(content, binary.start())} is {content[binary.start()]:#04x}"
+        raise DataError(_no_text(where, found))
+
+
+def _no_text(where: str, found: str) -> str:
+    return (
+        f"{where} is not a delimited text file: {found}. Save it as CSV. `read: "
+        "{skiprows: 1}` passes over a line that is no part of the table, `read: {encoding: utf-16}` reads UTF-16"
+    )
+
+
+def _check_line_ends(path: Path, where: str) -> None:
+    """Refuse a carriage return that pandas takes for a line's end among other ends."""
+    content = path.read_bytes()
+    alone = re.search(rb"\r(?!\n)", content)
+    if alone and b"\n" in content:
         raise DataError(
-            f"{where} is not a delimited text file: it begins with {start[:12]!r}. Save it as CSV. `read: "
-            "{skiprows: 1}` passes over a line that is no part of the table, `read: {encoding: utf-16}` reads UTF-16"
+            f"{where}: {_byte(content, alone.start())} is a carriage return alone, and "
+            "lines end otherwise: take it out, or end all lines alike"
         )
+
+
+def _byte(content: bytes, place: int) -> str:
+    """Name a byte by its place, counted from 1, and by its line."""
+    line = content.count(b"\n", 0, place) + 1
+    return f"byte {place + 1}, in line {line},"
 
 
 def _check_names(where: str, names: list[str]) -> None:

@@ -8,25 +8,44 @@ import os
 import shutil
 import sys
 import tempfile
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future, wait
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 from fairgat.data.source import File, identities
 from fairgat.errors import DataError
-from fairgat.files import sha256_of, write_json, write_text, writing
+from fairgat.files import (
+    UNFINISHED,
+    irregular,
+    sha256_of,
+    write_json,
+    write_text,
+    writing,
+)
 
 MANIFEST = "manifest.json"
 RETRIES = 3  # Pooch waits 1, 2 and 3 seconds before them
 TIMEOUT = (5, 30)  # seconds until there is a connection, and without a byte
-_UNFINISHED = ".unfinished."
+LARGEST = 4 << 30  # bytes of a file
+LEAST = 1000  # bytes that come in a second, on the average of a WINDOW
+WINDOW = 60.0  # seconds
 _OWN = "Correct their paths in the data set's `options`: they are relative to where the command runs."
 _BY_HAND = (
     "To supply published files by hand: `fairgat data where` lists each with its address and checksum; put them into "
     "one folder, under any names, and `fairgat data add FOLDER` finds and verifies them."
 )
+_SKIP = "To run the rest without this data set, add to your command: --config skip={}"
 
 
 class Unavailable(Exception):
     """Why one place did not give the file."""
+
+
+class Unreachable(Unavailable):
+    """Which host did not answer: none of its other files can be had, either."""
 
 
 def acquire(
@@ -44,12 +63,13 @@ def acquire(
         DataError: naming every file that cannot be had, every place tried and why it failed. The other files stay, so
             that the next run fetches only what is missing.
     """
-    failures, entries = dict[File, str](), []
+    failures, entries = dict[File, Unavailable](), []
+    silent = dict[str, Unreachable]()
     for file in files:
         try:
-            checksum = _obtain(file, folder, mirror)
+            checksum = _obtain(file, folder, mirror, silent)
         except Unavailable as reasons:
-            failures[file] = f"  {file.name}\n{reasons}"
+            failures[file] = reasons
         else:
             # Its address also where a mirror gave it: the manifest, on which all else depends, is the same.
             entries.append(
@@ -60,14 +80,20 @@ def acquire(
                 }
             )
     if failures:
-        raise DataError(
-            f"{name}: {len(failures)} of {len(files)} files cannot be had.\n"
-            + "\n".join(failures.values())
-            + "\n"
-            f"{_OWN if all(file.local for file in failures) else _BY_HAND}\n"
-            f"To run the rest without this data set, add to your command: --config skip={name}"
-        )
+        count = f"{name}: {len(failures)} of {len(files)} files cannot be had"
+        raise DataError(count + _explained(name, failures))
     write_json(folder / MANIFEST, {"dataset": name, "files": entries})
+
+
+def _explained(name: str, failures: dict[File, Unavailable]) -> str:
+    """Say why, and what to do; in a sentence where there is no network."""
+    reasons = failures.values()
+    if all(isinstance(reason, Unreachable) for reason in reasons):
+        return ": " + "; ".join(dict.fromkeys(map(str, reasons)))
+    listed = [f"  {file.name}\n{reason}" for file, reason in failures.items()]
+    own = all(file.local for file in failures)
+    advice = [_OWN if own else _BY_HAND, _SKIP.format(name)]
+    return ".\n" + "\n".join([*listed, *advice])
 
 
 def hand_on(folder: Path, target: Path, manifest: Path) -> None:
@@ -82,9 +108,9 @@ def hand_on(folder: Path, target: Path, manifest: Path) -> None:
         DataError: the disk refused.
     """
     with writing(target):
-        unfinished = shutil.ignore_patterns(f"{_UNFINISHED}*")
+        others = shutil.ignore_patterns(f"{UNFINISHED}*", f"{MANIFEST}*")
         shutil.copytree(
-            folder, target, copy_function=_link, ignore=unfinished, dirs_exist_ok=True
+            folder, target, copy_function=_link, ignore=others, dirs_exist_ok=True
         )
         if not manifest.exists():
             manifest.parent.mkdir(parents=True, exist_ok=True)
@@ -107,7 +133,7 @@ def place(file: File, origin: Path | str, folder: Path) -> str:
     """
     with writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(dir=folder, prefix=_UNFINISHED) as unfinished:
+        with tempfile.TemporaryDirectory(dir=folder, prefix=UNFINISHED) as unfinished:
             part = Path(unfinished, file.basename)
             if isinstance(origin, str):
                 _download(origin, part)
@@ -123,8 +149,13 @@ def place(file: File, origin: Path | str, folder: Path) -> str:
             return checksum
 
 
-def _obtain(file: File, folder: Path, mirror: Path | None) -> str:
-    """Bring one file to `folder` from the first place that has it; return its SHA-256."""
+def _obtain(
+    file: File, folder: Path, mirror: Path | None, silent: dict[str, Unreachable]
+) -> str:
+    """Bring one file to `folder` from the first place that has it; return its SHA-256.
+
+    `silent` are the hosts that did not answer.
+    """
     target = folder / file.basename
     if file.pin and target.exists():
         if file.pin in identities(target):
@@ -137,18 +168,35 @@ def _obtain(file: File, folder: Path, mirror: Path | None) -> str:
     origins: list[Path | str | None] = (
         [file.local] if file.local else [in_mirror, file.url]
     )
+    places = [origin for origin in origins if origin is not None]
     reasons = []
-    for origin in origins:
-        if origin is None:
-            continue
+    for origin in places:
         try:
-            return place(file, origin, folder)
+            return _asked(file, origin, folder, silent)
         except Unavailable as error:
+            if isinstance(error, Unreachable) and len(places) == 1:
+                raise
             reasons.append(f"    {origin}: {error}")
     raise Unavailable("\n".join(reasons) or "    no place is known for it")
 
 
+def _asked(
+    file: File, origin: Path | str, folder: Path, silent: dict[str, Unreachable]
+) -> str:
+    """Place a file; a host that did not answer is not asked again."""
+    host = urlsplit(str(origin)).netloc
+    if host in silent:
+        raise silent[host]
+    try:
+        return place(file, origin, folder)
+    except Unreachable as error:
+        silent[host] = error
+        raise
+
+
 def _copy(origin: Path, part: Path) -> None:
+    if what := irregular(origin):
+        raise Unavailable(f"it is {what}, and a file is needed")
     try:
         origin.open(
             "rb"
@@ -162,11 +210,14 @@ def _download(url: str, part: Path) -> None:
     import pooch
     import requests
 
+    print(f"Downloading {url}", file=sys.stderr)
+    pooch.get_logger().setLevel("WARNING")  # a line before each further attempt
     # Compressed answers would hide a truncated file, and their length would not be the file's.
     headers = {"Accept-Encoding": "identity"}
     downloader = pooch.HTTPDownloader(
         sys.stderr.isatty(), timeout=TIMEOUT, headers=headers
     )
+    counted = _Counted(downloader)
     cache = pooch.create(
         part.parent,
         "",
@@ -175,10 +226,70 @@ def _download(url: str, part: Path) -> None:
         retry_if_failed=RETRIES,
     )
     try:
-        cache.fetch(part.name, downloader=downloader)
+        _within(lambda: cache.fetch(part.name, downloader=counted), counted)
     except requests.exceptions.HTTPError as error:
         raise Unavailable(f"the server answered {error}") from None
+    except requests.exceptions.ConnectionError as error:
+        host = urlsplit(url).netloc
+        raise Unreachable(f"no connection to {host} ({type(error).__name__})") from None
     except requests.exceptions.RequestException as error:
         raise Unavailable(
             f"no connection, or it broke off: {type(error).__name__}"
         ) from None
+
+
+class _Counted:
+    """Pooch's downloader, the bytes that came in all its tries, and a limit of a file."""
+
+    def __init__(self, download: Callable[..., object]) -> None:
+        self.download, self.size = download, 0
+
+    def __call__(self, url: str, path: str, cache: object, **more: Any) -> None:
+        with open(path, "wb") as self.file:
+            self.download(url, self, cache, **more)
+
+    def write(self, chunk: bytes) -> None:
+        """Write what came.
+
+        Raises:
+            Unavailable: it is too much.
+        """
+        self.size += len(chunk)
+        if self.file.tell() + len(chunk) > LARGEST:
+            raise Unavailable(f"it gave more than {LARGEST} bytes")
+        self.file.write(chunk)
+
+    def flush(self) -> None:
+        """Leave it to the end, as closing does."""
+
+
+def _within(fetch: Callable[[], object], counted: _Counted) -> None:
+    """Fetch in a thread of its own, and leave it there when what comes is too little.
+
+    A timeout of the connection does not end what gives a byte before each.
+
+    Raises:
+        Unavailable: it is too slow.
+        Exception: what `fetch` raised.
+    """
+    result = Future[None]()
+
+    def run() -> None:
+        try:
+            fetch()
+        except BaseException as error:
+            result.set_exception(error)
+        else:
+            result.set_result(None)
+
+    threading.Thread(target=run, daemon=True).start()
+    while True:
+        before = counted.size
+        wait([result], timeout=WINDOW)
+        if result.done():
+            return result.result()
+        rate = (counted.size - before) / WINDOW
+        if rate < LEAST:
+            raise Unavailable(
+                f"it gave {rate:.0f} bytes in a second, and {LEAST} are the least"
+            )

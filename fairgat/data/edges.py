@@ -86,7 +86,10 @@ def joined(
 
 
 def _check_roles(listed: Table, ends: Sequence[str], given: EdgeFile) -> None:
-    named = [*ends, *filter(None, [given.weight]), *given.exclude]
+    asked = dict.fromkeys(given.exclude, "exclude")
+    asked |= dict.fromkeys(filter(None, [given.weight]), "weight")
+    named = [*ends, *asked]
+    listed = replace(listed, asked=asked)
     for name in named:
         listed.column(name)
     for name in listed.frame:

@@ -1,5 +1,6 @@
 """The graph that every data set becomes: its arrays, its `.npz` file, R_chi and alpha_chi."""
 
+import io
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -10,7 +11,7 @@ import numpy as np
 
 from fairgat import groups
 from fairgat.errors import DataError, NotDefined
-from fairgat.files import damaged, replacing
+from fairgat.files import damaged, read_bytes, replacing
 
 FORMAT_VERSION = 1
 UNLABELLED = -1
@@ -340,14 +341,11 @@ def load_npz(path: str | Path) -> dict[str, np.ndarray]:
     """Read every array of an `.npz`, without pickle.
 
     Raises:
-        DataError: the file is missing, damaged or holds pickled objects.
+        DataError: the file is missing, damaged, changed or holds pickled objects.
     """
+    content = io.BytesIO(read_bytes(path))
     try:
-        with np.load(path, allow_pickle=False) as archive:
+        with np.load(content, allow_pickle=False) as archive:
             return dict(archive.items())
-    except FileNotFoundError:
-        raise DataError(f"{path} does not exist") from None
-    except (
-        Exception
-    ) as error:  # zipfile, zlib and NumPy each raise their own on a damaged file
+    except Exception as error:  # zipfile, zlib and NumPy each raise their own
         raise damaged(path, f"cannot be read ({error})") from None

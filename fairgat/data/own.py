@@ -39,6 +39,7 @@ def assemble(
     Raises:
         DataError: a column, a cell or an edge is not what `roles` says; it names the file and the row.
     """
+    nodes = replace(nodes, asked=options_of(roles))
     groups, named = _groups(nodes, roles)
     labels = _labels(nodes, roles)
     edge_index = symmetrise(edges.pairs.T, len(nodes.frame))
@@ -67,6 +68,11 @@ def assemble(
     return Graph(
         made, labels, sensitive, edge_index, left, facts | {"feature_names": names}
     )
+
+
+def options_of(roles: Roles) -> dict[str, str]:
+    """Give the option that names each column, for messages."""
+    return roles.roles() | dict.fromkeys(roles.categories, "categories")
 
 
 # ------------------------------------------------------------------------------------------- groups and labels

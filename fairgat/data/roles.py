@@ -8,8 +8,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, StringConstraints, model_validator
 
-from fairgat.config import Model, PathText
+from fairgat.config import Model, PathText, regular
 from fairgat.data.source import Scaling
+from fairgat.files import stays_inside
 
 REST = "*"
 """Among the values of a group or of a label: every value that no other one names. An empty cell is none of them."""
@@ -93,6 +94,13 @@ class OwnFile(Declared):
             raise ValueError(
                 "give the path of a `file`, or the `url` and the `sha256` of one"
             )
+        if self.url and self.file and not stays_inside(self.file):
+            raise ValueError(
+                f"{self.file} is its path in a data mirror: give a relative one, "
+                "without .."
+            )
+        if self.file and not self.url:
+            regular(self.file)
         return self
 
     @property

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from fairgat.errors import ConfigError, DataError
-from fairgat.files import git_blob_of, sha256_of
+from fairgat.files import git_blob_of, sha256_of, stays_inside
 
 Scaling = Literal["min_max", "row", "none"]
 
@@ -32,6 +32,11 @@ class File:
     """The user's own file: it is copied from there and nowhere else."""
 
     def __post_init__(self) -> None:
+        if not stays_inside(self.name):
+            raise ConfigError(
+                f"{self.name!r} is no path within a data mirror: give a relative one, "
+                "without .."
+            )
         if not (self.sha256 or self.blob or self.local):
             raise ConfigError(
                 f"{self.name} needs a `sha256`, or git's id of it as `blob`: no file is trusted unseen"

@@ -2,7 +2,7 @@
 
 import unicodedata
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -15,6 +15,9 @@ if TYPE_CHECKING:  # importing it takes a second, and Snakemake's processes impo
     import pandas as pd
 
 _SHOWN = 5  # values of many that are shown
+# As pandas reads them, if no blank stands behind one.
+_BOOLEANS = dict.fromkeys(("True", "TRUE", "true"), 1.0)
+_BOOLEANS |= dict.fromkeys(("False", "FALSE", "false"), 0.0)
 Value = TypeVar("Value")
 
 
@@ -35,12 +38,15 @@ class Table:
     """The decimal mark of numbers among texts: pandas reads no number of a column that has a text, too."""
     thousands: str = ""
     """What stands between their thousands."""
+    asked: Mapping[str, str] = field(default_factory=dict)
+    """The option that names a column, for messages."""
 
     def column(self, name: str) -> "pd.Series":
         if name not in self.frame:
-            raise DataError(
-                f"{self.where}: there is no column {name!r}; {nearest(name, self.frame)}{self.if_absent}"
-            )
+            what = f"{self.where}: there is no column {name!r}"
+            if name in self.asked:
+                what += f", which the option `{self.asked[name]}` names"
+            raise DataError(f"{what}; {nearest(name, self.frame)}{self.if_absent}")
         return self.frame[name]
 
     def texts(self, name: str) -> "pd.Series":
@@ -48,13 +54,18 @@ class Table:
         return texts(self.column(name))
 
     def numbers(self, name: str) -> np.ndarray:
-        """Give each cell's number, (N,) float64; NaN is what is none."""
+        """Give each cell's number, (N,) float64; NaN is what is none.
+
+        In a column of nothing but true and false, these are 1 and 0.
+        """
         values = self.column(name)
-        if values.dtype.kind not in "iufb":
-            values = values.map(
-                lambda cell: self.plain(cell) if isinstance(cell, str) else cell
-            )
-        return to_numbers(values)
+        if values.dtype.kind in "iufb":
+            return to_numbers(values)
+        stripped = values.map(lambda cell: cell.strip() if _is_text(cell) else cell)
+        if set(stripped.dropna()) <= _BOOLEANS.keys():
+            return to_numbers(stripped.map(_BOOLEANS))
+        plain = values.map(lambda cell: self.plain(cell) if _is_text(cell) else cell)
+        return to_numbers(plain)
 
     def plain(self, text: str) -> str:
         """Write a number as Python does; where the decimal mark is another, a point makes it none."""
@@ -76,6 +87,10 @@ class Table:
         raise DataError(
             f"{self.where}: {cell}{what}{self.if_empty if said == 'empty' else ''} ({row}{more})"
         )
+
+
+def _is_text(cell: Any) -> bool:
+    return isinstance(cell, str)
 
 
 def _said(cell: Any) -> str:

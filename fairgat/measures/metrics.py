@@ -131,13 +131,15 @@ def false_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.nda
 
 
 def calibration_error(logits: np.ndarray, labels: np.ndarray) -> float:
-    """Expected calibration error of the probability of label 1, in ten bins of equal width; NaN for nobody.
+    """Expected calibration error of the probability of label 1, in ten bins of equal width.
+
+    NaN for nobody, and where a logit is NaN.
 
     In each bin it is how far the mean probability lies from the share of label 1, and the bins count by their members
     (Guo et al., On Calibration of Modern Neural Networks, ICML 2017, with the probability of class 1 in place of that
     of the decision).
     """
-    if not len(logits):
+    if not len(logits) or np.isnan(logits).any():
         return math.nan
     probabilities = (
         1 + np.tanh(logits.astype(float) / 2)

@@ -19,7 +19,7 @@ import numpy as np
 from fairgat.by_path import imported
 from fairgat.config import LinkTraining, NodeTraining, Task
 from fairgat.errors import ConfigError, nearest
-from fairgat.measures import metrics, parity
+from fairgat.measures import exposure, metrics, parity
 from fairgat.measures.metrics import Decisions
 from fairgat.tasks import rates
 
@@ -47,6 +47,7 @@ class Unit:
 
 PERCENT = Unit("%", r"$\%$", 100, 2)  # of a fraction
 NUMBER = Unit("", "", 1, 2)
+DIVERGENCE = Unit("", "", 1, 3)
 
 
 @dataclass(frozen=True)
@@ -103,6 +104,38 @@ def _aucs(decisions: Decisions) -> np.ndarray:
 
 def _calibration(decisions: Decisions) -> np.ndarray:
     return decisions.in_groups(metrics.calibration_error)
+
+
+def _exposure(percent: int) -> tuple[Measure, ...]:
+    """List the measures of the first pairs, as many as a percentage of the true links.
+
+    Beside NDKL stands that of a perfect ranking, the true links in a random order.
+    """
+    share = percent / 100
+    first, tex_first = f"first {percent} %", rf"first {percent}\,\%"
+    return (
+        Measure(
+            f"ndkl_{percent}",
+            f"NDKL, {first}",
+            f"NDKL, {tex_first}",
+            lambda d: exposure.ndkl_at(d, share, d.scores),
+            "lower",
+            unit=DIVERGENCE,
+        ),
+        Measure(
+            f"ndkl_perfect_{percent}",
+            f"NDKL of a perfect ranking, {first}",
+            f"NDKL of a perfect ranking, {tex_first}",
+            lambda d: exposure.ndkl_at(d, share, d.labels.astype(float)),
+            unit=DIVERGENCE,
+        ),
+        Measure(
+            f"within_{percent}",
+            f"Within groups, {first}",
+            f"Within groups, {tex_first}",
+            lambda d: exposure.within_at(d, share),
+        ),
+    )
 
 
 ACCURACY = Measure(
@@ -271,6 +304,15 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             ("explored",),
         ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
+        *_exposure(10),
+        *_exposure(25),
+        *_exposure(100),
+        Measure(
+            "within_links",
+            "Within groups, true links",
+            "Within groups, true links",
+            exposure.within_links,
+        ),
     ),
 }
 

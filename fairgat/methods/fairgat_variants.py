@@ -15,6 +15,7 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
+from fairgat.methods.matched import matched_graph
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
 from fairgat.nn.normalise import (
     Features,
@@ -59,16 +60,19 @@ class Settings(original.Settings):
     before it scales: so no node has much longer representations than the others."""
     logit: Literal["scaled", "unscaled"] = "scaled"
     """Node classification: whether S3 scales the Z of the linear layer, the logit, or that of attention layers only."""
-    groups: Literal["true", "shuffled"] = "true"
-    """Whether attention is cut by the nodes' groups, or by the groups shuffled among the nodes: a placebo, with the
-    shares of fair attention and nothing of what they are about."""
+    groups: Literal["true", "shuffled", "matched"] = "true"
+    """What attention is cut by: the nodes' groups, or those of a placebo, which may be one of centred FairGAT, too.
+    `shuffled`: the groups shuffled among the nodes. `matched`: each node has as many inter-edges as some node of its
+    degree, and which they are is drawn; so the share of nodes that have any stays, which shuffling raises."""
     alpha_chi_cap: Literal["none", "smallest_r_chi"] = "none"
     """Link prediction: whether alpha_chi may exceed the smallest R_chi of all groups. Node classification has the
     paper's closed form instead."""
 
     @model_validator(mode="after")
     def _one_at_a_time(self) -> "Settings":
-        changed = [*self.changed, *["center"] * self.center]
+        changed = [*self.changed]
+        if self.center and self.groups == "true":
+            changed.append("center")
         if len(changed) > 1:
             raise ValueError(
                 f"a variant differs from FairGAT in one decision, not in {len(changed)}: {changed}"
@@ -243,10 +247,17 @@ class _Variant:
 
     @cached_property
     def csr(self) -> CSRGraph:
-        """FairGAT's graph with this variant's self-loops and groups, which the job's seed shuffles."""
+        """FairGAT's graph with this variant's self-loops and groups.
+
+        A placebo draws them by the job's seed, which is the split's.
+        """
+        task, sensitive = self.task, self.task.sensitive
+        if self.settings.groups == "matched":
+            return matched_graph(
+                task.plain_csr, task.graph.sensitive, torch.initial_seed()
+            )
         if self.settings.self_loops and self.settings.groups == "true":
             return super().csr
-        task, sensitive = self.task, self.task.sensitive
         if self.settings.groups == "shuffled":
             drawn = torch.Generator(sensitive.device).manual_seed(torch.initial_seed())
             sensitive = sensitive[torch.randperm(len(sensitive), generator=drawn)]

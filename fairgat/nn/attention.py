@@ -20,9 +20,9 @@ import torch
 from torch import Tensor
 
 from fairgat.nn import kernels
-from fairgat.nn.cache import has_storage
 from fairgat.nn.csr import CSRGraph
-from fairgat.nn.parallel import available, launch
+from fairgat.nn.operators import fused, operator
+from fairgat.nn.parallel import launch
 
 
 def reference_softmax(
@@ -75,20 +75,6 @@ def mass_left(mass: Tensor, graph: CSRGraph, keep: Tensor) -> Tensor:
     left = (kept.diff() > 0).view_as(mass).to(mass.dtype)
     mass = torch.where((mass * left).sum(1, keepdim=True) > 0, mass * left, left)
     return mass / mass.sum(1, keepdim=True).clamp_min(torch.finfo(mass.dtype).tiny)
-
-
-DTYPES = {
-    "cpu": (torch.float32,)
-}  # which the operators take, by device; `fairgat.nn.gpu` adds CUDA's
-
-
-def fused(*tensors: Tensor) -> bool:
-    """Whether the operators take the reference's place: they have no rules for what torch.func makes of tensors."""
-    own = all(
-        each.dtype in DTYPES.get(each.device.type, ()) and has_storage(each)
-        for each in tensors
-    )
-    return own and available()
 
 
 def segment_softmax(
@@ -167,52 +153,6 @@ def _transposed(graph: CSRGraph, *tensors: Tensor) -> tuple[Tensor | None, ...]:
 # ------------------------------------------------------------------------ the operators, and what they do on the CPU
 
 
-_library = torch.library.Library("fairgat", "DEF")
-
-
-def operator(schema: str, fake, backward=None, setup=None, device: str = "CPU"):
-    """Decorator: make a function the implementation of the operator `fairgat::schema` on a device.
-
-    Args:
-        schema: name, arguments and results, as `torch.library.define` takes them.
-        fake: gives empty results of the right shapes.
-        backward, setup: the autograd formula, as for `torch.library.register_autograd`; it has no second derivative.
-    """
-    name = "fairgat::" + schema[: schema.index("(")]
-
-    def register(function):
-        _library.define(schema)
-        _library.impl(name, function, device)
-        torch.library.register_fake(name, fake, lib=_library)
-        if backward is not None:
-            torch.library.register_autograd(
-                name, _once(backward), setup_context=setup, lib=_library
-            )
-        return function
-
-    return register
-
-
-def implement(functions: dict, device: str, **options) -> None:
-    """Make functions the implementations of the operators `fairgat::name` on another device."""
-    for name, function in functions.items():
-        _library.impl("fairgat::" + name, function, device, **options)
-
-
-def _once(backward):
-    """Refuse to be differentiated again; `once_differentiable` lets paths that lead around it pass."""
-
-    def first(ctx, *grads):
-        if torch.is_grad_enabled():  # under create_graph=True
-            raise RuntimeError(
-                "the layers have no second derivatives in float32 (nor in half precision on a GPU): leave out "
-                "create_graph=True, or convert layer and input by .double()"
-            )
-        return backward(ctx, *grads)
-
-    return first
-
-
 def _softmax_setup(ctx, inputs, output):
     (
         score_source,
@@ -243,9 +183,10 @@ def _softmax_backward(ctx, grad):
 
 
 @operator(
-    "segment_softmax(Tensor score_source, Tensor score_target, Tensor? score_edge, Tensor rowptr, Tensor segptr,"
-    " Tensor mass, Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts, Tensor? keep, float slope)"
-    " -> Tensor",
+    "segment_softmax(Tensor score_source[H N], Tensor score_target[H M],"
+    " Tensor? score_edge[H E], Tensor rowptr, Tensor segptr, Tensor mass[M S],"
+    " Tensor source, Tensor cuts, Tensor? tptr, Tensor? tedge, Tensor? tcuts,"
+    " Tensor? keep[E], float slope) -> Tensor",
     lambda s, t, u, rowptr, segptr, mass, source, *_: s.new_empty(
         s.size(0), source.size(0)
     ),
@@ -285,9 +226,10 @@ def _softmax(
 
 
 @operator(
-    "segment_softmax_backward(Tensor grad, Tensor alpha, Tensor score_source, Tensor score_target, Tensor? score_edge,"
-    " Tensor rowptr, Tensor segptr, Tensor source, Tensor cuts, Tensor tptr, Tensor tedge, Tensor tcuts, float slope)"
-    " -> (Tensor, Tensor, Tensor)",
+    "segment_softmax_backward(Tensor grad[H E], Tensor alpha[H E],"
+    " Tensor score_source[H N], Tensor score_target[H M], Tensor? score_edge[H E],"
+    " Tensor rowptr, Tensor segptr, Tensor source, Tensor cuts, Tensor tptr,"
+    " Tensor tedge, Tensor tcuts, float slope) -> (Tensor, Tensor, Tensor)",
     lambda grad, alpha, s, t, *_: (
         s.new_empty(s.shape),
         t.new_empty(t.shape),
@@ -352,8 +294,9 @@ def _sum_backward(ctx, grad):
 
 
 @operator(
-    "sum_of_neighbours(Tensor alpha, Tensor x, Tensor rowptr, Tensor source, Tensor cuts, Tensor? tptr,"
-    " Tensor? ttarget, Tensor? tedge, Tensor? position, Tensor? tcuts) -> Tensor",
+    "sum_of_neighbours(Tensor alpha[H E], Tensor x[N (H) C], Tensor rowptr,"
+    " Tensor source, Tensor cuts, Tensor? tptr, Tensor? ttarget, Tensor? tedge,"
+    " Tensor? position, Tensor? tcuts) -> Tensor",
     lambda alpha, x, rowptr, *_: x.new_empty(
         rowptr.size(0) - 1, alpha.size(0), x.size(-1)
     ),
@@ -378,12 +321,15 @@ def _sum(alpha, x, rowptr, source, *_):
 
 
 @operator(
-    "sum_of_neighbours_backward(Tensor grad, Tensor alpha, Tensor x, Tensor tptr, Tensor ttarget, Tensor tedge,"
-    " Tensor position, Tensor tcuts) -> (Tensor, Tensor)",
+    "sum_of_neighbours_backward(Tensor grad[M H C], Tensor alpha[H E],"
+    " Tensor x[N (H) C], Tensor tptr, Tensor ttarget, Tensor tedge, Tensor position,"
+    " Tensor tcuts) -> (Tensor, Tensor)",
     lambda grad, alpha, x, *_: (alpha.new_empty(alpha.shape), x.new_empty(x.shape)),
 )
 def _sum_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
     grad_x, grad_weight = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
+    if not x.size(-1):
+        return grad_weight.zero_(), grad_x
     weight = _take(alpha, tedge)
     for head, size, at, to in _blocks(alpha.size(0), x):
         add_x, add_weight = x.dim() == 2 and head > 0, to > head * x.size(-1)
@@ -414,7 +360,8 @@ def _take(values: Tensor, index: Tensor) -> Tensor:
 
 
 @operator(
-    "dot_products(Tensor grad, Tensor x, Tensor rowptr, Tensor source, Tensor cuts) -> Tensor",
+    "dot_products(Tensor grad[M H C], Tensor x[N (H) C], Tensor rowptr, Tensor source,"
+    " Tensor cuts) -> Tensor",
     lambda grad, x, rowptr, source, cuts: grad.new_empty(grad.size(1), source.size(0)),
 )
 def _dot_products(grad, x, rowptr, source, cuts):
@@ -432,8 +379,14 @@ def _dot_products(grad, x, rowptr, source, cuts):
 
 
 def _blocks(heads: int, x: Tensor):
-    """(head, size, first column in x, first column in the sums) of the blocks of columns that kernels take."""
+    """The blocks of columns that kernels take: head, size, first column in x, in sums.
+
+    Raises:
+        ValueError: what is no block of 16 would be left out.
+    """
     width, shared = x.size(-1), x.dim() == 2
+    if width % 16:
+        raise ValueError(f"the columns of x must be a multiple of 16, got {width}")
     for head in range(heads):
         start = 0
         for size in (128, 64, 32, 16):

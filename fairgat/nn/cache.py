@@ -10,6 +10,8 @@ import torch
 from torch import Tensor
 from torch.utils.weak import WeakTensorKeyDictionary
 
+from fairgat.nn.pointers import writes_are_counted
+
 
 def uncompiled(function: Callable) -> Callable:
     """Decorator: break torch.compile's graph at a function's calls, without importing the compiler for everybody."""
@@ -42,6 +44,8 @@ def kept(
     )  # changes when x is written to, or gets other data, as by `.double()`
     then, results = cache.get(x, (None, {}))
     if then != now:
+        if not writes_are_counted(x):
+            return find(x)
         results = {}
         cache[x] = now, results
     return once(results, "result", lambda: find(x))

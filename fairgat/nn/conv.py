@@ -1,5 +1,6 @@
 """GATConv, with the arguments, the call and the state dict of `torch_geometric.nn.GATConv`."""
 
+from dataclasses import replace
 from numbers import Integral
 
 import torch
@@ -196,10 +197,14 @@ class GATConv(nn.Module):
         target = target if rows is None else target.index_select(1, rows)
         edge = [] if edge_attr is None else [self.edge_scores(edge_attr, graph)]
         alpha = self.attend(source, target, graph, keep, *edge)
+        expected = (self.heads, graph.num_edges)
+        if alpha.shape != expected:
+            got = tuple(alpha.shape)
+            raise ValueError(f"`attend` must give {expected} coefficients, got {got}")
         alpha = (
             torch.dropout(alpha, self.dropout, self.training) if self.dropout else alpha
         )
-        z = Features(sum_of_neighbours(alpha, c.values, graph), c.weight, c.scale)
+        z = replace(c, values=sum_of_neighbours(alpha, c.values, graph))
         normalised = self.normalise(z if self.concat else z.averaged())
         return normalised.dense(self.bias), alpha
 
@@ -241,12 +246,13 @@ class GATConv(nn.Module):
         else:
             graph = csr_of(edge_index, len(x), sensitive, self.add_self_loops, shares)
         if keep is not None and (
-            keep.shape != (graph.num_edges,) or keep.dtype != torch.bool
+            keep.shape != (graph.num_edges,)
+            or keep.dtype != torch.bool
+            or keep.device != x.device
         ):
             expected = f"bool of shape ({graph.num_edges},), one for each edge"
-            raise ValueError(
-                f"keep must be {expected}, got {keep.dtype} of {tuple(keep.shape)}"
-            )
+            got = f"{keep.dtype} of {tuple(keep.shape)} on {keep.device}"
+            raise ValueError(f"keep must be {expected}, on {x.device}, got {got}")
         if edge_attr is not None or self.edge_dim is not None:
             self._check_edges(edge_attr, graph)
         return graph
@@ -280,6 +286,7 @@ class GATConv(nn.Module):
             )
 
     def _check_csr(self, graph: CSRGraph, nodes: int, fair: bool, shares) -> None:
+        graph.check()  # it may have been written to since
         loops = (
             self.add_self_loops
             if graph.add_self_loops is None

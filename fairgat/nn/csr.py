@@ -12,13 +12,13 @@ from torch.utils.weak import WeakTensorKeyDictionary
 
 from fairgat import groups as grouping
 from fairgat.nn.cache import kept, once, uncompiled
+from fairgat.nn.pointers import NAMES, cut_rows, is_permutation, known, sizes_of
 
 if TYPE_CHECKING:
     from fairgat.nn.shares import Shares
 
 INTEGERS = (torch.uint8, torch.int8, torch.int16, torch.int32, torch.int64)
 HUB = 16  # times the mean degree
-LONG = 512  # edges in a row; on a GPU longer ones would be stragglers
 KEPT = 8  # graphs of one edge_index: with and without self-loops, of other groups and shares
 
 
@@ -58,6 +58,52 @@ class CSRGraph:
     given: Tensor | None = None
     _arrays: dict[str, Any] = field(default_factory=dict, init=False, repr=False)
     _masses: dict[tuple, Tensor] = field(default_factory=dict, init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        self.check()
+
+    def check(self) -> None:
+        """Refuse arrays that make no graph; read once, and again after a write.
+
+        Raises:
+            ValueError: a shape or type is wrong, or an array points outside the others.
+        """
+        if torch.compiler.is_compiling():
+            return  # the operators look at what they get, too
+        arrays = dict.fromkeys(NAMES) | {
+            "rowptr": self.rowptr,
+            "segptr": self.segptr,
+            "source": self.source,
+        }
+        for name in ("rowptr", "segptr", "source", "permutation"):
+            if not isinstance(getattr(self, name), Tensor):
+                raise ValueError(f"a graph's `{name}` must be a tensor")
+        sizes = sizes_of(*arrays.values())
+        segments = self.segments if sizes.S is None else sizes.S
+        if sizes.sources > self.num_nodes or segments != self.segments:
+            got = f"{self.num_nodes} nodes and {self.segments} segments"
+            found = f"{sizes.sources} nodes or more, and {segments} segments"
+            raise ValueError(f"a graph of {got} has arrays of {found}")
+        if self.permutation.shape != (sizes.E,) or not known(
+            is_permutation, self.permutation
+        ):
+            raise ValueError("`permutation` must name each edge of the graph once")
+        shape = (sizes.M, self.segments)
+        if self.mass is not None and self.mass.shape != shape:
+            got = tuple(self.mass.shape)
+            raise ValueError(f"`mass` must have shape {shape}, got {got}")
+
+    def _forget_if_written(self) -> None:
+        """Find anew what was found from arrays that were written to since."""
+        if torch.compiler.is_compiling():
+            return
+        arrays = self.rowptr, self.segptr, self.source, self.permutation, self.mass
+        given = [each for each in arrays if each is not None]
+        writes = [0 if each.is_inference() else each._version for each in given]
+        if self._arrays.setdefault("writes", writes) != writes:
+            self._arrays.clear()
+            self._masses.clear()
+            self._arrays["writes"] = writes
 
     @classmethod
     def from_edge_index(
@@ -109,10 +155,11 @@ class CSRGraph:
             mass,
             given,
         )
-        tensors = [
-            None if each is None else torch.from_numpy(each).to(device)
-            for each in arrays
-        ]
+        with torch.inference_mode(False):  # where no writes would be counted
+            tensors = [
+                None if each is None else torch.from_numpy(each).to(device)
+                for each in arrays
+            ]
         ordered = (
             not isinstance(edge_index, Tensor) or edge_index.layout == torch.strided
         )
@@ -139,6 +186,7 @@ class CSRGraph:
 
     def masses(self, alpha_chi: float, dtype: torch.dtype) -> Tensor:
         """(N, S) mass of each segment: the shares', or `alpha_chi` for the inter-edges of a row with both kinds."""
+        self._forget_if_written()
         key = alpha_chi, dtype
         if len(self._masses) == KEPT and key not in self._masses:
             self._masses.clear()
@@ -162,6 +210,7 @@ class CSRGraph:
     @property
     def target(self) -> Tensor:
         """(E,) int64 target node of each edge."""
+        self.check()
         rows = torch.arange(self.num_rows, device=self.rowptr.device)
         return rows.repeat_interleave(self.rowptr.diff(), output_size=self.num_edges)
 
@@ -182,6 +231,7 @@ class CSRGraph:
             positions (E,) int32 in this graph's order; the position (E,) int32 of each edge here among them; and
             `cut_rows(tptr)`.
         """
+        self._forget_if_written()
         return once(self._arrays, "transposed", self._transpose)
 
     def _transpose(self) -> tuple[Tensor, Tensor, Tensor, Tensor, Tensor]:
@@ -198,10 +248,12 @@ class CSRGraph:
 
     def cuts(self) -> Tensor:
         """Its long rows (`cut_rows`), found at the first call."""
+        self._forget_if_written()
         return once(self._arrays, "cuts", lambda: cut_rows(self.rowptr))
 
     def edges_without_loops(self) -> "CSRGraph":
         """A graph with the same rows, less the self-loops that were added, whose sources are the other edges."""
+        self._forget_if_written()
         return once(self._arrays, "edges", self._edges)
 
     def _edges(self) -> "CSRGraph":
@@ -322,7 +374,7 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
             f"edge_index must be a tensor, (2, E) or sparse, got {type(edge_index).__name__}"
         )
     if edge_index.layout in (torch.sparse_coo, torch.sparse_csr, torch.sparse_csc):
-        coordinates = edge_index.detach().to_sparse_coo()
+        coordinates = _verified(edge_index.detach()).to_sparse_coo()
         if coordinates.shape != (num_nodes, num_nodes):
             expected, got = (num_nodes, num_nodes), tuple(coordinates.shape)
             raise ValueError(
@@ -342,6 +394,30 @@ def _ends(edge_index: Tensor, num_nodes: int) -> Tensor:
         got = f"{edge_index.dtype} of {tuple(edge_index.shape)}"
         raise ValueError(f"edge_index must be integers of shape (2, E), got {got}")
     return edge_index
+
+
+def _verified(matrix: Tensor) -> Tensor:
+    """A sparse matrix whose pointers PyTorch has looked at, as it does only if asked.
+
+    Raises:
+        ValueError: they are wrong.
+    """
+    if matrix.layout == torch.sparse_csr:
+        make, parts = (
+            torch.sparse_csr_tensor,
+            (matrix.crow_indices(), matrix.col_indices()),
+        )
+    elif matrix.layout == torch.sparse_csc:
+        make, parts = (
+            torch.sparse_csc_tensor,
+            (matrix.ccol_indices(), matrix.row_indices()),
+        )
+    else:
+        return matrix  # whose indices are looked at as edges
+    try:
+        return make(*parts, matrix.values(), matrix.shape, check_invariants=True)
+    except RuntimeError as error:
+        raise ValueError(f"the sparse adjacency is damaged: {error}") from error
 
 
 # --------------------------------------------------------------------- the graph of an edge_index, built once
@@ -419,24 +495,3 @@ def grouped(keys: np.ndarray, count: int) -> tuple[np.ndarray, np.ndarray]:
         shape=(count, max(keys.size, 1)),
     )
     return table.indptr.astype(np.int64), table.indices.astype(np.int64)
-
-
-def cut_rows(ptr: Tensor) -> Tensor:
-    """Cut rows of more than LONG edges into parts, each of which is a program's on a GPU.
-
-    Args:
-        ptr: (M + 1,) int64; row i has the edges ptr[i] .. ptr[i+1].
-
-    Returns:
-        (P, 4) int64: a part's row, its first edge, its end, and the number of the row's parts, at the first of them.
-    """
-    count = ptr.diff()
-    long = (count > LONG).nonzero().squeeze(1)
-    parts = (count[long] + LONG - 1) // LONG
-    row, leading = long.repeat_interleave(parts), parts.cumsum(0) - parts
-    place = torch.arange(len(row), device=ptr.device) - leading.repeat_interleave(parts)
-    first = ptr[row] + LONG * place
-    number = torch.zeros_like(row).index_copy(0, leading, parts)
-    return torch.stack(
-        [row, first, torch.minimum(first + LONG, ptr[row + 1]), number], 1
-    )

@@ -12,13 +12,13 @@ import triton
 import triton.language as tl
 from torch import Tensor
 
-from fairgat.nn import attention
-from fairgat.nn.csr import LONG
+from fairgat.nn import operators
+from fairgat.nn.pointers import LONG
 
 TILE = 1024  # numbers that a program of the sums reads at a time
 _LENGTHS = ["N", "M", "E", "P"]  # for which no variant of a kernel is compiled
 
-attention.DTYPES["cuda"] = (torch.float32, torch.bfloat16, torch.float16)
+operators.DTYPES["cuda"] = (torch.float32, torch.bfloat16, torch.float16)
 
 
 @triton.jit
@@ -524,7 +524,7 @@ def aggregate_gradient(grad, alpha, x, tptr, ttarget, tedge, position, tcuts):
     programs = 1 if x.dim() == 2 else heads
     grad_x, grad_alpha = x.new_empty(x.shape), alpha.new_empty(alpha.shape)
     if not grad_x.numel():
-        return grad_alpha, grad_x
+        return grad_alpha.zero_(), grad_x
     parts = x.new_empty(len(tcuts), programs, columns, dtype=torch.float32)
     _aggregate_gradient[(len(x) + len(tcuts), programs)](
         tcuts,
@@ -577,4 +577,4 @@ IMPLEMENTATIONS = {
     "sum_of_neighbours_backward": aggregate_gradient,
     "dot_products": dot_products,
 }
-attention.implement(IMPLEMENTATIONS, "CUDA")
+operators.implement(IMPLEMENTATIONS, "CUDA")

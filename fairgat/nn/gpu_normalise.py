@@ -7,19 +7,33 @@ import torch
 import triton
 import triton.language as tl
 
-from fairgat.nn import attention
+from fairgat.nn import operators
 from fairgat.nn.gpu import _number
-from fairgat.nn.normalise import ROUNDING
+from fairgat.nn.normalise import ROUNDING, SUMMED, SUMMED_VARIED
 
 PARTS = 128
 ROWS, COLUMNS = 32, 32  # that a program reads at a time
 EPS = torch.finfo(torch.float32).eps
+LEAST = torch.finfo(torch.float32).tiny / EPS  # of a variance that is not rounding
+# Constants of Triton's functions.
+_ERRORS, _SUMMED = tl.constexpr(ROUNDING * EPS), tl.constexpr(SUMMED * EPS)
+_SUMMED_VARIED = tl.constexpr(SUMMED_VARIED * EPS)
+_LEAST = tl.constexpr(LEAST)
+
+
+@triton.jit
+def _rounding(summed, column, inside, SUMS: tl.constexpr):
+    """By what share of its mean rounding may move a column (`normalise.rounding`)."""
+    if SUMS:
+        varied = _number(summed + column, inside) > 0
+        return tl.where(varied, _SUMMED_VARIED, _SUMMED)
+    return _ERRORS
 
 
 @triton.jit
 def _factor(variance, least, otherwise, eta):
     """eta / std and 1 / std; eta * otherwise and 0 for what does not vary."""
-    varies = variance > least
+    varies = variance > tl.maximum(least, _LEAST)
     inverse = tl.where(varies, 1.0 / tl.sqrt(tl.where(varies, variance, 1.0)), 0.0)
     inverse = tl.where(variance == variance, inverse, variance)  # NaN is not lost
     return eta * tl.where(inverse == 0, otherwise, inverse), inverse
@@ -36,9 +50,14 @@ def _part_moments(
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
-    """partial (PARTS, 2, F): mean and sum of squared deviations of each column over the part's rows."""
+    """partial (PARTS, 2, F): mean and sum of squared deviations over the part's rows.
+
+    The mean is that of x less its first row: far from 0 the differences have more digits
+    than x, and those of a constant column are 0.
+    """
     part = tl.program_id(0).to(tl.int64)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
+    first = _number(x + f, f < F * tl.minimum(N, 1))
     mean = tl.zeros((COLUMNS,), tl.float32)
     squares = tl.zeros((COLUMNS,), tl.float32)
     count = 0.0
@@ -47,6 +66,7 @@ def _part_moments(
         i = at + tl.arange(0, ROWS)
         ok = (i < end)[:, None] & (f < F)[None, :]
         v = _number(x + i[:, None] * stride + f[None, :], ok)
+        v = tl.where(ok, v - first[None, :], 0.0)
         more = tl.minimum(end - at, ROWS).to(tl.float32)
         own = tl.sum(v, 0) / more
         d = tl.where(ok, v - own[None, :], 0.0)
@@ -60,19 +80,22 @@ def _part_moments(
 
 @triton.jit(do_not_specialize=["N"])
 def _moments_to_factor(
+    x,
     partial,
     otherwise,
+    summed,
     factor,
     mean,
     inverse,
     N,
     F,
     eta,
-    rounding,
     OTHERWISE: tl.constexpr,
+    SUMS: tl.constexpr,
     PARTS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
+    """mean (2, F): x's first row, and the mean of what x differs from it by."""
     part = tl.arange(0, PARTS).to(tl.int64)
     f = tl.program_id(0) * COLUMNS + tl.arange(0, COLUMNS)
     ok = (part >= 0)[:, None] & (f < F)[None, :]
@@ -80,22 +103,25 @@ def _moments_to_factor(
     rows = tl.maximum(tl.sum(count, 0), 1.0)
     means = _number(partial + (2 * part)[:, None] * F + f[None, :], ok)
     squares = _number(partial + (2 * part + 1)[:, None] * F + f[None, :], ok)
-    whole = tl.sum(count[:, None] * means, 0) / rows
-    apart = means - whole[None, :]
+    rest = tl.sum(count[:, None] * means, 0) / rows
+    apart = means - rest[None, :]
     variance = tl.sum(squares + count[:, None] * apart * apart, 0) / rows
     other = _number(otherwise + f, f < F) if OTHERWISE else 1.0
-    scale, inverted = _factor(variance, rounding * whole * rounding * whole, other, eta)
+    first = _number(x + f, f < F * tl.minimum(N, 1))
+    deviation = _rounding(summed, f, f < F, SUMS) * (first + rest)
+    scale, inverted = _factor(variance, deviation * deviation, other, eta)
     tl.store(factor + f, scale, f < F)
-    tl.store(mean + f, whole, f < F)
+    tl.store(mean + f, first, f < F)
+    tl.store(mean + F + f, rest, f < F)
     tl.store(inverse + f, inverted, f < F)
 
 
-def column_factor(x, otherwise, eta):
+def column_factor(x, otherwise, eta, summed=None):
     x = x if x.stride(-1) == 1 else x.contiguous()
     rows, columns = x.shape
-    partial = x.new_empty(PARTS, 2, columns, dtype=torch.float32)
-    factor, mean, inverse = (
-        x.new_empty(columns, dtype=torch.float32) for _ in range(3)
+    partial, mean, factor, inverse = (
+        x.new_empty(*shape, columns, dtype=torch.float32)
+        for shape in ((PARTS, 2), (2,), (), ())
     )
     if columns:
         blocks = triton.cdiv(columns, COLUMNS)
@@ -103,16 +129,18 @@ def column_factor(x, otherwise, eta):
             x, partial, rows, columns, x.stride(0), PARTS, ROWS, COLUMNS
         )
         _moments_to_factor[(blocks,)](
+            x,
             partial,
             factor if otherwise is None else otherwise,
+            factor if summed is None else summed,
             factor,
             mean,
             inverse,
             rows,
             columns,
             eta,
-            ROUNDING * EPS,
             otherwise is not None,
+            summed is not None,
             PARTS,
             COLUMNS,
         )
@@ -122,6 +150,7 @@ def column_factor(x, otherwise, eta):
 @triton.jit(do_not_specialize=["N"])
 def _column_factor_gradient(
     grad,
+    shift,
     x,
     mean,
     inverse,
@@ -131,37 +160,37 @@ def _column_factor_gradient(
     F,
     stride,
     eta,
+    SHIFT: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
     i = tl.program_id(0).to(tl.int64) * ROWS + tl.arange(0, ROWS)
     f = tl.program_id(1) * COLUMNS + tl.arange(0, COLUMNS)
     ok = (i < N)[:, None] & (f < F)[None, :]
-    g, m, inverted = (
-        _number(grad + f, f < F) * eta,
-        _number(mean + f, f < F),
-        _number(inverse + f, f < F),
-    )
-    slope = -g * inverted * inverted * inverted / N
+    g, inverted = _number(grad + f, f < F) * eta, _number(inverse + f, f < F)
+    first, rest = _number(mean + f, f < F), _number(mean + F + f, f < F)
+    slope = -g * inverted * inverted / N  # a third power could overflow
     v = _number(x + i[:, None] * stride + f[None, :], ok)
-    tl.store(
-        grad_x + i[:, None] * F + f[None, :],
-        ((v - m[None, :]) * slope[None, :]).to(grad_x.dtype.element_ty),
-        ok,
-    )
+    apart = v - first[None, :] - rest[None, :]
+    value = apart * inverted[None, :] * slope[None, :]
+    if SHIFT:
+        value += _number(shift + f, f < F)[None, :]
+    place = grad_x + i[:, None] * F + f[None, :]
+    tl.store(place, value.to(grad_x.dtype.element_ty), ok)
     if tl.program_id(0) == 0:
         tl.store(grad_otherwise + f, tl.where(inverted > 0, 0.0, g), f < F)
 
 
-def column_factor_gradient(grad, x, mean, inverse, eta):
+def column_factor_gradient(grad, shift, x, mean, inverse, eta):
     x = x if x.stride(-1) == 1 else x.contiguous()
     rows, columns = x.shape
-    grad_x, grad_otherwise = x.new_empty(x.shape), torch.empty_like(mean)
+    grad_x, grad_otherwise = x.new_empty(x.shape), torch.empty_like(inverse)
     if columns:
         _column_factor_gradient[
             (triton.cdiv(max(rows, 1), ROWS), triton.cdiv(columns, COLUMNS))
         ](
             grad.contiguous(),
+            inverse if shift is None else shift.contiguous(),
             x,
             mean,
             inverse,
@@ -171,6 +200,7 @@ def column_factor_gradient(grad, x, mean, inverse, eta):
             columns,
             x.stride(0),
             eta,
+            shift is not None,
             ROWS,
             COLUMNS,
         )
@@ -258,6 +288,7 @@ def _matrix_factor(
     mean,
     cov,
     otherwise,
+    summed,
     factor,
     inverse,
     C,
@@ -265,9 +296,9 @@ def _matrix_factor(
     head_mean,
     head_cov,
     eta,
-    rounding,
     eps,
     OTHERWISE: tl.constexpr,
+    SUMS: tl.constexpr,
     ROWS: tl.constexpr,
     COLUMNS: tl.constexpr,
 ):
@@ -277,20 +308,16 @@ def _matrix_factor(
     row += head * C
     variance = tl.zeros((ROWS,), tl.float32)
     least = tl.zeros((ROWS,), tl.float32)
+    rounding = _rounding(summed, row, inside, SUMS)
+    square = (rounding * rounding + tl.zeros((ROWS,), tl.float32))[:, None]
     for at in range(0, K, COLUMNS):
         k = at + tl.arange(0, COLUMNS)
         ok = inside[:, None] & (k < K)[None, :]
         w = _number(weight + row[:, None] * K + k[None, :], ok)
         variance += tl.sum(w * _number(product + row[:, None] * K + k[None, :], ok), 1)
-        m = rounding * _number(mean + head * head_mean + k, k < K)
-        least += tl.sum(
-            w
-            * w
-            * (m * m + eps * _number(cov + head * head_cov + k * (K + 1), k < K))[
-                None, :
-            ],
-            1,
-        )
+        m = _number(mean + head * head_mean + k, k < K)
+        own = eps * _number(cov + head * head_cov + k * (K + 1), k < K)
+        least += tl.sum(w * w * (square * (m * m)[None, :] + own[None, :]), 1)
     other = _number(otherwise + row, inside) if OTHERWISE else 1.0
     scale, inverted = _factor(variance, least, other, eta)
     tl.store(factor + row, scale, inside)
@@ -315,7 +342,7 @@ def _matrix_factor_gradient(
     """Of weight; and `scaled`, the weight times the gradient of the variance, for that of the covariance."""
     row = tl.program_id(0) * ROWS + tl.arange(0, ROWS)
     g, inverted = _number(grad + row, row < R) * eta, _number(inverse + row, row < R)
-    slope = -0.5 * g * inverted * inverted * inverted
+    slope = -0.5 * g * inverted * inverted * inverted  # in this order: g is small
     for at in range(0, K, COLUMNS):
         k = at + tl.arange(0, COLUMNS)
         ok = (row < R)[:, None] & (k < K)[None, :]
@@ -328,7 +355,7 @@ def _matrix_factor_gradient(
 
 
 def _matrix_setup(ctx, inputs, output):
-    weight, _, cov, _, ctx.eta = inputs
+    weight, _, cov, _, ctx.eta, _ = inputs
     ctx.set_materialize_grads(False)
     ctx.save_for_backward(weight, cov, *output[1:])
 
@@ -348,11 +375,13 @@ def _matrix_backward(ctx, grad, *_):
         grad_cov,
         grad_otherwise if ctx.needs_input_grad[3] else None,
         None,
+        None,
     )
 
 
-@attention.operator(
-    "matrix_factor(Tensor weight, Tensor mean, Tensor cov, Tensor? otherwise, float eta)"
+@operators.operator(
+    "matrix_factor(Tensor weight[H C K], Tensor mean[1|H K], Tensor cov[1|H K K],"
+    " Tensor? otherwise[H C], float eta, Tensor? summed[H C]=None)"
     " -> (Tensor factor, Tensor inverse, Tensor product)",
     lambda weight, *_: (
         weight.new_empty(weight.shape[:2]),
@@ -363,7 +392,7 @@ def _matrix_backward(ctx, grad, *_):
     _matrix_setup,
     device="CUDA",
 )
-def matrix_factor(weight, mean, cov, otherwise, eta):
+def matrix_factor(weight, mean, cov, otherwise, eta, summed=None):
     weight, mean, cov = weight.contiguous(), mean.contiguous(), cov.contiguous()
     heads, rows, columns = weight.shape
     product = weight @ cov
@@ -375,6 +404,7 @@ def matrix_factor(weight, mean, cov, otherwise, eta):
         mean,
         cov,
         factor if otherwise is None else otherwise.contiguous(),
+        factor if summed is None else summed.contiguous(),
         factor,
         inverse,
         rows,
@@ -382,17 +412,18 @@ def matrix_factor(weight, mean, cov, otherwise, eta):
         columns * apart,
         columns * columns * apart,
         eta,
-        ROUNDING * EPS,
         4 * EPS,
         otherwise is not None,
+        summed is not None,
         ROWS,
         COLUMNS,
     )
     return factor, inverse, product
 
 
-@attention.operator(
-    "matrix_factor_backward(Tensor grad, Tensor weight, Tensor product, Tensor inverse, float eta)"
+@operators.operator(
+    "matrix_factor_backward(Tensor grad[H C], Tensor weight[H C K],"
+    " Tensor product[H C K], Tensor inverse[H C], float eta)"
     " -> (Tensor, Tensor, Tensor)",
     lambda grad, weight, *_: (
         torch.empty_like(weight),
@@ -432,4 +463,4 @@ IMPLEMENTATIONS = {
     "scale_and_shift": lambda x, scale, bias: torch.addcmul(bias, x, scale),
     "scale_and_shift_backward": scale_and_shift_gradient,
 }
-attention.implement(IMPLEMENTATIONS, "CUDA")
+operators.implement(IMPLEMENTATIONS, "CUDA")

@@ -428,13 +428,48 @@ def dot_products(rowptr, source, x, grad, out):
 # ------------------------------------------------------------------------------------------------- sums over nodes
 
 
+@_inlined
+def _rows_of(part, rows):
+    """Where one of equal parts of the rows begins and ends; unsigned, as above."""
+    return np.uint64(rows * part // PARTS), np.uint64(rows * (part + 1) // PARTS)
+
+
 @_parallel
-def column_dots(a, a_shift, b, b_shift, sums):
-    """sums[p, f] = sum of (a[i, f] - a_shift[f]) (b[i, f] - b_shift[f]) over the rows of part p; a and b are (N, F)."""
+def column_dots(a, b, sums):
+    """sums[p, f] = sum of a[i, f] b[i, f] over the rows of part p; a and b are (N, F)."""
     for part in prange(PARTS):
         sums[part] = 0
-        for i in range(
-            np.uint64(len(a) * part // PARTS), np.uint64(len(a) * (part + 1) // PARTS)
-        ):
+        begin, end = _rows_of(part, len(a))
+        for i in range(begin, end):
             for f in range(np.uint64(a.shape[1])):
-                sums[part, f] += (a[i, f] - a_shift[f]) * (b[i, f] - b_shift[f])
+                sums[part, f] += a[i, f] * b[i, f]
+
+
+@_parallel
+def column_moments(x, shift, sums):
+    """sums[p, :, f] = sums of d = x[i, f] - shift[f] and of d^2 over the rows of part p.
+
+    x is (N, F).
+    """
+    for part in prange(PARTS):
+        sums[part] = 0
+        begin, end = _rows_of(part, len(x))
+        for i in range(begin, end):
+            for f in range(np.uint64(x.shape[1])):
+                d = x[i, f] - shift[f]
+                sums[part, 0, f] += d
+                sums[part, 1, f] += d * d
+
+
+@_parallel
+def column_slopes(x, mean, inverse, slope, shift, out):
+    """out = ((x - mean) inverse) slope + shift.
+
+    x is (N, F), the mean (2, F) in two parts that are added up, and the others (F,).
+    """
+    for part in prange(PARTS):
+        begin, end = _rows_of(part, len(x))
+        for i in range(begin, end):
+            for f in range(np.uint64(x.shape[1])):
+                d = x[i, f] - mean[0, f] - mean[1, f]
+                out[i, f] = d * inverse[f] * slope[f] + shift[f]

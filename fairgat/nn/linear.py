@@ -5,9 +5,10 @@ from torch import Tensor, nn
 from torch.nn.functional import linear
 from torch.utils.weak import WeakTensorKeyDictionary
 
-from fairgat.nn.attention import fused, sum_of_neighbours
+from fairgat.nn.attention import sum_of_neighbours
 from fairgat.nn.cache import kept
 from fairgat.nn.csr import CSRGraph
+from fairgat.nn.operators import fused
 
 _DENSE = 0.2  # share of non-zeros from which the dense product is as fast
 _SAMPLE = (

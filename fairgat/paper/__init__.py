@@ -74,11 +74,19 @@ def means(task: str) -> pd.DataFrame:
 
     Where two tables disagree (FairGAT on Pokec-n) the comparison table counts; the audit shows both.
     """
-    keys, printed = ["dataset", "method", "metric"], ["paper_mean", "paper_std"]
-    frame = results()[results()["table"].map(TASK_OF_RESULTS) == task].drop_duplicates(
-        keys
-    )
-    frame[printed] = (frame[["mean", "std"]] / 100).round(
-        6
-    )  # 66.26 % is 0.6626 and not 0.6626000000000001
+    task_of = results()["table"].map(TASK_OF_RESULTS)
+    return _as_fractions(results()[task_of == task])
+
+
+def of_table(table: str) -> pd.DataFrame:
+    """The columns of `means`, of one of the tables of `results`; no rows of another."""
+    return _as_fractions(results()[results()["table"] == table])
+
+
+def _as_fractions(rows: pd.DataFrame) -> pd.DataFrame:
+    keys = ["dataset", "method", "metric"]
+    printed = ["paper_mean", "paper_std"]
+    frame = rows.drop_duplicates(keys)
+    # Rounded: 66.26 % is 0.6626 and not 0.6626000000000001
+    frame[printed] = (frame[["mean", "std"]] / 100).round(6)
     return frame[[*keys, *printed]]

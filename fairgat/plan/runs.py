@@ -1,5 +1,6 @@
 """The runs of a configuration, what they need, and the files that come of them."""
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -33,6 +34,13 @@ class Run:
 def cell_folder(task: Task, dataset: str, method: str, cell: str) -> str:
     """Name the folder of a cell's runs, which has a folder for each split, under `results_dir`."""
     return f"runs/{task}/{dataset}/{method}/{cell}"
+
+
+# What is made of all runs of a method on a data set.
+_OF_ALL_RUNS = re.compile(
+    r"(?:theory|account)/([^/]+)/([^/]+)\.csv"
+    r"|runs/[^/]+/([^/]+)/([^/]+)/(?:runs\.csv|selection\.json)"
+)
 
 
 def check_targets(words: Sequence[str]) -> None:
@@ -130,6 +138,26 @@ class Plan:
                 )
         return declared("figures", name)
 
+    def check_targets(self, words: Sequence[str]) -> None:
+        """Refuse to be asked for what is made of runs where there are none.
+
+        Raises:
+            ConfigError: a data set or a method is not run, and why.
+        """
+        for word in words:
+            within = word.removeprefix(self.path(""))
+            found = _OF_ALL_RUNS.fullmatch(within)
+            if not found or within == word:
+                continue
+            dataset, method = filter(None, found.groups())
+            if dataset not in self.config.datasets:
+                continue  # Snakemake says that no rule makes it
+            reason = self.config.not_run(dataset)
+            if reason:
+                raise ConfigError(f"{word}: {dataset} is not run: {reason}")
+            if method not in self.config.methods_on(dataset):
+                raise ConfigError(f"{word}: {method} is not run on {dataset}")
+
     def path(self, relative: str) -> str:
         return f"{self.config.results_dir}/{relative}"
 
@@ -168,7 +196,7 @@ class Plan:
             for d, m in self.pairs(task)
             if dataset in (None, d) and method in (None, m)
             for cell in self.config.cells(m, d)
-            for split in range(self.config.split_count(d))
+            for split in self.config.split_numbers(d)
         ]
 
     def outputs(
@@ -189,8 +217,7 @@ class Plan:
 
     def splits(self, task: Task, dataset: str) -> list[str]:
         return [
-            self.split(task, dataset, k)
-            for k in range(self.config.split_count(dataset))
+            self.split(task, dataset, k) for k in self.config.split_numbers(dataset)
         ]
 
     def debiased(
@@ -199,7 +226,7 @@ class Plan:
         """List the debiased graph of each split, or of one; none for a method that trains on the graph as it is."""
         if not self.config.methods[method].debiased:
             return []
-        splits = range(self.config.split_count(dataset)) if split is None else [split]
+        splits = self.config.split_numbers(dataset) if split is None else [split]
         return [
             self.trained(f"data/debiased/{dataset}/{method}/split-{k}.npz")
             for k in splits

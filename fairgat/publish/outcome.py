@@ -1,5 +1,6 @@
 """Say at the end of a run where the tables are and what failed, told from the files it left."""
 
+import re
 from pathlib import Path
 
 from fairgat import frames
@@ -32,6 +33,7 @@ def describe(plan: Plan, since: float, report: str | None = None) -> str:
             "Failed:",
             *(f"    see {log}" for log in failed),
             *_without(plan, failed),
+            *_network(failed),
         ]
         lines.append(
             "What is finished stays finished: the same command goes on from here."
@@ -115,6 +117,22 @@ def _without(plan: Plan, failed: list[Path]) -> list[str]:
         if names and left
         else []
     )
+
+
+def _network(failed: list[Path]) -> list[str]:
+    """Say once that there is no connection, and what to do."""
+    hosts = set[str]()
+    for log in failed:
+        if log.parent.name == "download":
+            text = log.read_text(encoding="utf-8", errors="replace")
+            hosts |= {*re.findall(r"no connection to (\S+)", text)}
+    if not hosts:
+        return []
+    return [
+        f"No connection to {' and '.join(sorted(hosts))}: nothing could be downloaded. "
+        "The demo needs no network (make demo); for files fetched elsewhere, see "
+        "`fairgat data where`."
+    ]
 
 
 def _runs_without_result(plan: Plan, since: float) -> list[str]:

@@ -1,7 +1,8 @@
-"""Fill the parts of README.md and docs/*.md that quote a published run.
+"""Fill the parts of docs/*.md that quote a published run. README.md is written by hand.
 
-A part stands between the lines `<!-- NAME -->` and `<!-- end -->`. It is the template templates/NAME.md.j2, in which
-every number is read from a file of the run, or, where NAME is a file of the run, that file below its heading.
+A part stands between the lines `<!-- NAME -->` and `<!-- end -->`. It is the template
+templates/NAME.md.j2, in which every number is read from a file of the run, or, where
+NAME is a file of the run, that file below its heading.
 """
 
 import os
@@ -164,11 +165,11 @@ def _difference(line: Mapping[str, Any]) -> str:
     unit = measures.find(line["metric"]).unit
     return _text(
         percent.signed(line["difference"], line["low"], line["high"], unit)
-    ) + _others(line)
+    ) + others(line)
 
 
-def _others(line: Mapping[str, Any]) -> str:
-    """The sign of a difference that other splits of the same people show and other people like these need not."""
+def others(line: Mapping[str, Any]) -> str:
+    """Give the sign of a difference that only the interval for other people denies."""
     shown = line["low"] > 0 or line["high"] < 0
     return "°" if shown and abs(line["difference"]) <= line["corrected"] else ""
 
@@ -185,10 +186,9 @@ def _text(cell: Cell) -> str:
 
 
 FILTERS: dict[str, Callable] = {
-    "difference": _difference,  # a row of differences.csv ± half its interval, bold where that excludes 0, and `others`
-    "others": _others,  # a row of differences.csv: ° where only the interval for other people includes 0
+    # a row of differences.csv ± half its interval, bold where that excludes 0, and `others`
+    "difference": _difference,
     "score": _score,  # a row of differences.csv or winners.csv: mean ± standard deviation
-    "percent": lambda fraction, decimals=2: f"{100 * fraction:.{decimals}f}",
     "median": median,
     "commit": commit,
 }

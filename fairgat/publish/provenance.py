@@ -14,7 +14,7 @@ from fairgat.environment import machine, revision
 from fairgat.files import read_json
 from fairgat.report.model import DASH, Block, Panel, Table, row
 
-# What decides results; README.md and results/reference are made from them.
+# What decides results; docs/ and results/reference are made from them.
 DECIDES = (
     "Snakefile",
     "rules",

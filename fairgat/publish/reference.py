@@ -3,12 +3,22 @@
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
 from fairgat import frames
+from fairgat.checksums import SUFFIX
 from fairgat.errors import DataError
-from fairgat.files import read_json, write_text
+from fairgat.files import (
+    copy,
+    damaged,
+    irregular,
+    read_json,
+    record_published,
+    stays_inside,
+    write_text,
+)
 from fairgat.plan import cell_folder
 from fairgat.publish import pages
 
@@ -31,14 +41,14 @@ def publish(results: Path) -> Path:
         The published folder, which stays what it was until the new one is whole.
 
     Raises:
-        DataError: the run is not finished, a file is too large to be kept under version control, or two studies have
-            one name.
+        DataError: this is no results folder, the run is not finished, a file was changed
+            after it was written, is too large to be kept under version control or lies
+            elsewhere, two studies have one name, or `reference` is something that was not
+            published.
     """
-    folder, provenance = results / "reference", read_json(results / "provenance.json")
-    if "files" not in provenance:
-        raise DataError(
-            f"{results / 'provenance.json'} is of an earlier version and lists no files. Run it again."
-        )
+    folder, provenance = results / "reference", _provenance(results)
+    _restore(folder)
+    _check_replaceable(folder)
     copies = _copies(results, provenance["files"])
     _check(results, copies)
     with tempfile.TemporaryDirectory(
@@ -46,28 +56,69 @@ def publish(results: Path) -> Path:
     ) as temporary:
         fresh = Path(temporary) / folder.name
         for path, place in copies.items():
-            copy = fresh / place
-            copy.parent.mkdir(parents=True, exist_ok=True)
-            shutil.copyfile(path, copy)
+            copy(path, fresh / place)
         for study in sorted((folder / "studies").glob("*")):
             if not (fresh / "studies" / study.name).exists():
                 print(
                     f"no study {study.name} was made: the one published before stays as it is"
                 )
-                shutil.copytree(study, fresh / "studies" / study.name)
+                kept = fresh / "studies" / study.name
+                shutil.copytree(study, kept, copy_function=copy)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
         write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
+        record_published(fresh)
         before = Path(temporary) / "before"  # which is removed with its folder
-        if folder.exists():
-            folder.rename(before)
         try:
+            if folder.exists():
+                folder.rename(before)
             fresh.rename(folder)
         except BaseException:
-            if before.exists():
+            if before.exists() and not folder.exists():
                 before.rename(folder)
             raise
     return folder
+
+
+def _provenance(results: Path) -> dict[str, Any]:
+    """Read provenance.json, whose `files` are what to copy."""
+    path = results / "provenance.json"
+    if not path.exists():
+        raise DataError(
+            f"{results} is not the folder of a finished run, which has provenance.json: "
+            "give one by --results-dir"
+        )
+    provenance = read_json(path)
+    if not isinstance(provenance, dict) or "files" not in provenance:
+        raise DataError(
+            f"{path} is of an earlier version and lists no files. Run it again."
+        )
+    for name in provenance["files"]:
+        if not isinstance(name, str) or not stays_inside(name):
+            raise damaged(path, f"lists {name!r}, which is no file within {results}")
+    return provenance
+
+
+def _restore(folder: Path) -> None:
+    """Put back the folder that a publication was about to replace when it was killed."""
+    kept = sorted(folder.parent.glob(f".{folder.name}.*/before"))
+    if kept and not folder.exists():
+        kept[-1].rename(folder)
+
+
+def _check_replaceable(folder: Path) -> None:
+    """Refuse to take the place of what was not published: a link, or another folder."""
+    if folder.is_symlink():
+        raise DataError(
+            f"{folder} is a link; publishing would take its place. Remove it"
+        )
+    if not folder.exists() or (folder / "provenance.json").exists():
+        return
+    if not folder.is_dir() or any(folder.iterdir()):
+        raise DataError(
+            f"{folder} is no published run, as it has no provenance.json, and publishing "
+            "would take its place. Move it away"
+        )
 
 
 def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
@@ -82,7 +133,7 @@ def _copies(results: Path, files: list[str]) -> dict[Path, Path]:
     return {
         path: place
         for path, place in copies.items()
-        if path.suffix not in (".html", ".png")
+        if path.suffix not in (".html", ".png", SUFFIX)
     }
 
 
@@ -124,10 +175,16 @@ def _check(results: Path, copies: dict[Path, Path]) -> None:
             raise DataError(
                 f"{other} and {path} would both be published as {place}: remove or rename one of the studies"
             )
+        if not stays_inside(str(place)):
+            raise DataError(
+                f"{path} would be published as {place}, outside of {results}. Run it again."
+            )
         if not path.exists():
             raise DataError(
                 f"the run in {results} is not whole: {path} does not exist. Run it again."
             )
+        if what := irregular(path):
+            raise DataError(f"{path} is {what}, and a file is needed. Run it again.")
         if path.stat().st_size > LARGEST:
             raise DataError(
                 f"{path} has {path.stat().st_size} bytes: too large to be published"

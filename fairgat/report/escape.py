@@ -1,4 +1,9 @@
-"""Any text, safely, in LaTeX and in Markdown."""
+"""Any text, safely, in each format of a page: one function a format.
+
+What comes out is one line (`fairgat.texts.shown`) that reads as the text does; what
+stands in backticks is set as code where the format has it. Figures have theirs in
+`fairgat.report.style`, reStructuredText and the terminal in `fairgat.texts`.
+"""
 
 import re
 
@@ -10,14 +15,18 @@ from pylatexenc.latexencode import (
     UnicodeToLatexEncoder,
 )
 
-# LaTeX's old font encoding prints a dash for |; the other two need a package or are unknown to pylatexenc.
+from fairgat.texts import shown
+
+_CODE = re.compile("(?<!`)`([^`]+)`(?!`)")
+
+# LaTeX's old font encoding prints a dash for |; the other two need a package or are
+# unknown to pylatexenc.
 _OWN = {
     ord("|"): r"\textbar{}",
     ord("✓"): r"\ensuremath{\surd}",
     ord("✗"): r"\ensuremath{\times}",
 }
 _QUOTES = [(re.compile(r'(?<![^\s([])"'), "``"), (re.compile('"'), "''")]
-_CODE = re.compile("`([^`]+)`")
 _ENCODER = UnicodeToLatexEncoder(
     conversion_rules=[
         UnicodeToLatexConversionRule(RULE_DICT, _OWN),
@@ -29,41 +38,74 @@ _ENCODER = UnicodeToLatexEncoder(
     unknown_char_warning=False,
 )
 
+# What begins a block of Markdown where a line begins: a heading, a quotation, a list or
+# a rule. A backslash before its last sign makes it text.
+_BLOCK = re.compile(
+    r"^(#{1,6}(?=\s|$)|>|[-+](?=\s|$)|\d{1,9}[.)](?=\s|$)|=+$|(-\s*){2,}$)"
+)
+
+# What a table has where it begins with a sign: a number, perhaps with its deviation and
+# marks. A spreadsheet takes anything else for a formula.
+_NUMBER = re.compile(r"[-+]\d+(\.\d+)?(e[-+]?\d+)?( ± [\d.]+)?( \[[\d, +-]+\])?")
+_FORMULA = ("=", "+", "-", "@")
+
 
 def tex(text: str) -> str:
-    """Escape text for LaTeX, in any engine with no package loaded; what stands in backticks is set as code.
+    """Escape text for LaTeX, in any engine with no package loaded.
 
     A character that LaTeX lacks is printed as its code point, such as U+4E2D.
     """
-    parts = [
-        _ENCODER.unicode_to_latex(part) for part in _CODE.split(" ".join(text.split()))
-    ]
+    parts = [_ENCODER.unicode_to_latex(part) for part in _CODE.split(shown(text))]
     parts[1::2] = [rf"\texttt{{{part}}}" for part in parts[1::2]]
     escaped = "".join(parts)
-    return (
-        "{}" + escaped if escaped[:1] in ("[", "*") else escaped
-    )  # else an argument of the \\ before it
+    if escaped.startswith(("[", "*")):  # else an argument of the \\ before it
+        return "{}" + escaped
+    return escaped
 
 
 def markdown(text: str) -> str:
-    """Escape text for a GitHub table: one line, pipes and markup escaped but for code in backticks."""
-    parts = _CODE.split(" ".join(text.split()))
-    parts[::2] = [_escaped(part) for part in parts[::2]]
-    return "`".join(parts)
+    """Escape text for GitHub's Markdown, within a line or a table's cell."""
+    parts = _CODE.split(shown(text))
+    parts[::2] = [_unmarked(part) for part in parts[::2]]
+    parts[1::2] = [_markdown_code(part) for part in parts[1::2]]
+    return "".join(parts)
+
+
+def markdown_line(text: str) -> str:
+    """Escape text for GitHub's Markdown, at the beginning of a line."""
+    return _BLOCK.sub(_as_text, markdown(text))
 
 
 def html(text: str) -> Markup:
     """Escape text for a page, with code where it stands in backticks."""
-    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(text))))
+    return Markup(_CODE.sub(r"<code>\1</code>", str(escape(shown(text)))))
 
 
-def _escaped(text: str) -> str:
+def csv(text: str) -> str:
+    """Write text for a cell of a CSV file, in which a spreadsheet sees no formula."""
+    line = shown(text)
+    if line.startswith(_FORMULA) and not _NUMBER.fullmatch(line):
+        return f"'{line}"
+    return line
+
+
+def _as_text(begins: re.Match) -> str:
+    """Write what would begin a block with a backslash before its sign."""
+    digits = re.match(r"\d*", begins[0])[0]
+    return digits + "\\" + begins[0].removeprefix(digits)
+
+
+def _markdown_code(text: str) -> str:
+    """Set code; with a pipe in it, which would end a table's cell, as HTML."""
+    if "|" in text:
+        return f"<code>{_unmarked(text)}</code>"
+    return f"`{text}`"
+
+
+def _unmarked(text: str) -> str:
+    """Escape Markdown's markup; within a word, it leaves _ alone."""
     text = re.sub(r"([\\`*|~$\[\]])", r"\\\1", text)
-    text = re.sub(
-        r"(?<!\w)_|_(?!\w)", r"\\_", text
-    )  # within a word, GitHub leaves _ alone
-    return (
-        text.replace("&", "&amp;").replace("<", "&lt;")
-        if re.search(r"<|&\w+;", text)
-        else text
-    )
+    text = re.sub(r"(?<![^\W_])_|_(?![^\W_])", r"\\_", text)
+    if re.search(r"<|&#?\w+;", text):
+        text = text.replace("&", "&amp;").replace("<", "&lt;")
+    return text

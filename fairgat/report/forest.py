@@ -1,5 +1,6 @@
-"""The forest plot of a study: a line for each variant, a panel for each data set and metric."""
+"""The forest plot of a study: a line a variant, a panel a data set and metric."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,103 +10,112 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fairgat import measures
+from fairgat.config.study import Study
 from fairgat.report import style
-from fairgat.report.inputs import Settings
-from fairgat.report.study import (
-    ROW,
-    compared_with,
-    metrics_of,
-    published_gap,
-    rows_of,
-    with_variants,
-)
+from fairgat.report.study import compared_with, with_variants
 
 FAR = 12  # medians away, beyond which a difference has its number at the edge
 
 
-def figure(settings: Settings, frame: pd.DataFrame, task: str) -> Figure:
-    """Draw every variant's difference to its method (0) with its interval, and the published score's (hollow).
+def figure(study: Study, frame: pd.DataFrame, task: str) -> Figure:
+    """Draw every variant's difference to its method (0) with its interval.
 
-    An axis ends where most differences do: what lies or reaches far beyond has a triangle at its edge; points there
-    have their number.
+    The published score's is hollow. An axis ends where most differences do: what lies
+    or reaches far beyond has a triangle at its edge; points there have their number.
 
     Args:
-        settings, frame: as for `fairgat.report.study.compare`, and as it gives it.
+        frame: as `fairgat.report.study.compared` gives it.
         task: whose data sets are drawn.
     """
     mine = with_variants(frame[frame["task"] == task])
-    one_base = mine.loc[mine["changes"] != "", "of"].nunique() == 1
+    variants = mine[mine["changes"] != ""]
+    one_base = variants["of"].nunique() == 1
     mine = _with_something_to_draw(mine, heads=not one_base)
     looks = _looks(mine, one_base)
-    coloured_by = "method" if one_base else "of"
-    rows = {
-        name: [lines for _, _, lines in rows_of(block)]
-        for name, block in mine.groupby("dataset", sort=False)
-    }
-    titles = {name: lines[0][0]["dataset_title"] for name, lines in rows.items()}
-    height = 0.6 + 0.17 * max(map(len, rows.values()), default=0)
-    metrics = settings.config.study.figure_metrics or metrics_of(settings, task)
-    drawn, axes = style.panels(titles, metrics, columns=4, height=height, sharey="row")
-    beyond = [
-        _panel(ax, _of_metric(rows[dataset], metric), looks, coloured_by)
-        for (dataset, metric), ax in axes.items()
-    ]
-    said = "; a triangle at an edge: it goes on beyond" if any(beyond) else ""
-    drawn.supxlabel(
-        f"difference to {compared_with(frame)}, in points{said}", fontsize=8
+    mine = mine.assign(look=mine["method"] if one_base else mine["of"])
+
+    titles = mine.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
+    most = mine.groupby("dataset")["row"].nunique().max() if len(mine) else 0
+    metrics = study.figure_metrics or frame[frame["task"] == task]["metric"].unique()
+    drawn, axes = style.panels(
+        titles, metrics, columns=4, height=0.6 + 0.17 * most, sharey="row"
     )
-    published = any(pd.notna(published_gap(line)) for _, line in mine.iterrows())
-    paper = style.sign("published (test)", marker="o", markerfacecolor="none")
-    style.legend(drawn, looks.values(), [paper] if published else [])
+    beyond = False
+    for (dataset, metric), ax in axes.items():
+        lines = mine[(mine["dataset"] == dataset) & (mine["metric"] == metric)]
+        beyond |= _panel(ax, metric, lines, looks)
+
+    label = f"difference to {compared_with(frame)}, in points"
+    if beyond:
+        label += "; a triangle at an edge: it goes on beyond"
+    drawn.supxlabel(label, fontsize=8)
+
+    signs = []
+    if mine["published_gap"].notna().any():
+        sign = style.sign("published (test)", marker="o", markerfacecolor="none")
+        signs.append(sign)
+    style.legend(drawn, looks.values(), signs)
     return drawn
 
 
 def _looks(frame: pd.DataFrame, one_base: bool) -> dict[str, style.Look]:
-    """A look for each variant; where these are of several methods, for each of the methods."""
-    named = frame[frame["changes"].ne("") == one_base].drop_duplicates("method")
-    return style.looks(dict(zip(named["method"], named["title"], strict=True)))
+    """A look for each variant; where these are of several methods, for each of them."""
+    is_variant = frame["changes"] != ""
+    named = frame[is_variant == one_base].drop_duplicates("method")
+    titles = dict(zip(named["method"], named["title"], strict=True))
+    return style.looks(titles)
 
 
 def _with_something_to_draw(frame: pd.DataFrame, heads: bool) -> pd.DataFrame:
-    """Keep the rows with a difference or a published score; with `heads` the methods as they are, too."""
-    kept = frame[["difference", "paper_mean"]].notna().any(axis=1) | (
-        (frame["changes"] == "") & heads
-    )
-    return frame.groupby(ROW, sort=False).filter(lambda row: kept[row.index].any())
+    """Keep the rows with a difference or a published score.
 
-
-def _of_metric(rows: list[list[pd.Series]], metric: str) -> list[pd.Series]:
-    """Each row's line of a metric."""
-    return [line for row in rows for line in row if line["metric"] == metric]
+    With `heads` the methods as they are, too.
+    """
+    kept = frame[["difference", "paper_mean"]].notna().any(axis=1)
+    if heads:
+        kept |= frame["changes"] == ""
+    return frame[kept.groupby(frame["row"]).transform("any")]
 
 
 def _panel(
-    ax: Axes, lines: list[pd.Series], looks: dict[str, style.Look], coloured_by: str
+    ax: Axes, metric: str, frame: pd.DataFrame, looks: dict[str, style.Look]
 ) -> bool:
-    """Draw the rows of a data set and metric; True where something lies beyond the panel's edge."""
-    metric = lines[0]["metric"]
+    """Draw the rows of a data set and metric.
+
+    Returns:
+        Whether something lies beyond the panel's edge.
+    """
     style.zero(ax, upright=True)
     ax.set_xlabel(style.label(metric))
-    style.rows(ax, [style.plain(line["title"] + line["rules"]) for line in lines])
-    for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
-        tick.set_fontweight("normal" if line["changes"] else "bold")
-    values = pd.DataFrame(lines)[["difference", "low", "high"]].assign(
-        paper=[*map(published_gap, lines)]
-    )
+    lines = list(frame.itertuples())
+    _name_rows(ax, lines)
+
+    values = frame[["difference", "low", "high", "published_gap"]]
     values = values.astype(float) * measures.find(metric).unit.factor
     sizes = values.abs().stack()
-    beyond = bool(sizes.max() > FAR * sizes.median() > 0)
-    edge = Edge(ax, FAR / 2 * sizes.median() if beyond else np.inf)
+    usual = sizes.median()
+    beyond = bool(sizes.max() > FAR * usual > 0)
+    limit = FAR / 2 * usual if beyond else np.inf
+
+    edge = Edge(ax, limit)
     for place, (line, row) in enumerate(zip(lines, values.itertuples(), strict=True)):
-        if pd.notna(row.paper):
-            edge.mark(row.paper, place, "o", color=style.GREY, markerfacecolor="none")
+        if pd.notna(row.published_gap):
+            hollow = {"color": style.GREY, "markerfacecolor": "none"}
+            edge.mark(row.published_gap, place, "o", **hollow)
         if pd.notna(row.difference):
-            look = looks[line[coloured_by]]
+            look = looks[line.look]
+            filled = {"color": look.colour, "markersize": 3.5}
             edge.interval(row, place, look)
-            edge.mark(
-                row.difference, place, look.marker, color=look.colour, markersize=3.5
-            )
+            edge.mark(row.difference, place, look.marker, **filled)
     return beyond
+
+
+def _name_rows(ax: Axes, lines: Sequence[Any]) -> None:
+    """Name the rows of a panel, methods as they are in bold."""
+    style.rows(ax, [style.plain(line.title + line.rules) for line in lines])
+    for tick, line in zip(ax.get_yticklabels(), lines, strict=False):
+        weight = "normal" if line.changes else "bold"
+        tick.set_fontweight(weight)
 
 
 @dataclass(frozen=True)
@@ -117,24 +127,32 @@ class Edge:
 
     def mark(self, value: float, place: int, marker: str, **looks: Any) -> None:
         """Draw a point, or a triangle at the edge that it lies beyond."""
-        marker = marker if abs(value) <= self.limit else "<" if value < 0 else ">"
-        self.ax.plot(np.clip(value, -self.limit, self.limit), place, marker, **looks)
+        if value < -self.limit:
+            marker = "<"
+        elif value > self.limit:
+            marker = ">"
+        inside = np.clip(value, -self.limit, self.limit)
+        self.ax.plot(inside, place, marker, **looks)
 
     def interval(self, row: Any, place: int, look: style.Look) -> None:
         """Draw an interval; of a point beyond the edge its number instead."""
         if abs(row.difference) > self.limit:
-            side = np.sign(row.difference)
-            number = f"{row.difference:+.1f}".replace("-", "−")
-            where = {
-                "xytext": (-5 * side, 0),
-                "textcoords": "offset points",
-                "ha": "right" if side > 0 else "left",
-            }
-            self.ax.annotate(
-                number, (side * self.limit, place), va="center", fontsize=6, **where
-            )
+            self._number(row.difference, place)
         elif pd.notna(row.low):
             ends = np.clip([row.low, row.high], -self.limit, self.limit)
             self.ax.plot(ends, [place, place], color=look.colour, linewidth=1)
             for end in (row.low, row.high):
                 self.mark(end, place, "|", color=look.colour, markersize=4)
+
+    def _number(self, value: float, place: int) -> None:
+        """Write a number beside the edge that it lies beyond."""
+        side = np.sign(value)
+        self.ax.annotate(
+            f"{value:+.1f}".replace("-", "−"),
+            (side * self.limit, place),
+            xytext=(-5 * side, 0),
+            textcoords="offset points",
+            horizontalalignment="right" if side > 0 else "left",
+            verticalalignment="center",
+            fontsize=6,
+        )

@@ -11,6 +11,7 @@ from fairgat.config import Task
 from fairgat.config.shown import Shown
 from fairgat.files import damaged, read_json
 from fairgat.plan import cell_folder
+from fairgat.scores.compare import by_run
 from fairgat.scores.runs import read, under
 from fairgat.scores.summary import with_same
 
@@ -40,6 +41,28 @@ def winners(files: Files, settings: Settings) -> pd.DataFrame:
                 raise damaged(files["winners"][0], what)
     frame = with_same(under(frame, *settings.protocols), settings.same)
     return frame[frame["rule"] == settings.rule]
+
+
+def scores_on_test(
+    files: Files, settings: Settings, chosen: Selections
+) -> pd.DataFrame:
+    """The test scores of every run, by run; also of methods that are another one.
+
+    Raises:
+        DataError: runs.csv is cut off or damaged, or lacks a run of a chosen cell.
+    """
+    runs = read(*files["runs"])
+    splits = runs.groupby(["dataset", "method", "cell"])["split"].nunique()
+    for (dataset, method), entry in chosen.items():
+        if method in settings.same:
+            continue
+        for cell in entry["cells"]:
+            found = splits.get((dataset, method, cell["cell"]), 0)
+            if found < cell["n_splits"]:
+                what = f"lacks runs of {method} ({cell['cell']}) on {dataset}"
+                raise damaged(files["runs"][0], what)
+    scores = by_run(runs, settings.protocols)
+    return with_same(scores[scores["part"] == "test"], settings.same)
 
 
 def selections(files: Files, settings: Settings) -> Selections:

@@ -132,6 +132,10 @@ class Notes:
         """The mark that refers to this note."""
         return self._marks.setdefault(text, str(len(self._marks) + 1))
 
+    def marks(self, *texts: str) -> str:
+        """The marks that refer to these notes; empty texts have none."""
+        return ", ".join([self.mark(text) for text in texts if text])
+
     def all(self) -> list[tuple[str, str]]:
         """(mark, text) of every note."""
         return [(mark, text) for text, mark in self._marks.items()]

@@ -2,14 +2,17 @@
 
 import csv
 import io
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache
+from typing import Any
 
 import jinja2
+from markupsafe import Markup
 
 from fairgat.report import escape
 from fairgat.report.model import Block, Cell, Math, Panel, Table, Text, to_json
+from fairgat.texts import shown
 
 FORMATS = ("md", "tex", "html", "csv", "json")
 # In full, so that the rules see which files a table is rendered with.
@@ -88,6 +91,7 @@ def _environment(form: str) -> jinja2.Environment:
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("fairgat.report", ""),
         autoescape=form == "html",
+        finalize=_on_one_line if form == "html" else None,
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -96,9 +100,20 @@ def _environment(form: str) -> jinja2.Environment:
     )
     environment.filters.update(tex=tex, tex_header=tex_header, tex_cell=tex_cell)
     environment.filters.update(
-        md=markdown, md_grid=markdown_grid, superscript=superscript, html=escape.html
+        md=markdown,
+        md_line=markdown_line,
+        md_grid=markdown_grid,
+        superscript=superscript,
+        html=escape.html,
     )
     return environment
+
+
+def _on_one_line(value: Any) -> Any:
+    """What a page shows; what is HTML already stays as it is."""
+    if isinstance(value, Markup | int):
+        return value
+    return shown(str(value))
 
 
 def tex(text: Text) -> str:
@@ -128,6 +143,11 @@ def tex_cell(cell: Cell) -> str:
 def markdown(text: Text) -> str:
     """Markdown of a text."""
     return escape.markdown(str(text))
+
+
+def markdown_line(text: Text) -> str:
+    """Markdown of a text that begins a line."""
+    return escape.markdown_line(str(text))
 
 
 def superscript(mark: str) -> str:
@@ -176,29 +196,32 @@ def to_csv(table: Table) -> str:
     """Every panel as plain rows, with the block's title in the first column; the notes follow."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
+    for line in _lines(table):
+        writer.writerow([escape.csv(str(entry)) for entry in line])
+    return text.getvalue()
+
+
+def _lines(table: Table) -> Iterator[list[Text]]:
+    """The lines of a table as plain entries."""
     for panel in table.panels:
-        header = (
-            ["", *panel.header[1:]]
-            if panel.layout == "multirow"
-            else ["", "", *panel.header[1:]]
-        )
         if panel.title:
-            writer.writerow([panel.title])
-        writer.writerow([str(entry) for entry in header])
+            yield [panel.title]
+        title = [""] if panel.layout == "multirow" else ["", ""]
+        yield [*title, *panel.header[1:]]
         for block in panel.blocks:
             if block.reason:
-                writer.writerow([str(block.title), f"not run: {block.reason}"])
+                yield [block.title, f"not run: {block.reason}"]
             for row in block.rows:
-                writer.writerow([str(block.title), *map(plain, row.cells)])
+                yield [block.title, *map(plain, row.cells)]
     for mark, note in table.notes:
-        writer.writerow([f"[{mark}]" if mark else "", note])
-    return text.getvalue()
+        yield [f"[{mark}]" if mark else "", note]
 
 
 def plain(cell: Cell) -> str:
     """The cell as text."""
-    return (
-        f"{cell.text}"
-        + (f" ± {cell.std}" if cell.std else "")
-        + (f" [{cell.mark}]" if cell.mark else "")
-    )
+    text = str(cell.text)
+    if cell.std:
+        text += f" ± {cell.std}"
+    if cell.mark:
+        text += f" [{cell.mark}]"
+    return text

@@ -18,6 +18,7 @@ from matplotlib.lines import Line2D
 
 from fairgat.files import replacing
 from fairgat.report import labels
+from fairgat.texts import shown
 
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
@@ -112,8 +113,8 @@ def looks(methods: Mapping[str, str]) -> dict[str, Look]:
 
 
 def plain(text: str) -> str:
-    """Text in which matplotlib sees no formula."""
-    return text.replace("$", r"\$")
+    """Text on one line, in which Matplotlib sees no formula."""
+    return shown(text).replace("$", r"\$")
 
 
 def label(metric: str) -> str:

@@ -21,7 +21,7 @@ def regrouped(
     dataset: str,
     by: str,
     graphs: Sequence[str | Path],
-    splits: Iterable[str | Path],
+    splits: Mapping[int, str | Path],
     predictions: Iterable[tuple[str, str, int, str | Path]],
 ) -> pd.DataFrame:
     """Measure the selected cells of a data set's methods by the groups of another data set with the same people.
@@ -31,7 +31,7 @@ def regrouped(
         winners: the selected cell of each method on `dataset`.
         dataset, by: the data sets' names.
         graphs: their graphs.
-        splits: of `dataset`, in their order.
+        splits: of `dataset`, by their number.
         predictions: method, cell, split and predictions.npz of every run on `dataset`.
 
     Returns:
@@ -45,7 +45,7 @@ def regrouped(
         raise DataError(
             f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}"
         )
-    parts = [split_files.load(path) for path in splits]
+    parts = {number: split_files.load(path) for number, path in splits.items()}
     reported = under(runs[(runs["dataset"] == dataset) & (runs["metric"] == "epoch")])
     epochs = reported.set_index(["method", "cell", "split"])["value"]
     rows = []

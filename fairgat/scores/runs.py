@@ -9,7 +9,7 @@ why in `reason`.
 """
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -45,8 +45,8 @@ CLOCK = (
 
 _NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
 
-Shard = tuple[str, str, Sequence[str], int]
-"""A data set, a method, the method's cells there, and the number of splits."""
+Shard = tuple[str, str, Sequence[str], Sequence[int]]
+"""A data set, a method, the method's cells there, and the numbers of the splits."""
 
 
 @dataclass(frozen=True)
@@ -62,17 +62,22 @@ def judged(
     graph: Graph,
     split: Mapping[str, np.ndarray],
     inputs: Mapping[str, str],
+    check: Callable[[str | Path, Record], None] | None = None,
 ) -> Judged:
     """Judge the run of a run.json by the predictions beside it, the graph and the split.
 
     Args:
         inputs: what `fairgat.training.record.digests` gives of the files of graph and split.
+        check: what refuses the record at a path, such as `fairgat.scores.asked.Asked`'s.
 
     Raises:
-        DataError: a file is missing or damaged, or they are not of one run.
+        DataError: a file is missing or damaged, they are not of one run, or it is refused.
     """
     folder = Path(path).parent
-    run, predictions = Record.read(path), load_npz(folder / "predictions.npz")
+    run = Record.read(path)
+    if check:
+        check(path, run)
+    predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
     try:
         scores = {
@@ -183,7 +188,7 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
 
     Args:
         paths: the file of each of `shards`.
-        shards: the data set, the method, its cells, and the number of splits.
+        shards: the data set, the method, its cells, and the numbers of the splits.
 
     Raises:
         DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
@@ -195,16 +200,20 @@ def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.Data
 
 
 def _read_shard(
-    path: str | Path, dataset: str, method: str, cells: Sequence[str], splits: int
+    path: str | Path,
+    dataset: str,
+    method: str,
+    cells: Sequence[str],
+    splits: Sequence[int],
 ) -> pd.DataFrame:
     rows = read(path)
-    ends = rows[rows["metric"].isin([FAILURE, "epochs"])]  # one row of each run
+    ends = rows[
+        rows["metric"].isin([FAILURE, CLOCK[-1]])
+    ]  # with which the rows of a run end
     there = set(
         ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None)
     )
-    wanted = {
-        (dataset, method, cell, split) for cell in cells for split in range(splits)
-    }
+    wanted = {(dataset, method, cell, split) for cell in cells for split in splits}
     for what, runs in (
         ("lacks the end of", wanted - there),
         ("has, besides its own runs,", there - wanted),
@@ -213,6 +222,13 @@ def _read_shard(
             dataset, method, cell, split = min(runs)
             raise damaged(path, f"{what} {method} ({cell}) on {dataset}, split {split}")
     return rows
+
+
+def untimed(scores: pd.DataFrame) -> pd.DataFrame:
+    """Add the rows that a run ends with to published scores, which have no times: without a value."""
+    finished = scores[scores["metric"] == "epochs"]
+    times = [finished.assign(metric=name, value=math.nan) for name in CLOCK]
+    return pd.concat([scores, *times])
 
 
 def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:

@@ -1,12 +1,12 @@
 """Mean and standard deviation over the splits: of every cell, and of the cells that each rule selected."""
 
 from collections.abc import Iterable, Mapping
-from statistics import fmean, pstdev, stdev
 from typing import Any
 
 import pandas as pd
 
 from fairgat.config import TASKS
+from fairgat.scores.compare import averages
 from fairgat.scores.runs import CLOCK
 
 WINNERS = (
@@ -46,10 +46,7 @@ def cells(runs: pd.DataFrame, ddof: int) -> pd.DataFrame:
     keys = ["dataset", "method", "cell", "part", "protocol", "metric"]
     rows = without_times(runs)
     rows = rows[rows["part"].isin(["validation", "test"])].dropna(subset="value")
-    means = rows.groupby(keys, sort=False)["value"].agg(
-        mean=fmean, std=lambda v: deviation(v, ddof), n_splits="size"
-    )
-    return means.astype({"mean": float, "std": float}).reset_index()
+    return averages(rows, keys, ddof).reset_index()
 
 
 def with_same(winners: pd.DataFrame, same: Mapping[str, str]) -> pd.DataFrame:
@@ -88,11 +85,3 @@ def winners(
     )
     rows = chosen.merge(cells[cells["part"] == "test"]).merge(published, how="left")
     return rows[list(WINNERS)]
-
-
-def deviation(values: Iterable[float], ddof: int) -> float:
-    """Standard deviation with n - ddof in the denominator; NaN where that is not positive."""
-    values = list(values)
-    if len(values) <= ddof:
-        return float("nan")
-    return stdev(values) if ddof else pstdev(values)

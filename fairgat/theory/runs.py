@@ -71,7 +71,8 @@ def measure_runs(
         runs: cell and split of each run.
         models: model.npz of each run; those without arrays are of runs that failed, and have no rows.
         module, settings, training, seed: of the training jobs; the settings without the cell's hyperparameters.
-        graph, split_files: the graph's file, and that of each split.
+        graph, split_files: the graph's file, and that of each split, in the order in
+            which `runs` first names it.
         selection: the method's selection JSON, to measure the runs of the selected cell only.
         debiased: the debiased graph of each split, for a method that needs one.
 
@@ -86,6 +87,7 @@ def measure_runs(
     columns = [*IDENTITY, *(field.name for field in fields(fields_of))]
     whole, protocol, rows = Graph.load(graph), NodeTraining(**training), []
     files_of = dict(zip(runs, models, strict=True))
+    numbers = list(dict.fromkeys(split for _, split in runs))
     if selection:
         winner = files.read_json(selection)["winner"]
         files_of = {
@@ -98,14 +100,11 @@ def measure_runs(
         arrays = load_npz(model)
         if not arrays:
             continue
-        chosen, parts = (
-            methods.settings(module, {**settings, **cells.from_path(cell)}),
-            splits.load(split_files[split]),
-        )
-        job_seed, edited = (
-            splits.seed_of(seed, dataset, split),
-            debiased[split] if debiased else None,
-        )
+        place = numbers.index(split)
+        chosen = methods.settings(module, {**settings, **cells.from_path(cell)})
+        parts = splits.load(split_files[place])
+        job_seed = splits.seed_of(seed, dataset, split)
+        edited = debiased[place] if debiased else None
         try:
             results = measured(
                 rebuild(

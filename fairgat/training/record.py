@@ -12,6 +12,8 @@ from fairgat.errors import DataError
 from fairgat.files import read_json, sha256_of, write_json
 
 NAME = "run.json"
+FILES = (NAME, "history.csv", "predictions.npz", "model.npz")
+"""All that a run leaves."""
 
 
 class Record(Model):

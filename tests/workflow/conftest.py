@@ -64,7 +64,7 @@ class Workflow:
         return subprocess.run(
             command,
             cwd=self.folder,
-            env=os.environ | environment,
+            env=os.environ | {"COLUMNS": "200"} | environment,
             check=False,
             **one_stream,
         )

@@ -2,7 +2,10 @@
 
 import csv
 import json
+import os
 import re
+import subprocess
+import sys
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -189,10 +192,11 @@ def test_the_papers_whole_experiment_is_planned(fresh):
         ),
     ],
 )
+@pytest.mark.parametrize("dry", [["-n"], []])
 def test_a_wrong_configuration_is_explained_before_anything_runs(
-    fresh, setting, message
+    fresh, dry, setting, message
 ):
-    run = fresh.snakemake("--config", setting)
+    run = fresh.snakemake(*dry, "--config", setting)
     assert run.returncode != 0
     assert message in run.stdout
     assert "Traceback" not in run.stdout
@@ -239,9 +243,9 @@ def test_a_run_can_be_published(finished):
     assert "| GAT " in page
     for link in re.findall(r"\]\((\./[^)]+)\)", page):
         assert (folder / link).exists(), link
-    readme = (finished.folder / "README.md").read_text()
-    assert "](results/demo/reference/audit/claims.md)" in readme
-    assert "| Recidivism: " in readme  # quoted of a study that the demo lacks: it stays
+    # What a page quotes of studies that the demo lacks stays.
+    findings = (finished.folder / "docs/findings.md").read_text()
+    assert "| Cora (20 splits) | FairGAT |" in findings
 
 
 def test_a_run_ends_with_the_tables_that_it_made(finished):
@@ -252,3 +256,56 @@ def test_a_run_ends_with_the_tables_that_it_made(finished):
     assert "Train " not in run.stdout
     said = run.stdout.split("Tables (as Markdown")[1].splitlines()
     assert said[1].strip() == f"{RESULTS}/tables/comparison.md"
+
+
+def flip(path):
+    """Change one bit of a file, and leave its times as they are."""
+    times, content = path.stat(), bytearray(path.read_bytes())
+    content[len(content) // 2] ^= 1
+    path.write_bytes(content)
+    os.utime(path, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def verified(workflow):
+    """The exit status of `fairgat verify` on the demo, and the first words of its lines."""
+    command = [sys.executable, "-m", "fairgat.cli.main", "verify", RESULTS]
+    run = subprocess.run(command, cwd=workflow.folder, capture_output=True, text=True)
+    return run.returncode, run.stdout.splitlines()
+
+
+def test_every_file_of_a_run_has_its_checksum(demo):
+    status, said = verified(demo)
+    assert status == 0 and len(said) == 1, said
+
+
+def test_a_flipped_bit_is_named_and_refused(finished):
+    run = "runs/node_classification/demo-social/gat/default/split-0"
+    paths = [
+        f"{run}/predictions.npz",
+        f"{run}/run.json",
+        "data/graphs/demo-citation.npz",
+        "summary/node_classification/winners.csv",
+        "tables/comparison.md",
+    ]
+    for path in paths:
+        flip(finished.results / path)
+    status, said = verified(finished)
+    named = [line.split()[0] for line in said if " was changed: " in line]
+    assert status == 1
+    assert named == sorted(f"{RESULTS}/{path}" for path in paths)
+
+    again = ("--forcerun", "table", "--", f"{RESULTS}/tables/comparison.md")
+    refused = finished.snakemake(*again)
+    assert refused.returncode != 0
+    assert f"{RESULTS}/{paths[3]} was changed after it was written" in refused.stdout
+    assert "Traceback" not in refused.stdout
+
+
+def test_touch_does_not_pass_other_runs_off_as_those_asked_for(finished):
+    other = ("--config", "training={'node_classification': {'hidden': 64}}")
+    touched = finished.snakemake("--touch", *other)
+    assert touched.returncode == 0, touched.stdout[-5000:]
+    table = f"{RESULTS}/tables/comparison.md"
+    run = finished.snakemake(*other, "--forcerun", "collect", "--", table)
+    assert run.returncode != 0
+    assert "run.json was trained with training.hidden: 32, and 64" in run.stdout

@@ -84,6 +84,11 @@ class Small(Workflow):
             if self.output(cell).exists()
         }
 
+    def logs_since(self, begin: float) -> list[Path]:
+        """The logs of trainings that were opened since then."""
+        logs = self.folder.glob(f"{RESULTS}/logs/train/**/*.log")
+        return [log for log in logs if log.stat().st_mtime >= begin]
+
     def undo_training(self) -> None:
         """Go back to where the graph and the split are there and nothing is trained."""
         for part in ("runs", "summary", "tables"):
@@ -146,10 +151,12 @@ def test_jobs_and_runs_that_are_killed(small):
     assert len(before) == 1  # the other cell did not stop with it
 
     run = small.start()
-    until(lambda: training(run))
+    job = until(lambda: training(run))[0]
+    until(lambda: small.logs_since(job.create_time()))  # the job is in its script
     os.kill(run.pid, signal.SIGKILL)
     run.wait()
     run.stdout.close()
+    until(lambda: not job.is_running(), 15)
     status, said = small.run()
     assert status != 0
     assert "--unlock" in said  # what to do
@@ -178,6 +185,25 @@ def test_ctrl_c(small):
     assert (
         before.items() <= stopped.items() <= small.made().items()
     )  # nothing half-written
+
+
+def test_a_second_ctrl_c(small):
+    """A job that is suspended heeds none, as one that computes may not for minutes."""
+    small.undo_training()
+    handler = signal.signal(signal.SIGINT, signal.default_int_handler)
+    run = small.start(start_new_session=True)
+    signal.signal(signal.SIGINT, handler)
+    job = until(lambda: training(run))[0]
+    until(lambda: small.logs_since(job.create_time()))  # the job is in its script
+    job.suspend()
+    os.killpg(run.pid, signal.SIGINT)
+    time.sleep(5)
+    assert run.poll() is None
+    os.killpg(run.pid, signal.SIGINT)
+    said, _ = run.communicate(timeout=30)
+    assert run.returncode != 0 and not job.is_running()
+    assert "Ctrl-C again kills them" in said and "Traceback" not in said
+    small.finish()  # no --unlock
 
 
 def test_two_runs_in_one_directory(small):

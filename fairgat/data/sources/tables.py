@@ -38,7 +38,7 @@ class Options(Roles):
 
     @model_validator(mode="after")
     def _two_names(self) -> "Options":
-        names = [file.basename for file in files("", self)]
+        names = [file.basename for file in files("own", self)]
         if len(set(names)) < len(names):  # they come to lie in one folder
             raise ValueError(
                 f"both files are called {names[0]}: give one of them another `file`"
@@ -78,7 +78,8 @@ def read_nodes(path: Path, options: Options) -> Table:
         *options.categories,
         *(() if options.bins else options.sensitive),
     }
-    return read(path, options.nodes, filter(None, texts))
+    table = read(path, options.nodes, filter(None, texts))
+    return replace(table, asked=own.options_of(options))
 
 
 def read_edges(path: Path, options: Options, nodes: Table) -> Edges:
@@ -115,6 +116,7 @@ def _ends(table: Table, written: roles.Edges) -> list[str]:
             f"{table.where}: which two of its {len(ends)} columns are the ends of an edge? Each has a role, as in "
             f"`edges: {{file: PATH, ends: [from, to], weight: w, exclude: [since]}}`{table.if_absent}"
         )
+    table = replace(table, asked=dict.fromkeys(ends, "ends"))
     for end in ends:
         table.column(end)
     return ends

@@ -1,71 +1,72 @@
 """The scores of a table as points with their deviations, beside the paper's."""
 
+from typing import Any
+
 import pandas as pd
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fairgat import measures, paper
-from fairgat.report import inputs, style
+from fairgat import measures
+from fairgat.report import rows, style
 from fairgat.report.inputs import Files, Settings
 
-READS = ("winners",)
+READS = ("selection", "runs")
 TASK = None
 
 
 def draw(settings: Settings, files: Files) -> Figure:
-    """Mean ± standard deviation of each method in every measure of a table; the paper's are hollow."""
-    looks = style.looks(settings.method_titles)
-    ours = inputs.winners(files, settings).set_index(["dataset", "method", "metric"])[
-        ["mean", "std"]
-    ]
-    printed = paper.printed(settings.name)
-    metrics = settings.config.table(settings.name).measures or measures.names(
-        settings.task, "shown"
-    )
+    """Mean ± standard deviation of each method in every measure of a table.
+
+    The paper's are hollow.
+    """
+    frame = rows.table(settings, files)
+    methods = frame.drop_duplicates("method").set_index("method")["title"]
+    looks = style.looks(methods)
+    titles = frame.drop_duplicates("dataset").set_index("dataset")["dataset_title"]
+    metrics = frame["metric"].unique()
+
     height = max(1.3, 0.5 + 0.22 * len(looks))
-    figure, axes = style.panels(
-        settings.dataset_titles, metrics, columns=4, height=height, sharey=True
-    )
+    figure, axes = style.panels(titles, metrics, columns=4, height=height, sharey=True)
     for (dataset, metric), ax in axes.items():
-        for place, (method, look) in enumerate(looks.items()):
-            if (dataset, method, metric) in ours.index:
-                mean, std = (
-                    measures.find(metric).unit.factor
-                    * ours.loc[(dataset, method, metric)]
-                )
-                _point(ax, mean, std, place - 0.12, look.colour, look.marker)
-            if published := printed.get((dataset, method, metric)):
-                _point(ax, *published, place + 0.2, style.GREY, "o", hollow=True)
+        here = (frame["dataset"] == dataset) & (frame["metric"] == metric)
+        for place, line in enumerate(frame[here].itertuples()):
+            _draw(ax, line, place, looks[line.method])
         ax.set_xlabel(style.label(metric))
         style.rows(ax, [look.title for look in looks.values()])
-    if printed and settings.config.compares_with_paper:
+    if frame["paper_mean"].notna().any():
+        ours = style.sign("ours", marker="o", color="black")
         hollow = style.sign("paper", marker="o", markerfacecolor="none")
-        style.legend(
-            figure, signs=[style.sign("ours", marker="o", color="black"), hollow]
-        )
+        style.legend(figure, signs=[ours, hollow])
     return figure
 
 
-def _point(
-    ax: Axes,
-    mean: float,
-    std: float,
-    y: float,
-    colour: str,
-    marker: str,
-    hollow: bool = False,
-) -> None:
-    thin = (
-        {"markerfacecolor": "none", "markersize": 4, "elinewidth": 0.8}
-        if hollow
-        else {"markersize": 5}
-    )
-    ax.errorbar(
-        mean,
-        y,
-        xerr=None if pd.isna(std) else std,
-        fmt=marker,
-        color=colour,
-        capsize=2,
-        **thin,
-    )
+def _draw(ax: Axes, line: Any, place: int, look: style.Look) -> None:
+    """Draw a method's mean, and the paper's below it."""
+    factor = measures.find(line.metric).unit.factor
+    if pd.notna(line.mean):
+        _point(
+            ax,
+            factor * line.mean,
+            factor * line.std,
+            place - 0.12,
+            fmt=look.marker,
+            color=look.colour,
+            markersize=5,
+        )
+    if pd.notna(line.paper_mean):
+        _point(
+            ax,
+            factor * line.paper_mean,
+            factor * line.paper_std,
+            place + 0.2,
+            fmt="o",
+            color=style.GREY,
+            markerfacecolor="none",
+            markersize=4,
+            elinewidth=0.8,
+        )
+
+
+def _point(ax: Axes, mean: float, std: float, y: float, **looks: Any) -> None:
+    deviation = None if pd.isna(std) else std
+    ax.errorbar(mean, y, xerr=deviation, capsize=2, **looks)

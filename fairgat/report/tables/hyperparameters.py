@@ -7,6 +7,7 @@ from fairgat import paper
 from fairgat.cells import from_path
 from fairgat.config import Dataset, Method
 from fairgat.report import inputs, labels
+from fairgat.report.failures import of_selection
 from fairgat.report.inputs import Files, Settings
 from fairgat.report.model import (
     DASH,
@@ -19,7 +20,6 @@ from fairgat.report.model import (
     Text,
     titled,
 )
-from fairgat.report.tables.scores import why
 
 READS = ("selection",)
 TASK = None
@@ -39,7 +39,12 @@ def build(settings: Settings, files: Files) -> Table:
             selection = selections.get((dataset.name, method.name))
             if selection is None or not selection["cells"][0]["parameters"]:
                 continue
-            mark = "" if selection["winner"] else why(dataset, method, selection, notes)
+            mark = ""
+            if not selection["winner"]:
+                failed = (
+                    f"{method.title} on {dataset.title}: {of_selection(selection)}."
+                )
+                mark = notes.marks(method.note or "", failed)
             lines = _lines(
                 selection, _published(selection, dataset, method), with_paper
             )

@@ -72,7 +72,7 @@ def build(settings: Settings, files: Files) -> Table:
         explanation=(
             "Seconds per training epoch, then their ratio to GAT's"
             + (" with the paper's ratio in parentheses" if published else "")
-            + ". What a method does once before its first epoch, such as EDITS's debiasing, is not in it."
+            + ". What a method does once before its first epoch, such as EDITS's debiasing, is part of the costs."
         ),
         panels=[Panel("stacked", ["", *(each.title for each in run)], blocks)],
         notes=[

@@ -94,6 +94,8 @@ def test_files_of_two_runs_are_not_explained(explained, refused):
             written | {"settings": written["settings"] | {"alpha_chi_max": 0.01}}
         )
     )
+    assert "was changed after it was written" in refused("explain", path.parent)
+    path.with_name("run.json.sha256").unlink()  # as of an earlier version
     assert "are not of one run" in refused("explain", path.parent)
 
 

@@ -30,7 +30,11 @@ def test_a_run_is_copied_and_quoted_or_only_one_of_both(tmp_path, monkeypatch, c
         and "of the run" not in page.read_text()
     )
     write_text(published / "tables/comparison.md", "# Scores\n\nwritten since\n")
+    assert cli.main(["publish", "--pages-only"]) == 1
+    assert "comparison.md was changed" in capsys.readouterr().err
+    (published / "published.sha256").unlink()
     assert cli.main(["publish", "--pages-only"]) == 0
+    assert cli.main(["verify", "results/reference"]) == 0
     assert (
         "written since" in page.read_text()
         and "written since" in (published / "README.md").read_text()

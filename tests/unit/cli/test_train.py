@@ -33,7 +33,7 @@ def train(*arguments, dataset="demo-social", method="gat"):
         (["--eta", "yes"], "--eta: YAML reads yes as true"),
         (["--eta", "010"], "--eta: YAML reads 010 as 8"),
         (["--eta", "1", "--eta", "2"], "--eta is given twice"),
-        (["--config", "."], ". cannot be read: Is a directory"),
+        (["--config", "."], ".: it is a folder"),
         (["--eta", "1", "--out", "config.yaml"], "cannot be written: Not a directory"),
     ],
 )
@@ -119,14 +119,17 @@ def test_what_cannot_be_evaluated_is_explained(project, refused):
     assert cli.main(["evaluate", str(copy)]) == 0
     content = json.loads(path.read_text())
     (copy / "run.json").write_text("[]")
+    assert "run.json was changed after it was written" in said(copy)
+    (copy / "run.json.sha256").unlink()
     assert "is not a run.json" in said(copy)
     (copy / "run.json").write_text(json.dumps(content | {"epochs": {"": 999}}))
     assert "predictions.npz lacks the reported epoch 999" in said(copy)
     (copy / "run.json").unlink()
     (copy / "run.json").mkdir()
-    assert "run.json cannot be read: Is a directory" in said(copy)
+    assert "run.json cannot be read: it is a folder" in said(copy)
     (split,) = data.glob("splits/*/*/split-0.npz")
     split.write_bytes(split.read_bytes() + b" ")
+    split.with_name("split-0.npz.sha256").unlink()
     shutil.copytree(path.parent, project / "another")
     assert "another does not fit its split, which was made anew since" in said(
         project / "another"

@@ -1,6 +1,8 @@
 """The configuration: valid as shipped, and clear about what is wrong otherwise."""
 
 import math
+import os
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -252,10 +254,17 @@ def test_a_key_that_is_there_twice_is_refused_with_both_lines(tmp_path):
 
 
 @pytest.mark.parametrize(
-    ("number", "read"),
-    [("010", 8), ("-010", -8), ("12:30", 750), ("0x10", None), ("01", None)],
+    ("number", "read", "base"),
+    [
+        ("010", 8, 8),
+        ("-010", -8, 8),
+        ("12:30", 750, 60),
+        ("1:30", 90, 60),
+        ("0x10", None, None),
+        ("01", None, None),
+    ],
 )
-def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read):
+def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read, base):
     path = tmp_path / "mine.yaml"
     path.write_text(f"others: [08, 10, 0.5, '020', 1e3, -5, 0]\ngroups: [{number}]\n")
     if read is None:
@@ -265,7 +274,7 @@ def test_a_number_that_yaml_reads_as_another_is_refused(tmp_path, number, read):
     else:
         with pytest.raises(
             ConfigError,
-            match=rf"mine\.yaml: line 2: YAML reads {number} as {read}; write '{number}'",
+            match=rf"mine\.yaml: line 2: YAML reads {number} as {read}, in base {base}",
         ):
             config.read_file(path)
 
@@ -297,14 +306,11 @@ def test_a_method_of_ones_own_may_have_a_setting_called_debias(monkeypatch):
         ("x = y", "NameError: name 'y'"),
     ],
 )
-def test_a_method_that_python_cannot_read_is_named(
-    tmp_path, monkeypatch, text, expected
-):
-    (tmp_path / "own_broken.py").write_text(text)
-    monkeypatch.setattr(methods, "__path__", [*methods.__path__, str(tmp_path)])
-    monkeypatch.setattr(methods, "method_path", "methods/{}".format)
+def test_a_method_that_python_cannot_read_is_named(tmp_path, text, expected):
+    path = tmp_path / "own_broken.py"
+    path.write_text(text)
     content = shipped()
-    reading.merge(content, gat(module="own_broken"))
+    reading.merge(content, gat(module=str(path)))
     with pytest.raises(ConfigError, match=f"cannot be imported: {expected}"):
         methods.check(config.load(content))
 
@@ -317,7 +323,7 @@ def test_a_method_that_python_cannot_read_is_named(
         ("[", "is not YAML"),
         ("a: 2024-02-31", "is not YAML: day is out of range"),
         (b"\xff\xfe", "is not UTF-8 text"),
-        (Path, "cannot be read: Is a directory; give a file like config.yaml"),
+        (Path, "it is a folder; give a file like config.yaml"),
     ],
 )
 def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
@@ -326,8 +332,138 @@ def test_a_file_that_is_no_configuration_is_named(tmp_path, content, expected):
         path.mkdir()
     elif content is not None:
         path.write_bytes(content if isinstance(content, bytes) else content.encode())
-    with pytest.raises(ConfigError, match=rf"mine\.yaml {expected}"):
+    with pytest.raises(ConfigError, match=rf"mine\.yaml:? {expected}"):
         config.load_files(path)
+
+
+@pytest.mark.parametrize("path", ["/dev/zero", "pipe", "link"])
+def test_what_never_ends_is_no_configuration(tmp_path, path):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "link").symlink_to(tmp_path / "pipe")
+    with pytest.raises(ConfigError, match=r"it is a (device|pipe)"):
+        config.read_file(tmp_path / path)
+    given = shipped() | {"audit": {"more_splits": str(tmp_path / path)}}
+    with pytest.raises(ConfigError, match=r"audit\.more_splits: .* is a (device|pipe)"):
+        config.load(given)
+
+
+def expanding(entry: str, first: str) -> str:
+    """Ten anchors, each of which names the one before ten times."""
+    lines = [f"a0: &a0 {first}"]
+    for number in range(1, 11):
+        lines.append(f"a{number}: &a{number} {entry}".replace("*", f"*a{number - 1}"))
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        (
+            expanding("[" + "*, " * 10 + "]", "[x]"),
+            "line 6: .* more than 100000 values",
+        ),
+        (
+            expanding("{" + ", ".join(f"k{n}: *" for n in range(10)) + "}", "{x: 1}"),
+            "line 6: .* more than 100000 values",
+        ),
+        (
+            expanding("{<<: [" + "*, " * 10 + "]}", "{x: 1}"),
+            "line .* more than 100000 values",
+        ),
+        ("a: &a [*a]", "line 1: an alias names what it is a part of"),
+        ("? &a {b: *a}\n: 1", "line 1: an alias names what it is a part of"),
+        ("a:\n- " + "[" * 3000 + "]" * 3000, "line 2: nested more than 50 deep"),
+        ("\n".join(" " * n + "a:" for n in range(99)), "line 50: nested more than 50"),
+        (
+            "a0: &a0 [x]\n"
+            + "\n".join(f"a{n}: &a{n} [*a{n - 1}]" for n in range(1, 3000)),
+            "line 50: aliases nest it more than 50 deep",
+        ),
+        ("a: " + "x" * (1 << 20), "more than 1048576 bytes"),
+    ],
+    ids=["lists", "maps", "merged", "loop", "key", "flow", "block", "chain", "long"],
+)
+def test_yaml_that_grows_or_goes_deep_is_refused_while_it_is_read(
+    tmp_path, text, expected
+):
+    (tmp_path / "mine.yaml").write_text(text)
+    with pytest.raises(ConfigError, match=rf"mine\.yaml: .*{expected}"):
+        config.read_file(tmp_path / "mine.yaml")
+
+
+def test_an_alias_stands_for_what_it_names(tmp_path):
+    (tmp_path / "mine.yaml").write_text("a: &a {b: [1]}\nc: *a\nd: {<<: *a, e: 2}")
+    content = config.read_file(tmp_path / "mine.yaml")
+    assert content["c"] == content["a"] and content["d"] == {"b": [1], "e": 2}
+
+
+SHOWN = {
+    "title": lambda text: {"title": text},
+    "note": lambda text: {"note": text},
+    "datasets.cora.title": lambda text: {"datasets": {"cora": {"title": text}}},
+    "datasets.cora.reason": lambda text: {"datasets": {"cora": {"reason": text}}},
+    "methods.gat.title": lambda text: gat(title=text),
+    "methods.gat.note": lambda text: gat(note=text),
+    "methods.gat.note_of_more_groups": lambda text: gat(note_of_more_groups=text),
+    "tables.comparison.title": lambda text: {
+        "tables": {"comparison": {"title": text, "methods": ["gat"]}}
+    },
+    "study.title": lambda text: {
+        "study": {
+            "name": "s",
+            "title": text,
+            "rows": [{"title": "t", "changes": "c", "of": "gat", "method": "fairgat"}],
+        }
+    },
+    "study.rows.0.changes": lambda text: {
+        "study": {
+            "name": "s",
+            "title": "s",
+            "rows": [{"title": "t", "changes": text, "of": "gat", "method": "fairgat"}],
+        }
+    },
+}
+
+
+@pytest.mark.parametrize("key", SHOWN)
+@pytest.mark.parametrize(
+    "character",
+    ["\n", "\r", "\0", "\x1b", "\x0b", "\x85", "\u2028", "\u202e", "\u2066", "\ud800"],
+)
+def test_a_text_that_is_shown_is_one_line_without_control_characters(key, character):
+    content = shipped()
+    text = f"a{character}{character}.. include:: /etc/hostname"
+    reading.merge(content, SHOWN[key](text))
+    with pytest.raises(ConfigError, match=f"{key}: expected one line .* character 2 "):
+        config.load(content)
+
+
+@pytest.mark.parametrize("text", ["</script>", "a</ScRipt ", "<!--", "<script"])
+@pytest.mark.parametrize(
+    "place",
+    [
+        lambda text: {"title": text},
+        lambda text: gat(title=text),
+        lambda text: gat(settings={"a": [text]}),
+        lambda text: {"datasets": {"cora": {"options": {"groups": {text: ["a"]}}}}},
+        lambda text: {"data_mirror": f"a/{text}"},
+    ],
+)
+def test_nothing_that_runs_in_snakemakes_report_is_a_text(place, text):
+    content = shipped()
+    reading.merge(content, place(text))
+    with pytest.raises(ConfigError, match=r"would run as a script in report\.html"):
+        config.load(content)
+
+
+def test_other_angle_brackets_are_text():
+    given = {"title": "a < b <c> </d> <scribe>", "note": "x <- y"}
+    assert config.load(shipped() | given).title == given["title"]
+
+
+def test_line_breaks_around_a_text_are_none_of_it():
+    given = {"title": "Études, كتاب\u200cها, 👩‍🔬\n"}
+    assert config.load(shipped() | given).title == "Études, كتاب\u200cها, 👩‍🔬"
 
 
 def test_rounds_of_one_data_set_are_no_setting_of_another():
@@ -347,6 +483,13 @@ def test_rounds_of_one_data_set_are_no_setting_of_another():
 def test_the_results_folder_is_spelt_one_way(path, monkeypatch):
     monkeypatch.setenv("HOME", "results")
     assert config.load(shipped() | {"results_dir": path}).results_dir == "results/x"
+
+
+@pytest.mark.parametrize("path", ["a\0b", "a\nb", "a\x1bb"])
+@pytest.mark.parametrize("key", ["results_dir", "data_mirror"])
+def test_a_path_holds_no_control_characters(key, path):
+    with pytest.raises(ConfigError, match=f"{key}: a path must not hold control"):
+        config.load(shipped() | {key: path})
 
 
 @pytest.mark.parametrize(
@@ -425,3 +568,24 @@ def test_a_flag_of_which_snakemake_takes_the_last_is_given_once(words, joined):
             "--config",
         ]
     )
+
+
+@pytest.mark.parametrize(
+    ("entry", "written"),
+    [
+        ("splits.count=3", '--config "splits={count: 3}"'),
+        (
+            "training.node_classification.epochs=5",
+            '--config "training={node_classification: {epochs: 5}}"',
+        ),
+        ("splits", "Snakemake takes NAME=VALUE"),
+        ("=3", "Snakemake takes NAME=VALUE"),
+    ],
+)
+def test_what_snakemake_takes_for_no_setting_is_refused_by_make(
+    entry, written, monkeypatch
+):
+    monkeypatch.chdir(ROOT)
+    results_dir.find(["--config", "seed=1", "splits={count: 3}"])
+    with pytest.raises(ConfigError, match=re.escape(written)):
+        results_dir.find(["-n", "--config", "seed=1", entry])

@@ -84,7 +84,6 @@ def test_what_a_page_does_not_show_renders_nothing_again(content):
         ({"aggregation": {"ddof": 0}}, []),
         ({"note": "Mine."}, []),
         ({"only_methods": ["gat", "fairgat"]}, []),
-        ({"title": "Mine"}, ["comparison", "theory", "figure theory"]),
         (
             {"datasets": {"more": {"task": LINK}}},
             ["comparison", "ablation", "theory", "figure runtime"],

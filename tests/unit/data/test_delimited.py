@@ -28,6 +28,8 @@ def table(tmp_path):
         (NODES, {}),
         (NODES.replace(",", ", "), {}),
         ("\ufeff" + NODES, {}),
+        (NODES.replace("\n", "\r\n"), {}),
+        (NODES.replace("\n", "\r"), {}),
         (NODES.replace(",", ";"), {"sep": ";"}),
         (NODES.replace(",", "::"), {"sep": "::", "engine": "python"}),
         (NODES.encode("utf-16"), {"encoding": "utf-16"}),
@@ -96,6 +98,26 @@ def test_a_column_of_texts_is_one_whatever_it_holds(table):
         (b"\x93NUMPY\x01\x00v\x00{'descr'", {}, "is not a delimited text file"),
         (gzip.compress(b"X\n", mtime=0), {}, "is not a delimited text file"),
         ('[{"person": "a"}]', {}, "is not a delimited text file"),
+        (
+            NODES.replace("x", "x\0"),
+            {},
+            r"is not a delimited text file: byte 22, in line 2, is 0x00\. Save it",
+        ),
+        (
+            NODES + "c,40,z\n" * 1000 + "d,50,\x01\n",
+            {},
+            "is not a delimited text file: byte 7035, in line 1004, is 0x01",
+        ),
+        (
+            NODES.replace("x", "x\ry"),
+            {},
+            "byte 22, in line 2, is a carriage return alone",
+        ),
+        (
+            NODES.replace("x", '"x\ry"'),
+            {},
+            "byte 23, in line 2, is a carriage return alone",
+        ),
         (
             NODES.encode("utf-16"),
             {},

@@ -7,8 +7,10 @@ import os
 import shutil
 import subprocess
 import threading
+import time
 from collections import Counter
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 import pytest
 
@@ -17,11 +19,14 @@ from fairgat.data.source import File
 from fairgat.errors import ConfigError, DataError
 
 CONTENT = bytes(range(256)) * 4000  # about a megabyte: several chunks
+PAUSE = time.sleep  # `quick` takes it from Pooch
 SHA256 = hashlib.sha256(CONTENT).hexdigest()
 
 
 class Handler(BaseHTTPRequestHandler):
-    """/good, /gone (404), /busy2 (503 twice, then good), /cut (always), /cut1 (once), /other (bytes)."""
+    """/good, /gone (404), /busy2 (503 twice, then good), /cut (always), /cut1 (once),
+    /other (bytes), /endless, /drop (a byte at a time), /head (of the header).
+    """
 
     asked = Counter()
 
@@ -31,12 +36,29 @@ class Handler(BaseHTTPRequestHandler):
         if name == "gone" or (name == "busy2" and self.asked[name] <= 2):
             self.send_error(404 if name == "gone" else 503)
             return
+        if name in ("endless", "drop", "head"):
+            self.without_end(name)
+            return
         content = b"0" * 1000 if name == "other" else CONTENT
         self.send_response(200)
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         cut = name == "cut" or (name == "cut1" and self.asked[name] == 1)
         self.wfile.write(content[: len(content) // 2] if cut else content)
+
+    def without_end(self, name):
+        """Answer until nobody listens any more, or the test is over."""
+        self.send_response(200)
+        if name != "head":
+            self.end_headers()
+        end = time.monotonic() + 20
+        while time.monotonic() < end:
+            try:
+                self.wfile.write(CONTENT if name == "endless" else b"0")
+                self.wfile.flush()
+            except OSError:
+                break
+            PAUSE(0.0 if name == "endless" else 0.05)
 
     def log_message(self, *_):
         pass
@@ -133,6 +155,37 @@ def test_what_is_not_the_file_is_named_and_leaves_nothing(
     assert names(tmp_path) == [] and Handler.asked[path] == tries
 
 
+@pytest.mark.parametrize(
+    ("path", "reason"),
+    [
+        ("endless", "it gave more than 3000000 bytes"),
+        ("drop", r"it gave \d+ bytes in a second, and 1000 are the least"),
+        ("head", "it gave 0 bytes in a second, and 1000 are the least"),
+    ],
+)
+def test_what_does_not_end_is_given_up(address, tmp_path, monkeypatch, path, reason):
+    monkeypatch.setattr(download, "LARGEST", 3_000_000)
+    monkeypatch.setattr(download, "WINDOW", 0.5)
+    with pytest.raises(DataError, match=reason):
+        download.acquire("web", [pinned(f"{address}/{path}")], tmp_path)
+    assert names(tmp_path) == [] and Handler.asked[path] == 1
+
+
+@pytest.mark.parametrize("kind", ["pipe", "folder", "device"])
+def test_what_is_no_file_is_not_waited_for(tmp_path, kind):
+    origin = Path("/dev/zero") if kind == "device" else tmp_path / "mine.csv"
+    if kind == "pipe":
+        os.mkfifo(origin)
+    elif kind == "folder":
+        origin.mkdir()
+    with pytest.raises(DataError, match=f"{origin}: it is a {kind}, and a file is"):
+        download.acquire("web", [File("web/mine.csv", local=origin)], tmp_path / "raw")
+    (tmp_path / "mirror/web").mkdir(parents=True)
+    (tmp_path / "mirror/web/file.bin").symlink_to(origin)
+    with pytest.raises(DataError, match=f"it is a {kind}, and a file is needed"):
+        download.acquire("web", [pinned()], tmp_path / "raw", tmp_path / "mirror")
+
+
 def test_one_message_names_every_file_every_place_and_what_to_do(address, tmp_path):
     files = [
         pinned(f"{address}/{path}", name=f"web/{path}.bin")
@@ -174,18 +227,32 @@ def test_an_own_file_that_is_missing_is_not_to_be_looked_for_on_the_web(
         download.acquire("web", files, tmp_path / "raw")
 
 
-def test_a_host_that_cannot_be_reached_is_said(tmp_path):
-    with pytest.raises(
-        DataError,
-        match=r"http://127\.0\.0\.1:9/x: no connection, or it broke off: ConnectionError",
-    ):
-        download.acquire("web", [pinned("http://127.0.0.1:9/x")], tmp_path)
+def test_without_a_network_a_data_set_says_so_in_one_sentence(tmp_path, capfd):
+    gone = "http://127.0.0.1:9"
+    files = [pinned(f"{gone}/{name}", name=f"web/{name}") for name in "abcd"]
+    with pytest.raises(DataError) as error:
+        download.acquire("web", files, tmp_path)
+    reason = "no connection to 127.0.0.1:9 (ConnectionError)"
+    assert str(error.value) == f"web: 4 of 4 files cannot be had: {reason}"
+    # A silent host is tried again for the first of its files alone.
+    assert len(capfd.readouterr().err.splitlines()) == 1
+    with pytest.raises(DataError, match=r"(?s)mirror/web/a: No such file.*/b: no conn"):
+        download.acquire("web", files[:2], tmp_path, tmp_path / "mirror")
+
+
+def test_a_file_of_unknown_place_or_content_is_refused(tmp_path):
     with pytest.raises(DataError, match="no place is known for it"):
         download.acquire("web", [pinned()], tmp_path)
     with pytest.raises(
         ConfigError, match=r"web/file\.bin needs a `sha256`, or git's id"
     ):
         pinned(sha256=None)
+
+
+@pytest.mark.parametrize("name", ["../x", "a/../../x", "/etc/x", "..", "."])
+def test_a_file_lies_within_its_folder(name):
+    with pytest.raises(ConfigError, match="is no path within a data mirror"):
+        pinned(name=name)
 
 
 def test_a_file_altered_on_disk_is_refused_and_then_fetched_anew(
@@ -271,7 +338,8 @@ def test_what_is_handed_on_may_be_deleted(address, tmp_path):
         tmp_path / "raw", tmp_path / "inputs/web", tmp_path / "bucket/manifest.json"
     )
     files[0].verify(tmp_path / "inputs/web")
-    assert names(tmp_path / "inputs/web") == names(tmp_path / "raw")
+    handed_on = {*names(tmp_path / "raw")} - {"manifest.json"}
+    assert {*names(tmp_path / "inputs/web")} == handed_on
     assert (tmp_path / "bucket/manifest.json").read_bytes() == (
         tmp_path / "raw/manifest.json"
     ).read_bytes()

@@ -98,6 +98,7 @@ PIECES += [
 # A wrong cell is named with its row; the rest is about a whole file.
 WHOLE = "pandas does not read it|is not a delimited|there (is|are) no|has no name|two columns|names two nodes"
 WHOLE += "|groups are left|which two of|in other words|no (edge|row|column)"
+WHOLE += r"|byte \d+, in line \d+, is"
 NAMED = rf"[ne]\.csv.*(\(row \d+ of the data(, and \d+ more)?\)$|{WHOLE})|the labels are the sensitive groups"
 
 

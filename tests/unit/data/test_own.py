@@ -229,14 +229,24 @@ def test_a_row_of_weight_0_is_no_edge(make, values, read):
         ("11111", {}, "'w' of the edges has no role: it says which are edges"),
         ("11m11", {"weight": "w"}, r"column 'w' is 'm', which is no weight.*row 3"),
         ("00000", {"weight": "w"}, "no row is an edge"),
-        ("11111", {"exclude": ["ww"]}, "there is no column 'ww'; did you mean 'w'"),
+        (
+            "11111",
+            {"exclude": ["ww"]},
+            "there is no column 'ww', which the option `exclude` names; did you mean 'w",
+        ),
+        ("11111", {"weight": "ww"}, "column 'ww', which the option `weight` names"),
+        (
+            "11111",
+            {"exclude": "w", "ends": ["from", "til"]},
+            "there is no column 'til', which the option `ends` names",
+        ),
     ],
 )
 def test_a_further_column_of_edges_has_a_role(make, values, given, said):
     with pytest.raises(DataError, match=said):
         make(
             ties=added("w", values, EDGES),
-            edges={"file": "e.csv", "ends": ["from", "to"], **given},
+            edges={"file": "e.csv", "ends": ["from", "to"]} | given,
         )
 
 
@@ -400,8 +410,16 @@ def test_several_attributes_are_combined_as_they_are(make):
             r"column 'job' is empty, and is a feature: with `fill: zero`",
         ),
         (cell(2, "age", "1e39"), {}, "feature 'age' should be a number below 1e38"),
-        (NODES, {"exclude": ["agee"]}, "there is no column 'agee'; did you mean 'age'"),
-        (NODES, {"categories": ["jobs"]}, "there is no column 'jobs'"),
+        (
+            NODES,
+            {"exclude": ["agee"]},
+            "no column 'agee', which the option `exclude` names; did you mean 'age'",
+        ),
+        (NODES, {"categories": ["jobs"]}, "'jobs', which the option `categories` na"),
+        (NODES, {"id": "id"}, "no column 'id', which the option `id` names"),
+        (NODES, {"label": "y"}, "no column 'y', which the option `label` names"),
+        (NODES, {"sensitive": "g"}, "no column 'g', which the option `sensitive` na"),
+        (NODES, {"features": ["f"]}, "no column 'f', which the option `features` na"),
         (
             NODES,
             {"exclude": ["age", "job"], "categories": []},
@@ -433,6 +451,16 @@ def test_several_attributes_are_combined_as_they_are(make):
 def test_what_is_not_as_declared_is_refused(make, nodes, options, said):
     with pytest.raises(DataError, match=rf"^n\.csv: .*{said}"):
         make(nodes, **options)
+
+
+def test_blanks_around_true_and_false_mean_nothing(make):
+    flags = ["true", " false", "true ", " TRUE ", "False\t", "false"]
+    graph = make(added("flag", flags), scaling="none")
+    column = graph.facts["feature_names"].index("flag")
+    assert graph.features[:, column].tolist() == [1, 0, 1, 1, 0, 0]
+    for other in ("yes", "5"):
+        with pytest.raises(DataError, match=r"'flag' is .*, which is not a number"):
+            make(added("flag", [other, *flags[1:]]))
 
 
 def test_more_than_twelve_groups_are_refused(tmp_path):

@@ -105,6 +105,8 @@ def test_the_calibration_error_by_its_definition():
     expected = sum(abs((p[each] - labels[each]).sum()) for each in bins) / 7
     assert calibration_error(logits, labels) == pytest.approx(expected)
     assert np.isnan(calibration_error(logits[:0], labels[:0]))
+    logits[2] = np.nan
+    assert np.isnan(calibration_error(logits, labels))
 
 
 # Two pairs of each kind in a part: within group 0, and between the groups. Nobody is in a pair within group 1.

@@ -235,6 +235,7 @@ def test_alpha_chi_is_capped_by_the_smallest_r_chi():
     [
         {"self_loops": False, "deviation": "constant"},
         {"scores": "unscaled", "center": True},
+        {"groups": "matched", "self_loops": False},
     ],
 )
 def test_a_variant_changes_one_decision(changed):
@@ -246,6 +247,7 @@ def test_a_variant_changes_one_decision(changed):
     ("step", "changed"),
     [
         (1, {"groups": "shuffled"}),
+        (1, {"groups": "matched"}),
         (1, {"one_sided": "share"}),
         (1, {"alpha_chi_cap": "smallest_r_chi"}),
         (3, {"deviation": "robust"}),

@@ -6,15 +6,24 @@ import pytest
 import torch
 from graphs import features, random_graph
 from operators import passes, scores_and_features
+from step3 import (
+    DEVIATIONS,
+    ETA,
+    FORMS,
+    RATIOS,
+    assert_as_good_as_plain,
+    far_features,
+    with_gradients,
+)
 
 from fairgat.nn import (
     CSRGraph,
     FairGATConv,
     GATConv,
-    attention,
     balanced_shares,
-    csr,
     normalise,
+    operators,
+    pointers,
 )
 from fairgat.nn.attention import reference_sum, segment_softmax, sum_of_neighbours
 
@@ -32,24 +41,24 @@ HALVES = [torch.bfloat16, torch.float16]
 
 
 @pytest.fixture(autouse=True, scope="module")
-def operators():
+def own_operators():
     """In the interpreter the kernels take the place of the CPU's, as they take tensors on the CPU."""
     if INTERPRETED:
-        attention.DTYPES["cpu"] = attention.DTYPES["cuda"]
+        operators.DTYPES["cpu"] = operators.DTYPES["cuda"]
         own = {"matrix_factor": gpu_normalise.matrix_factor}
         own |= {"matrix_factor_backward": gpu_normalise.matrix_factor_gradient}
-        attention.implement(own, "CPU")
-        attention.implement(
+        operators.implement(own, "CPU")
+        operators.implement(
             gpu.IMPLEMENTATIONS | gpu_normalise.IMPLEMENTATIONS,
             "CPU",
             allow_override=True,
         )
 
 
-@pytest.fixture(params=[7] if INTERPRETED else [7, csr.LONG], autouse=True)
+@pytest.fixture(params=[7] if INTERPRETED else [7, pointers.LONG], autouse=True)
 def longest(request, monkeypatch):
     """The edges of a row that is not cut into parts."""
-    monkeypatch.setattr(csr, "LONG", request.param)
+    monkeypatch.setattr(pointers, "LONG", request.param)
     monkeypatch.setattr(gpu, "LONG", request.param)
 
 
@@ -223,15 +232,18 @@ def test_columns(shape, otherwise):
             each.to(DEVICE, dtype, copy=True).requires_grad_()
             for each in (x, other, bias)
         )
-        factor = (normalise.column_factor if dtype == torch.float64 else by_kernel)(
-            own, 0.75, others if otherwise else None
-        )
+        given = own, 0.75, others if otherwise else None
+        if dtype == torch.float64:
+            factor, _, mean = normalise.column_factor(*given)
+        else:
+            factor, means, _ = torch.ops.fairgat.column_factor(own, given[2], 0.75)
+            mean = means.sum(0)
         out = (factor * weights.to(DEVICE, dtype)).sum() + normalise.scale_and_shift(
             own, factor, shift
         ).square().sum()
-        out.backward()
+        (out + mean.pow(3).sum()).backward()
         results.append(
-            [factor, own.grad, shift.grad, *([others.grad] if otherwise else [])]
+            [factor, mean, own.grad, shift.grad, *([others.grad] if otherwise else [])]
         )
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)
@@ -259,7 +271,7 @@ def test_columns_of_a_product(shared, otherwise):
         )
         mean, cov = normalise.covariance(own)
         if dtype == torch.float64:
-            factor = normalise.matrix_factor(
+            factor, *_ = normalise.matrix_factor(
                 matrix, mean, cov, 0.75, others if otherwise else None
             )
         else:
@@ -272,3 +284,49 @@ def test_columns_of_a_product(shared, otherwise):
         )
     for found, exact in zip(*results, strict=True):
         close(found, exact, 1e-5)
+
+
+def step(x, weight):
+    """Step 3 of x (N, F), or of its product with a weight, by the kernels."""
+    if weight is None:
+        return x * by_kernel(x, ETA, None)
+    mean, cov = normalise.covariance(x[:, None])
+    made = torch.ops.fairgat.matrix_factor(weight[None], mean, cov, None, ETA)
+    return (x @ weight.t()) * made[0][0]
+
+
+@pytest.mark.parametrize("ratio", RATIOS)
+@pytest.mark.parametrize("form", FORMS)
+def test_step_3_far_from_zero(form, ratio):
+    assert_as_good_as_plain(step, far_features(ratio).to(DEVICE), form)
+
+
+@pytest.mark.parametrize("deviation", DEVIATIONS)
+@pytest.mark.parametrize("form", FORMS)
+def test_step_3_of_small_deviations(form, deviation):
+    assert_as_good_as_plain(step, far_features(1, deviation).to(DEVICE), form)
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.1, 12345.678])
+@pytest.mark.parametrize("form", FORMS)
+def test_step_3_of_columns_that_do_not_vary(form, mean):
+    x = torch.full((301, 6), mean, device=DEVICE)
+    weight = None if form == "columns" else torch.eye(12, 6, device=DEVICE)
+    out, gradient, *_ = with_gradients(step, x, weight)
+    torch.testing.assert_close(out[:, :6], ETA * x)
+    directions = torch.randn(out.shape, generator=torch.Generator().manual_seed(5))
+    torch.testing.assert_close(gradient, ETA * directions[:, :6].to(DEVICE))
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_sums_of_what_does_not_vary_may_have_more_rounding(form):
+    """Where step 3 has found that a column does not vary, and only there."""
+    x = far_features(1e5).to(DEVICE)
+    summed = torch.tensor([0.0, 1.0] * 3, device=DEVICE)
+    if form == "columns":
+        inverse = torch.ops.fairgat.column_factor(x, None, ETA, summed)[2]
+    else:
+        moments = normalise.covariance(x[:, None])
+        given = torch.eye(6, device=DEVICE)[None], *moments, None, ETA, summed[None]
+        inverse = torch.ops.fairgat.matrix_factor(*given)[1][0]
+    torch.testing.assert_close(inverse, summed, rtol=0.01, atol=0)

@@ -53,6 +53,20 @@ def test_a_run_is_a_cell_on_one_split():
     assert plan().runs("node_classification", "other") == []
 
 
+def test_splits_are_counted_from_the_first():
+    """A split's file and folder are named by its number: the same in a run of more."""
+    later = plan(splits={"count": 2, "first": 20})
+    numbers = [run.split for run in later.runs("link_prediction", "papers", "gat")]
+    assert numbers == [20, 21]
+    assert later.splits("link_prediction", "papers") == [
+        f"out/data/splits/link_prediction/papers/split-{number}.npz"
+        for number in numbers
+    ]
+    all_of_them = plan(splits={"count": 22}).outputs("run.json", "link_prediction")
+    assert set(later.outputs("run.json", "link_prediction")) < set(all_of_them)
+    assert later.debiased("social", "edits")[0].endswith("/split-20.npz")
+
+
 def test_files_are_those_of_what_is_run():
     made = plan()
     assert made.files("winners", "link_prediction") == [
@@ -149,6 +163,25 @@ def test_a_method_without_tasks_is_only_timed():
     assert plan(
         methods=methods, tables=made.config.tables, only_methods=["fairgat"]
     ).timed("social") == ["fairgat"]
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        ("runs/node_classification/other/gat/runs.csv", "other is not run: lost"),
+        ("runs/node_classification/other/gat/selection.json", "other is not run: lost"),
+        ("theory/other/gat.csv", "other is not run: lost"),
+        ("account/social/edits.csv", "edits is not run on social"),
+        ("runs/link_prediction/papers/edits/runs.csv", "edits is not run on papers"),
+    ],
+)
+def test_what_is_made_of_runs_is_not_asked_for_where_there_are_none(target, said):
+    made = plan(only_methods=["gat"])
+    with pytest.raises(ConfigError, match=f"out/{target}: {said}"):
+        made.check_targets(["--cores", "1", f"out/{target}"])
+    plan().check_targets(["out/runs/node_classification/social/edits/runs.csv"])
+    # Of another run, or of no data set that is known: none of our business.
+    made.check_targets([target, "out/theory/nowhere/gat.csv"])
 
 
 def test_unknown_names_are_explained():

@@ -114,6 +114,16 @@ def test_what_failed_in_which_log_and_how_to_go_on_without_it(say):
     assert "the same command goes on from here" in failed[3]
 
 
+def test_that_there_is_no_network_is_said_once(say):
+    lost = "cannot be had: no connection to example.org (ConnectionError)\n"
+    logs = {f"logs/download/{name}.log": lost for name in ("social", "other")}
+    said = say(**logs)
+    assert said.count("No connection to example.org: nothing could be") == 1
+    assert "The demo needs no network" in said
+    logs = dict.fromkeys(logs, "it gave 3 bytes")
+    assert "network" not in say(**logs)
+
+
 @pytest.mark.parametrize(
     "job",
     [

@@ -1,4 +1,4 @@
-"""What README.md and docs/ quote of a published run."""
+"""What docs/ quotes of a published run."""
 
 import re
 from pathlib import Path
@@ -11,9 +11,8 @@ from fairgat.publish import pages
 
 ROOT = Path(__file__).parents[3]
 PUBLISHED = ROOT / "results/reference"
-PAGES = [ROOT / "README.md", *sorted(ROOT.glob("docs/*.md"))]
+PAGES = sorted(ROOT.glob("docs/*.md"))
 MARK = re.compile(r"^<!-- (?!end)([\w./-]+) -->$", re.M)
-NO_FILE = {"picture"}  # the parts that do without a run's files
 HEADER = "dataset,method,metric,mean,std,difference,low,high,corrected"
 STUDY = [
     HEADER,
@@ -102,7 +101,6 @@ def test_a_file_is_quoted_below_its_heading(published):
             for page in PAGES
             for name in MARK.findall(page.read_text(encoding="utf-8"))
         }
-        - NO_FILE
     ),
 )
 def test_what_a_run_lacks_stays_as_it_is_and_is_said(tmp_path, capsys, name):
@@ -146,8 +144,7 @@ def test_what_cannot_be_quoted_is_an_error(published, page, rows, words):
 def test_every_quoted_number_is_the_published_runs(capsys):
     for page in PAGES:
         text = page.read_text(encoding="utf-8")
-        link = "results/reference" if page.parent == ROOT else "../results/reference"
-        assert pages.filled(text, PUBLISHED, link) == text, page
+        assert pages.filled(text, PUBLISHED, "../results/reference") == text, page
         for name in re.findall(
             r"^(\S+) stays as it is", capsys.readouterr().out, re.M
         ):  # not yet published

@@ -12,11 +12,10 @@ import pytest
 import yaml
 
 from fairgat import frames
-from fairgat.publish.pages import FILTERS
+from fairgat.publish.pages import others
 
 ROOT = Path(__file__).parents[3]
 STUDIES = ROOT / "results/reference/studies"
-others = FILTERS["others"]
 SENTENCES = yaml.safe_load(
     (Path(__file__).parent / "quoted.yaml").read_text(encoding="utf-8")
 )

@@ -24,6 +24,7 @@ FILES = {
     "audit/headline.txt": "Of the paper's 117 results: 3 agree.\n",
     "tables/comparison.md": "# Comparative results.\n\n| Cora | Accuracy |\n| GAT | 0.5 |\n",
 }
+MADE = ("provenance.json", "README.md", "rules.csv", "published.sha256")
 
 
 @pytest.fixture
@@ -55,10 +56,11 @@ def files(folder):
 
 
 def test_the_folder_holds_what_was_collected_and_nothing_else(publish, tmp_path):
+    publish()
     folder = tmp_path / "results/reference"
     write_text(folder / "tables/old.md", "")
     page = publish()
-    assert files(folder) == {*FILES, "provenance.json", "README.md", "rules.csv"}
+    assert files(folder) == {*FILES, *MADE}
     assert (folder / "rules.csv").read_text().splitlines()[1] == "train,2,3.5,3,400"
     assert "3 agree" in page and "| GAT | 0.5 |" in page and "# Comparative" not in page
 
@@ -125,13 +127,66 @@ def test_a_folder_that_cannot_be_replaced_stays(publish, tmp_path, monkeypatch):
     monkeypatch.setattr(Path, "rename", fails_for_the_new_one)
     with pytest.raises(OSError, match="no more"):
         publish()
-    assert files(folder) == {*FILES, "provenance.json", "README.md", "rules.csv"}
+    assert files(folder) == {*FILES, *MADE}
 
 
 def test_a_run_of_an_earlier_version_is_told(tmp_path):
     write_text(tmp_path / "provenance.json", "{}")
     with pytest.raises(DataError, match="earlier version"):
         reference.publish(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "name", ["../../../x", "/etc/hostname", "tables/../../x", "..", "", "a\0b", 5, None]
+)
+def test_no_file_outside_of_the_run_is_published(publish, tmp_path, name):
+    write_text(tmp_path / "x", "mine")
+    with pytest.raises(DataError, match=r"provenance\.json lists .*, which is no file"):
+        publish(files=["tables/comparison.md", name])
+    assert not (tmp_path / "results/reference").exists()
+
+
+def test_no_run_outside_is_published_that_a_table_names(publish, tmp_path):
+    results, cell = tmp_path / "results", "../../../../../x"
+    write_text(
+        results / "summary/link_prediction/winners.csv",
+        f"dataset,method,cell\ncora,gat,{cell}\n",
+    )
+    for name in ("run.json", "predictions.npz"):
+        write_text(results / f"runs/link_prediction/cora/gat/{cell}/split-0/{name}", "")
+    with pytest.raises(DataError, match=r"would be published as runs/.*, outside"):
+        publish()
+
+
+def test_what_was_not_published_is_not_replaced(publish, tmp_path):
+    folder = tmp_path / "results/reference"
+    write_text(folder / "mine.txt", "mine")
+    with pytest.raises(DataError, match="is no published run"):
+        publish()
+    assert files(folder) == {"mine.txt"}
+    folder.rename(tmp_path / "elsewhere")
+    folder.symlink_to(tmp_path / "elsewhere")
+    with pytest.raises(DataError, match="is a link"):
+        publish()
+    assert folder.is_symlink() and files(tmp_path / "elsewhere") == {"mine.txt"}
+
+
+def test_a_folder_without_a_run_is_refused(tmp_path):
+    write_text(tmp_path / "mine.txt", "mine")
+    with pytest.raises(DataError, match="is not the folder of a finished run"):
+        reference.publish(tmp_path)
+    assert files(tmp_path) == {"mine.txt"}
+
+
+def test_what_a_killed_publication_left_is_put_back(publish, tmp_path):
+    publish()
+    folder = tmp_path / "results/reference"
+    (tmp_path / "results/.reference.abc").mkdir()
+    folder.rename(tmp_path / "results/.reference.abc/before")
+    (tmp_path / "results/audit/headline.txt").unlink()
+    with pytest.raises(DataError, match="does not exist"):
+        publish()
+    assert "README.md" in files(folder)
 
 
 def test_a_published_study_stays_until_there_is_a_new_one(publish, tmp_path, capsys):

@@ -19,6 +19,7 @@ from fairgat.scores import runs, selection
 ROOT = Path(__file__).resolve().parents[3]
 OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
 SETTINGS = shown.study_settings(OVERLAY)
+STUDY = SETTINGS.config.study
 ROWS = study_rows.rows(OVERLAY)
 
 
@@ -66,7 +67,7 @@ def compared(contents, settings=SETTINGS):
         selection.select(shard, tasks[dataset], "validation", "fair", 0.01, None)
         for (dataset, _), shard in scored.groupby(["dataset", "method"], sort=False)
     ]
-    return study.compare(settings, scored, chosen)
+    return study.compared(settings, scored, chosen)
 
 
 @pytest.fixture(scope="module")
@@ -193,7 +194,7 @@ def test_a_method_as_it_is_has_its_published_score_in_the_figure():
         for method, good in (("gat", 0.9), ("fairgat", 0.92))
         for k in range(3)
     ]
-    (ax,) = forest.figure(given, compared(made, given), NODE).axes
+    (ax,) = forest.figure(given.config.study, compared(made, given), NODE).axes
     assert [text.get_text() for text in ax.get_yticklabels()] == ["gat", "fairgat"]
     hollow = [
         each.get_xdata()[0] for each in ax.lines if each.get_markerfacecolor() == "none"
@@ -286,16 +287,15 @@ def test_the_table_is_as_it_was(part):
         metrics=["accuracy", "auc", "statistical_parity"],
         epochs=epochs,
     )
-    table = study_table.table(
-        settings, compared(of_every_kind(study_rows.rows(few())), settings)
-    )
+    frame = compared(of_every_kind(study_rows.rows(few())), settings)
+    table = study_table.table(settings.config.study, frame)
     assert render(table, "csv") == (GOLDEN / f"study-{part}.csv").read_text(
         encoding="utf-8"
     )
 
 
 def test_the_table_in_words_and_in_bold(frame):
-    table = study_table.table(SETTINGS, frame)
+    table = study_table.table(STUDY, frame)
     assert (
         "over the same 5 splits, ±" in table.explanation
         and "Not run here" not in table.explanation
@@ -318,7 +318,7 @@ def test_the_table_says_what_was_not_run_and_on_how_many_splits(frame):
     rows = rows.assign(
         n_splits=rows["n_splits"].mask(rows["dataset_title"] == "Cora", 3)
     )
-    text = study_table.table(SETTINGS, rows).explanation
+    text = study_table.table(STUDY, rows).explanation
     assert "over the same 5 splits (Cora 3), ±" in text
     assert (
         "Not run here: " in text
@@ -338,13 +338,13 @@ def test_many_metrics_are_two_panels(frame):
         ["dataset", "of", "method"]
     )
     wide = pd.concat([rows.assign(metric=name) for name in names])
-    panels = study_table.table(changed(metrics=names), wide).panels
+    panels = study_table.table(STUDY, wide).panels
     assert [len(panel.header) - 2 for panel in panels] == [5, 4, 5, 4]
 
 
 @pytest.mark.parametrize("task", [NODE, LINK])
 def test_the_figure(frame, task, tmp_path):
-    figure = forest.figure(SETTINGS, frame, task)
+    figure = forest.figure(STUDY, frame, task)
     shown = [ax for ax in figure.axes if ax.axison]
     assert len(shown) == (4 if task == NODE else 16)
     names = [text.get_text() for text in shown[0].get_yticklabels()]
@@ -357,34 +357,25 @@ def test_the_figure(frame, task, tmp_path):
 def test_the_figure_cuts_what_lies_far_beyond_and_says_its_number(frame):
     far = (frame["method"] == "fairgat-centred") & (frame["metric"] == "accuracy")
     moved = {"difference": -0.9, "low": -0.91, "high": -0.89}
-    cut = forest.figure(
-        SETTINGS,
-        frame.assign(**{name: frame[name].mask(far, v) for name, v in moved.items()}),
-        NODE,
-    )
+    one_far = {name: frame[name].mask(far, value) for name, value in moved.items()}
+    cut = forest.figure(STUDY, frame.assign(**one_far), NODE)
     ax = cut.axes[0]
-    assert ax.get_xlim()[0] > -80 and "−90.0" in [text.get_text() for text in ax.texts]
-    wide = forest.figure(
-        SETTINGS, frame.assign(**{name: 4 * frame[name] for name in moved}), NODE
-    )  # all are
-    assert (
-        "goes on beyond" in cut.get_supxlabel()
-        and "goes on beyond" not in wide.get_supxlabel()
-    )
+    assert ax.get_xlim()[0] > -80
+    assert "−90.0" in [text.get_text() for text in ax.texts]
+    assert "goes on beyond" in cut.get_supxlabel()
+    all_far = {name: 4 * frame[name] for name in moved}
+    wide = forest.figure(STUDY, frame.assign(**all_far), NODE)
+    assert "goes on beyond" not in wide.get_supxlabel()
 
 
 def test_the_figure_may_show_fewer_metrics_than_the_table(frame):
-    figure = forest.figure(
-        changed(
-            metrics=["accuracy", "equal_opportunity"],
-            figure_metrics=["equal_opportunity"],
-        ),
-        frame,
-        NODE,
+    metrics = ["accuracy", "equal_opportunity"]
+    study = STUDY.model_copy(
+        update={"metrics": metrics, "figure_metrics": ["equal_opportunity"]}
     )
-    assert [ax.get_xlabel() for ax in figure.axes if ax.axison] == [
-        style.label("equal_opportunity")
-    ]
+    figure = forest.figure(study, frame, NODE)
+    labels = [ax.get_xlabel() for ax in figure.axes if ax.axison]
+    assert labels == [style.label("equal_opportunity")]
 
 
 def test_what_is_counted_in_the_graphs_is_published_row_by_row():

@@ -18,7 +18,7 @@ from fairgat.errors import ConfigError, DataError
 from fairgat.files import write_json
 from fairgat.measures import checks
 from fairgat.plan import Plan
-from fairgat.report import escape, inputs, render
+from fairgat.report import escape, render, rows
 from fairgat.report.model import Block, Cell, Math, Panel, Row, Table
 from fairgat.report.tables.scores import verdict
 
@@ -450,18 +450,15 @@ def test_measures_leave_out_what_a_run_was_not_asked_for(plan):
         assert not any("NIFTY on Recidivism" in text for _, text in table.notes)
 
 
-def test_means_that_were_cut_off_make_no_table(plan, tmp_path):
+def test_scores_that_were_cut_off_make_no_table(plan, tmp_path):
+    """As if the file had ended before the runs of a method, or before its last run."""
     files = plan.sources(plan.table("comparison"))
-    lines = Path(files["winners"][0]).read_text().splitlines(keepends=True)
-    methods = sorted({line.split(",")[3] for line in lines[1:]})
-    cut, settings = (
-        tmp_path / "winners.csv",
-        shown.table_settings(plan.config, "comparison", NODE),
-    )
-    for method in methods:  # as if the file had ended before its rows
-        cut.write_text("".join(line for line in lines if f",{method}," not in line))
-        with pytest.raises(
-            DataError,
-            match=rf"winners\.csv lacks {method} on .*Delete it and run again",
-        ):
-            inputs.winners(files | {"winners": [cut]}, settings)
+    lines = Path(files["runs"][0]).read_text().splitlines(keepends=True)
+    methods = sorted({line.split(",")[1] for line in lines[1:]})
+    last_run = ",".join(lines[-1].split(",")[:4])
+    cut = tmp_path / "runs.csv"
+    settings = shown.table_settings(plan.config, "comparison", NODE)
+    for left_out in [*(f",{method}," for method in methods), last_run]:
+        cut.write_text("".join(line for line in lines if left_out not in line))
+        with pytest.raises(DataError, match=r"runs\.csv lacks runs of \S+ .*Delete it"):
+            rows.table(settings, files | {"runs": [cut]})

@@ -7,70 +7,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from fairgat.scores import paired, runs
-
-GAT = [0.90, 0.93, 0.95, 0.91, 0.94]
-BETTER = [0.91, 0.95, 0.96, 0.93, 0.95]
-NOISY = [0.80, 0.99, 0.90, 0.97, 0.95]
-
-
-def scores(method, cell, values, part="test"):
-    rows = [
-        ("recidivism", method, cell, k, part, "", "accuracy", value, "")
-        for k, value in enumerate(values)
-    ]
-    return pd.DataFrame(rows, columns=list(runs.COLUMNS))
-
-
-def compare(frames, *winners):
-    chosen = pd.DataFrame(winners, columns=["rule", "dataset", "method", "cell"])
-    return paired.against_reference(pd.concat(frames), chosen, "fair", ["validation"])
-
-
-def test_differences_are_those_of_a_paired_t_test():
-    frames = [
-        scores("gat", "default", GAT),
-        scores("gat", "default", NOISY, "validation"),
-    ]
-    frames += [
-        scores("fairgat", "eta~0.75", BETTER),
-        scores("fairgat", "eta~1.0", NOISY[:4]),
-    ]
-    first, second = compare(
-        frames,
-        ("fair", "recidivism", "gat", "default"),
-        ("fair", "recidivism", "fairgat", "eta~0.75"),
-        ("accuracy", "recidivism", "fairgat", "eta~1.0"),
-    ).itertuples()
-    expected = stats.ttest_rel(BETTER, GAT).confidence_interval()
-    assert (first.low, first.high) == pytest.approx((expected.low, expected.high))
-    assert first.difference == pytest.approx(np.mean(BETTER) - np.mean(GAT))
-    assert (first.selected, second.selected) == (True, False)
-    expected = stats.ttest_rel(
-        NOISY[:4], GAT[:4]
-    ).confidence_interval()  # the split that is missing is left out
-    assert (second.n_splits, second.low) == (4, pytest.approx(expected.low))
-
-
-def test_a_split_that_lacks_a_score_is_compared_with_nothing():
-    frames = [
-        scores("gat", "default", [*GAT[:2], None]),
-        scores("fairgat", "eta~1.0", [None, *BETTER[1:3]]),
-    ]
-    chosen = [
-        ("fair", "recidivism", name, cell)
-        for name, cell in (("gat", "default"), ("fairgat", "eta~1.0"))
-    ]
-    (row,) = compare(frames, *chosen).itertuples()
-    assert (row.n_splits, row.difference) == (1, pytest.approx(BETTER[1] - GAT[1]))
-
-
-def test_without_the_reference_nothing_is_compared():
-    found = compare(
-        [scores("fairgat", "eta~1.0", GAT)],
-        ("fair", "recidivism", "fairgat", "eta~1.0"),
-    )
-    assert found.empty and list(found.columns) == list(paired.COLUMNS)
+from fairgat.scores import paired
 
 
 @pytest.mark.parametrize("ratio", [0, 0.75])

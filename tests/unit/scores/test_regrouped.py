@@ -38,7 +38,13 @@ def trained(tmp_path):
         ]
         graphs = [tmp_path / "graph.npz", by]
         return regrouped(
-            shard, {"gat": "default"}, "test", "both", graphs, parts, predictions
+            shard,
+            {"gat": "default"},
+            "test",
+            "both",
+            graphs,
+            dict(enumerate(parts)),
+            predictions,
         )
 
     return race, shard, measure

@@ -9,7 +9,7 @@ from small_results import LINK, NODE, metrics, scores
 
 from fairgat import frames
 from fairgat.errors import DataError
-from fairgat.scores import runs, selection, summary
+from fairgat.scores import compare, runs, selection, summary
 from fairgat.training.record import Record
 
 TEST = [0.90, 0.92, 0.1 + 0.2 + 0.67]  # the last has no short decimal form
@@ -95,8 +95,8 @@ def test_mean_and_deviation_of_the_winner_of_each_rule(found):
 
 
 def test_one_split_has_no_sample_deviation():
-    assert pd.isna(summary.deviation([0.5], ddof=1))
-    assert summary.deviation([0.5], ddof=0) == 0
+    assert pd.isna(compare.deviation([0.5], ddof=1))
+    assert compare.deviation([0.5], ddof=0) == 0
 
 
 def test_every_cell_is_averaged_on_both_parts(found):
@@ -222,21 +222,24 @@ def shard(tmp_path):
 
 
 def test_a_whole_shard_is_read_and_one_that_is_cut_off_named_wherever_that_was(shard):
-    assert runs.read_shards([shard], [("d", "m", CELLS, 2)]).equals(runs.read(shard))
+    assert runs.read_shards([shard], [("d", "m", CELLS, range(2))]).equals(
+        runs.read(shard)
+    )
     lines = shard.read_text().splitlines(keepends=True)
     for end in range(len(lines)):
         shard.write_text("".join(lines[:end]))
         with pytest.raises(DataError, match=r"runs\.csv .*Delete it and run again"):
-            runs.read_shards([shard], [("d", "m", CELLS, 2)])
+            runs.read_shards([shard], [("d", "m", CELLS, range(2))])
 
 
 @pytest.mark.parametrize(
     ("cells", "splits", "expected"),
     [
-        ([*CELLS, "x~3"], 2, r"lacks the end of m \(x~3\) on d, split 0"),
-        (CELLS, 3, r"lacks the end of m \(x~1\) on d, split 2"),
-        (CELLS[:1], 2, r"has, besides its own runs, m \(x~2\) on d, split 0"),
-        (CELLS, 1, r"has, besides its own runs, m \(x~1\) on d, split 1"),
+        ([*CELLS, "x~3"], [0, 1], r"lacks the end of m \(x~3\) on d, split 0"),
+        (CELLS, [0, 1, 2], r"lacks the end of m \(x~1\) on d, split 2"),
+        (CELLS[:1], [0, 1], r"has, besides its own runs, m \(x~2\) on d, split 0"),
+        (CELLS, [0], r"has, besides its own runs, m \(x~1\) on d, split 1"),
+        (CELLS, [1, 2], r"lacks the end of m \(x~1\) on d, split 2"),
     ],
 )
 def test_cells_and_splits_are_those_of_the_configuration(

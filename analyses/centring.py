@@ -1,0 +1,417 @@
+"""`centring`: the preregistered comparisons of docs/plans/centring.md, and the sentences that they choose.
+
+Reads scores.csv of the study. Writes primary.csv and primary.md, the 36 comparisons,
+and sentences.md. `python -m analyses.centring FOLDER` or `make analyses`.
+"""
+
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtr
+
+from analyses import common
+from fairgat.audit.agreement import holm
+from fairgat.config import LinkTraining, Splits
+from fairgat.errors import DataError
+from fairgat.files import write_text
+from fairgat.report import labels
+from fairgat.report.model import Block, Panel, Row, Table, row
+from fairgat.scores.paired import half_width
+
+SPLITS = range(22, 62)
+LEVEL = 0.05
+GRAPHS = {"cora": "Cora", "citeseer": "Citeseer", "pubmed": "Pubmed"}
+GAP, AREA = "eo_mixed", "auc"
+LIMITS = {GAP: 0.05, AREA: 0.01}
+"""What differs by less, with its whole interval, is alike."""
+LOSS = -0.01
+"""AUC is not lost where its interval lies above."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """What the sentences are about: a method, and its matched placebo."""
+
+    method: str
+    matched: str
+    title: str
+    words: str
+
+
+SUBJECTS = (
+    Subject(
+        "fairgat", "fairgat-matched", "FairGAT", "FairGAT whose step 3 scales only"
+    ),
+    Subject(
+        "fairgat-centred",
+        "fairgat-centred-matched",
+        "FairGAT, centred",
+        "FairGAT whose step 3 subtracts the mean as well",
+    ),
+    Subject("fairgat-steps-1", "step-1-matched", "Step 1", "fair attention by itself"),
+)
+READINGS = SUBJECTS[:2]
+
+LOWER, HIGHER, ALIKE, UNDECIDED = "lower", "higher", "alike", "undecided"
+
+# By the verdicts on the gap: less GAT, less the matched placebo.
+OUTCOMES = {
+    (LOWER, LOWER): "by the topics",
+    (LOWER, ALIKE): "not by the topics",
+    (LOWER, HIGHER): "against the topics",
+    (LOWER, UNDECIDED): "by something",
+    (ALIKE, LOWER): "than matched only",
+    (UNDECIDED, LOWER): "than matched only",
+    **dict.fromkeys(
+        [(ALIKE, other) for other in (ALIKE, HIGHER, UNDECIDED)], "neither"
+    ),
+    **dict.fromkeys(
+        [(UNDECIDED, other) for other in (ALIKE, HIGHER, UNDECIDED)], "undecided"
+    ),
+    **dict.fromkeys(
+        [(HIGHER, other) for other in (LOWER, ALIKE, HIGHER, UNDECIDED)], "wider"
+    ),
+}
+OF_GAP = {
+    "by the topics": (
+        "On {graphs} {subject} makes errors more alike for links within and across "
+        "topics than GAT, and it needs the true topics for that: ΔEO_m is narrower than "
+        "that of its matched placebo, too."
+    ),
+    "not by the topics": (
+        "On {graphs} {subject} makes errors more alike for links within and across "
+        "topics than GAT, and does not need the true topics for that: its matched "
+        "placebo has the same ΔEO_m, to within 5 points."
+    ),
+    "against the topics": (
+        "On {graphs} {subject} makes errors more alike for links within and across "
+        "topics than GAT, and does not need the true topics for that: the ΔEO_m of its "
+        "matched placebo is narrower still."
+    ),
+    "by something": (
+        "On {graphs} {subject} makes errors more alike for links within and across "
+        "topics than GAT, with a narrower ΔEO_m; whether it needs the true topics for "
+        "that is not decided."
+    ),
+    "than matched only": (
+        "On {graphs} {subject} has a narrower ΔEO_m than its matched placebo, and is not "
+        "shown to have a narrower one than GAT."
+    ),
+    "neither": (
+        "On {graphs} {subject} has the same ΔEO_m as GAT, to within 5 points, and is not "
+        "shown to have a narrower one than its matched placebo."
+    ),
+    "wider": "On {graphs} {subject} has a wider ΔEO_m than GAT.",
+    "undecided": (
+        "On {graphs} it is not decided whether {subject} has another ΔEO_m than GAT, and "
+        "it is not shown to have a narrower one than its matched placebo."
+    ),
+}
+OF_AREA = {
+    "costs": "On {graphs} {subject} costs AUC against GAT.",
+    "costs little": (
+        "On {graphs} {subject} costs AUC against GAT, and less than a point."
+    ),
+    "gains": "On {graphs} {subject} has a higher AUC than GAT.",
+    "no loss": "On {graphs} {subject} costs no AUC against GAT, or less than a point.",
+    "open": (
+        "On {graphs} it is not decided whether {subject} costs more than a point of AUC "
+        "against GAT."
+    ),
+}
+OF_TOPICS = {
+    LOWER: (
+        "On {graphs} the true topics cost {subject} AUC against its matched placebo."
+    ),
+    HIGHER: (
+        "On {graphs} the true topics save {subject} AUC against its matched placebo."
+    ),
+    ALIKE: (
+        "On {graphs} the true topics change the AUC of {subject} by less than a point "
+        "against its matched placebo."
+    ),
+    UNDECIDED: (
+        "On {graphs} it is not decided whether the true topics change the AUC of "
+        "{subject} against its matched placebo."
+    ),
+}
+SAME_READINGS = (
+    "On {graphs} the sentence on {what} is the same whether step 3 subtracts the mean or "
+    "not."
+)
+OTHER_READINGS = (
+    "On {graphs} the sentence on {what} depends on whether step 3 subtracts the mean, "
+    "which the paper leaves open."
+)
+
+
+def compare(scores: pd.DataFrame) -> pd.DataFrame:
+    """Make the 36 primary comparisons.
+
+    Args:
+        scores: test scores by split, as `analyses.common.scores` gives them.
+
+    Returns:
+        A row for each graph, subject, reference and outcome: `n_splits`, `difference`,
+        `spread`, `paired`, half the interval by the paired t, `low` and `high`, the
+        interval of Nadeau and Bengio, `p` by their t-test, `p_holm`, and `verdict`.
+        Fractions. Where a score is missing on some split there is no difference, and
+        `p` is 1.
+
+    Raises:
+        DataError: there are other splits than the plan's, or several cells of a method.
+    """
+    _check(scores)
+    frame = pd.DataFrame(
+        [
+            {"dataset": graph, "method": subject.method, "of": of, "metric": metric}
+            for graph in GRAPHS
+            for subject in SUBJECTS
+            for of in ("gat", subject.matched)
+            for metric in LIMITS
+        ]
+    )
+    frame = frame.merge(_differences(scores, frame), how="left")
+    numbers = ["difference", "spread"]
+    frame[numbers] = frame[numbers].where(frame["n_splits"] == len(SPLITS))
+    ratio = Splits().test_ratio(LinkTraining.divides)
+    frame["paired"] = half_width(frame)
+    half = half_width(frame, ratio)
+    frame["low"] = frame["difference"] - half
+    frame["high"] = frame["difference"] + half
+    frame["p"] = _p_values(frame, ratio)
+    frame["p_holm"] = holm(frame["p"])
+    frame["verdict"] = [_verdict(line) for line in frame.itertuples()]
+    return frame
+
+
+def _check(scores: pd.DataFrame) -> None:
+    """Refuse scores that are not those of the plan."""
+    others = sorted(set(scores["split"]) - set(SPLITS))
+    if others:
+        raise DataError(
+            f"the plan's splits are {SPLITS[0]} to {SPLITS[-1]}; there is {others[0]}"
+        )
+    cells = scores.groupby(["dataset", "method"])["cell"].agg(["nunique", "first"])
+    several = cells.index[cells["nunique"] > 1]
+    if len(several):
+        raise DataError(
+            f"{several[0][1]} on {several[0][0]} has several cells: lay the cells of "
+            "stage 1 over the configuration"
+        )
+    for graph in GRAPHS:
+        for subject in SUBJECTS:
+            pair = [(graph, subject.method), (graph, subject.matched)]
+            own = cells["first"].reindex(pair).dropna()
+            if own.nunique() > 1:
+                raise DataError(
+                    f"on {graph} {subject.matched} has another cell than "
+                    f"{subject.method}: lay the cells of stage 1 over the configuration"
+                )
+
+
+def _differences(scores: pd.DataFrame, frame: pd.DataFrame) -> pd.DataFrame:
+    """The paired differences of each method to what it is compared with."""
+    asked = frame[["method", "of"]].drop_duplicates()
+    found = []
+    for method, of in asked.itertuples(index=False):
+        own = scores[scores["method"] == method]
+        base = scores[scores["method"] == of]
+        found.append(common.less(own, base).assign(of=of))
+    columns = ["dataset", "method", "of", "metric", "n_splits", "difference", "spread"]
+    return pd.concat(found)[columns]
+
+
+def _p_values(frame: pd.DataFrame, ratio: float) -> pd.Series:
+    """Two-sided p-values of the corrected t-test; 1 where there is none."""
+    count = frame["n_splits"]
+    factor = np.sqrt(1 / count + ratio)
+    known = half_width(frame, ratio) > 0
+    t = frame["difference"].abs() / (frame["spread"] * factor).where(known)
+    return (2 * stdtr(count - 1, -t)).fillna(1)
+
+
+def _verdict(line) -> str:
+    """Say what a comparison shows."""
+    if line.p_holm < LEVEL:
+        return LOWER if line.difference < 0 else HIGHER
+    limit = LIMITS[line.metric]
+    if line.low > -limit and line.high < limit:
+        return ALIKE
+    return UNDECIDED
+
+
+# --------------------------------------------------------------------- the sentences
+
+
+def of_gap(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
+    """Choose the sentence on the gap: a key of OF_GAP."""
+    verdicts = [
+        _line(compared, graph, subject, of, GAP)["verdict"]
+        for of in ("gat", subject.matched)
+    ]
+    return OUTCOMES[tuple(verdicts)]
+
+
+def of_area(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
+    """Choose the sentence on AUC against GAT: a key of OF_AREA."""
+    line = _line(compared, graph, subject, "gat", AREA)
+    no_loss = line["low"] > LOSS
+    if line["verdict"] == HIGHER:
+        return "gains"
+    if line["verdict"] == LOWER:
+        return "costs little" if no_loss else "costs"
+    return "no loss" if no_loss else "open"
+
+
+def of_topics(compared: pd.DataFrame, graph: str, subject: Subject) -> str:
+    """Choose the sentence on AUC against the placebo: a key of OF_TOPICS."""
+    return _line(compared, graph, subject, subject.matched, AREA)["verdict"]
+
+
+def _line(
+    compared: pd.DataFrame, graph: str, subject: Subject, of: str, metric: str
+) -> pd.Series:
+    keys = ["dataset", "method", "of", "metric"]
+    return compared.set_index(keys).loc[(graph, subject.method, of, metric)]
+
+
+_PARTS = (
+    (of_gap, OF_GAP, "gat", GAP),
+    (of_area, OF_AREA, "gat", AREA),
+    (of_topics, OF_TOPICS, "matched", AREA),
+)
+
+
+def sentences(compared: pd.DataFrame) -> list[str]:
+    """List the sentences of the plan that hold, those on each subject first."""
+    said = []
+    for subject in SUBJECTS:
+        for choose, texts, of, metric in _PARTS:
+            base = subject.matched if of == "matched" else of
+            chosen = {graph: choose(compared, graph, subject) for graph in GRAPHS}
+            for key, text in texts.items():
+                graphs = [
+                    _with_number(compared, graph, subject, base, metric)
+                    for graph in GRAPHS
+                    if chosen[graph] == key
+                ]
+                if graphs:
+                    said.append(
+                        text.format(graphs=_listed(graphs), subject=subject.words)
+                    )
+    return said + _of_readings(compared)
+
+
+def _of_readings(compared: pd.DataFrame) -> list[str]:
+    """Say on which graphs both readings of step 3 have the same sentences."""
+    said = []
+    for what, choose in (("ΔEO_m", of_gap), ("AUC against GAT", of_area)):
+        same = {}
+        for graph in GRAPHS:
+            keys = {choose(compared, graph, reading) for reading in READINGS}
+            same[graph] = len(keys) == 1
+        for text, wanted in ((SAME_READINGS, True), (OTHER_READINGS, False)):
+            graphs = [GRAPHS[graph] for graph in GRAPHS if same[graph] is wanted]
+            if graphs:
+                said.append(text.format(graphs=_listed(graphs), what=what))
+    return said
+
+
+def _with_number(
+    compared: pd.DataFrame, graph: str, subject: Subject, of: str, metric: str
+) -> str:
+    """Name a graph with the difference there and half its corrected interval."""
+    line = _line(compared, graph, subject, of, metric)
+    if np.isnan(line["low"]):
+        return f"{GRAPHS[graph]} (no interval)"
+    return f"{GRAPHS[graph]} ({_points(line)})"
+
+
+def _points(line: pd.Series) -> str:
+    half = (line["high"] - line["low"]) / 2
+    return f"{100 * line['difference']:+.1f} ± {100 * half:.1f}".replace("-", "−")
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Write names as A, B and C."""
+    if len(names) == 1:
+        return names[0]
+    return f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+# ------------------------------------------------------------------------- the files
+
+
+def table(compared: pd.DataFrame) -> Table:
+    """A block for each graph, a row for each comparison and outcome."""
+    titles = {subject.method: subject.title for subject in SUBJECTS}
+    blocks = []
+    for graph, lines in compared.groupby("dataset", sort=False):
+        rows = [_row(titles[line["method"]], line) for _, line in lines.iterrows()]
+        blocks.append(Block(GRAPHS[graph], rows))
+    return Table(
+        name="primary",
+        caption="The primary comparisons of docs/plans/centring.md.",
+        explanation=(
+            f"Test scores of splits {SPLITS[0]} to {SPLITS[-1]}, in points: the mean "
+            "difference ± half the 95 % interval by Nadeau and Bengio, which the "
+            "verdicts go by; in brackets half that by the paired t. p by the corrected "
+            "t-test, and after Holm's correction for all 36."
+        ),
+        panels=[
+            Panel(
+                "multirow",
+                ["Graph", "Of", "less", "Measure", "difference", "p", "Holm", ""],
+                blocks,
+                align="llllrrrl",
+            )
+        ],
+        notes=[],
+    )
+
+
+def _row(title: str, line: pd.Series) -> Row:
+    less = "GAT" if line["of"] == "gat" else "matched"
+    difference = "no interval"
+    if not np.isnan(line["low"]):
+        difference = f"{_points(line)} ({100 * line['paired']:.1f})"
+    p_values = f"{line['p']:.4f}", f"{line['p_holm']:.4f}"
+    metric = labels.metric(line["metric"])
+    return row(title, less, metric, difference, *p_values, line["verdict"])
+
+
+def text(compared: pd.DataFrame) -> str:
+    """The sentences as a page."""
+    counts = compared["n_splits"].fillna(0)
+    lines = ["# What the preregistered study of centring shows", ""]
+    lines += [
+        "Written before the first run and chosen by the rules of docs/plans/centring.md. "
+        "In brackets the mean difference in points ± half the corrected 95 % interval. "
+        "That AUC is not lost is outside Holm's correction.",
+        "",
+    ]
+    if counts.min() < len(SPLITS):
+        lines += [
+            f"A comparison has scores on {counts.min():.0f} of {len(SPLITS)} splits only: "
+            "it counts as undecided.",
+            "",
+        ]
+    lines += [f"- {sentence}" for sentence in sentences(compared)]
+    return "\n".join(lines) + "\n"
+
+
+def main(folder: Path) -> list[Path]:
+    """Compare, and choose the sentences; the paths written."""
+    compared = compare(common.scores(folder))
+    page = folder / "sentences.md"
+    write_text(page, text(compared))
+    return [*common.tabled(folder, "primary", compared, table(compared)), page]
+
+
+if __name__ == "__main__":
+    print(*main(Path(sys.argv[1])), sep="\n")

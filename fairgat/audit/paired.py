@@ -1,0 +1,117 @@
+"""Every cell against GAT: what other choices of a cell would have given."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+
+from fairgat import measures
+from fairgat.config import TASKS
+from fairgat.config.shown import AuditSettings
+from fairgat.report import labels, percent
+from fairgat.report.failures import in_words
+from fairgat.report.model import DASH, Block, Cell, Panel, Table, Text, titled
+from fairgat.report.rows import of_every_cell
+from fairgat.scores.compare import by_run, compare
+from fairgat.scores.paired import for_other_people, leave_out_0
+
+COLUMNS = [
+    "dataset",
+    "method",
+    "cell",
+    "selected",
+    "metric",
+    "n_splits",
+    "difference",
+    "spread",
+    "low",
+    "high",
+    "corrected",
+]
+"""Of paired.csv; `n_splits` are those that both have."""
+
+
+def compared(
+    runs: pd.DataFrame, winners: pd.DataFrame, settings: AuditSettings
+) -> pd.DataFrame:
+    """Compare every cell with the one that stands for GAT, on test, in every measure.
+
+    Args:
+        runs: as `fairgat.scores.runs.read` gives them.
+        winners: as `fairgat.scores.summary.winners` gives them.
+
+    Returns:
+        COLUMNS, as fractions, with `task` and titles, in the order of `runs`. What
+        cannot be compared is left out, as are data sets without a result of GAT.
+    """
+    scores = by_run(runs, settings.protocols)
+    scores = scores[scores["part"] == "test"]
+    cells = of_every_cell(settings, scores, winners)
+    frame = compare(cells, scores, settings.ddof)
+    frame = frame.dropna(subset="difference")
+    frame["n_splits"] = frame["pairs"].astype(int)
+    return frame
+
+
+def page(frame: pd.DataFrame) -> Table:
+    """Show the differences of all cells for other splits, and of those selected.
+
+    The latter once more, with intervals for other people.
+
+    Args:
+        frame: as `compared` gives it.
+    """
+    shown = [name for task in TASKS for name in measures.names(task, "shown")]
+    frame = frame[frame["metric"].isin(shown)]
+    selected = frame[frame["selected"]]
+    for_people = for_other_people(selected)
+    panels = []
+    for task in [task for task in TASKS if task in set(frame["task"])]:
+        for kind, lines in ((percent.SPLITS, frame), (percent.PEOPLE, for_people)):
+            mine = lines[lines["task"] == task]
+            if len(mine):
+                panels.append(_panel(f"{TASKS[task].title}: {kind}", task, mine))
+    counts = (
+        f"{leave_out_0(selected)} for {percent.SPLITS} and {leave_out_0(for_people)} "
+        f"for {percent.PEOPLE}"
+    )
+    return Table(
+        name="paired",
+        caption="Every cell against GAT on the same splits",
+        panels=panels,
+        notes=[],
+        explanation=(
+            "Test scores less GAT's on the same split, in percentage points: mean over "
+            "the splits ± half a 95 % interval, bold where that leaves out 0. "
+            f"{percent.INTERVALS} {percent.NOT_CORRECTED} Of the selected cells' "
+            f"differences {counts} do. The cell that was selected has a bold name; the "
+            "others say what other choices would have given, and chose nothing."
+        ),
+        source="From summary/(task)/runs.csv.",
+    )
+
+
+def _panel(title: str, task: str, frame: pd.DataFrame) -> Panel:
+    metrics = measures.names(task, "shown")
+    blocks = []
+    for dataset, lines in frame.groupby("dataset_title", sort=False):
+        rows = []
+        methods = lines.groupby("method", sort=False)
+        for number, (_, of_method) in enumerate(methods):
+            name = of_method["title"].iloc[0]
+            of_cells = of_method.groupby("cell", sort=False)
+            entries = [_cell(cell, each, metrics) for cell, each in of_cells]
+            rows += titled(name, entries, number)
+        blocks.append(Block(dataset, rows))
+    header = ["", "Cell", *map(labels.metric, metrics)]
+    align = "ll" + "r" * len(metrics)
+    return Panel("stacked", header, blocks, title, align=align)
+
+
+def _cell(cell: str, lines: pd.DataFrame, metrics: Sequence[str]) -> list[Cell | Text]:
+    """Show the name of a cell and its differences; a dash where there is none."""
+    gaps = {}
+    for line in lines.itertuples():
+        unit = measures.find(line.metric).unit
+        gaps[line.metric] = percent.signed(line.difference, line.low, line.high, unit)
+    name = Cell(in_words(cell), bold=bool(lines["selected"].iloc[0]))
+    return [name, *(gaps.get(metric, DASH) for metric in metrics)]

@@ -1,0 +1,55 @@
+"""`fairgat verify`: every file of a run, or of what is published, against its checksum."""
+
+import argparse
+from pathlib import Path
+
+from fairgat import checksums
+from fairgat.errors import DataError
+
+_SHOWN = 5  # files without a checksum
+
+
+def declare(parser: argparse.ArgumentParser) -> None:
+    parser.description = (
+        "Compare every file under a folder with the checksum that was recorded when it "
+        "was written, and name those that are changed, missing or unreadable. Exit "
+        "status: 0 where there is none, otherwise 1."
+    )
+    parser.add_argument(
+        "results",
+        type=Path,
+        metavar="RESULTS",
+        help="a results folder, such as results/reference, or a part of one",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    """Print a line for each bad file, and how many are whole."""
+    results = arguments.results
+    if not results.is_dir():
+        raise DataError(f"{results} is not a folder of results")
+    found = checksums.verify(results)
+    if not found.whole and not found.problems:
+        raise DataError(
+            f"{results} has no checksums: nothing can be verified. Jobs record them since "
+            "version 0.5"
+        )
+    for problem in found.problems:
+        print(problem)
+    text = f"{found.whole} files are as they were written"
+    if found.problems:
+        text += f", {len(found.problems)} are not. Delete these and run again; what is "
+        text += "published comes back by `git checkout`"
+    print(f"{text}.")
+    if found.unrecorded:
+        _name(found.unrecorded)
+    return int(bool(found.problems))
+
+
+def _name(unrecorded: list[Path]) -> None:
+    """Say which files could not be verified."""
+    names = ", ".join(str(path) for path in unrecorded[:_SHOWN])
+    if len(unrecorded) > _SHOWN:
+        names += f" and {len(unrecorded) - _SHOWN} more"
+    print(f"Files without a recorded checksum: {len(unrecorded)} ({names}).")

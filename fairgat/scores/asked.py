@@ -1,0 +1,82 @@
+"""Whether a finished run is the one that the configuration asks for.
+
+Snakemake takes it for that by its times and parameters, which `--touch` renews.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fairgat import methods
+from fairgat.config import TASKS
+from fairgat.errors import ConfigError, DataError
+from fairgat.plan import Run
+from fairgat.training.record import Record
+
+_AGAIN = "Delete it and run again: this run is then trained anew"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """A run as the configuration has it."""
+
+    run: Run
+    module: str
+    settings: Mapping[str, Any]
+    """Of the method, with the cell's hyperparameters."""
+    training: Mapping[str, Any]
+    """The task's protocol."""
+    seed: int
+    """The experiment's, or the method's own."""
+
+    def check(self, path: str | Path, found: Record) -> None:
+        """Check what the record at `path` says of itself.
+
+        Settings are compared as the methods take them: with the defaults of what was not
+        given. Threads, the device and the module's name do not count.
+
+        Raises:
+            DataError: it is another run, or was trained otherwise.
+        """
+        asked = vars(self.run) | {"seed": self.seed}
+        trained = {name: getattr(found, name) for name in vars(self.run)}
+        trained["seed"] = found.experiment.get("seed")
+        _compare(path, asked, trained)
+
+        protocol = TASKS[self.run.task].model_validate(self.training)
+        training = found.trained_by.model_dump()
+        _compare(path, protocol.model_dump(), training, "training.")
+
+        if found.settings != self.settings:  # otherwise PyTorch is imported for nothing
+            settings = self._resolved(path, found.settings)
+            wanted = self._resolved(path, self.settings)
+            _compare(path, wanted, settings, "settings.")
+
+    def _resolved(
+        self, path: str | Path, settings: Mapping[str, Any]
+    ) -> dict[str, Any]:
+        """Fill in the defaults of a method's settings."""
+        try:
+            resolved = methods.settings(self.module, dict(settings), "settings")
+        except ConfigError as error:
+            raise DataError(
+                f"{path} was trained with settings that are not of this version: "
+                f"{error}. {_AGAIN}"
+            ) from None
+        return resolved.model_dump()
+
+
+def _compare(
+    path: str | Path, asked: Mapping[str, Any], trained: Mapping[str, Any], of: str = ""
+) -> None:
+    """Refuse the first value that differs, by its path below `of`."""
+    for name in {**asked, **trained}:
+        wanted, found = asked.get(name), trained.get(name)
+        if isinstance(wanted, Mapping) and isinstance(found, Mapping):
+            _compare(path, wanted, found, f"{of}{name}.")
+        elif wanted != found:
+            raise DataError(
+                f"{path} was trained with {of}{name}: {found}, and {wanted} is asked for. "
+                f"{_AGAIN}"
+            )

@@ -1,0 +1,110 @@
+"""Numbers of pages that are written by hand are those of the published files.
+
+docs/quotes.csv has a line for each: `page`, its `words` with the number in braces, and
+the `file`, `row` (COLUMN=VALUE; ...), `column` and `form` that it is from, or "none of
+ours" for years, versions and the like. Code is left out.
+"""
+
+import csv
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+ROOT = Path(__file__).parents[3]
+NO_FILE = "none of ours"
+NUMBER = re.compile(r"(?<![\w.])(?:\*\*[-+]?\d[\d.,]*\*\*|[-+]?\d+(?:[.,]\d+)*)")
+with (ROOT / "docs/quotes.csv").open(encoding="utf-8", newline="") as lines:
+    QUOTES = list(csv.DictReader(lines))
+OURS = [quote for quote in QUOTES if quote["file"] != NO_FILE]
+
+
+def percent(rows, column):
+    return f"{100 * only(rows)[column]:.2f}"
+
+
+def signed(rows, column):
+    return f"{100 * only(rows)[column]:+.2f}"
+
+
+def for_others(rows, column):
+    """A difference ± half its interval for other people, bold where that leaves out 0."""
+    row = only(rows)
+    number = f"{100 * row[column]:+.2f}"
+    if abs(row[column]) > row["corrected"]:
+        number = f"**{number}**"
+    return f"{number} ± {100 * row['corrected']:.2f}"
+
+
+def total(rows, column):
+    return f"{rows[column].sum():g}"
+
+
+def last_printed(rows, column):
+    """The last number in a cell of text, as it stands there."""
+    return NUMBER.findall(only(rows)[column])[-1]
+
+
+FORMS = {
+    "percent": percent,
+    "signed": signed,
+    "for others": for_others,
+    "total": total,
+    "last printed": last_printed,
+}
+
+
+def only(rows):
+    assert len(rows) == 1, rows
+    return rows.iloc[0]
+
+
+def parts(quote):
+    """The words before the number, the number, and those after it."""
+    return re.fullmatch(r"(.*)\{(.+)\}(.*)", quote["words"]).groups()
+
+
+def shown(page):
+    """The text of a page in one line, without code, comments and addresses of links."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    text = re.sub(r"^```.*?^```$|<!--.*?-->", "", text, flags=re.M | re.S)
+    text = re.sub(r"\]\([^)]*\)|\[", "", text)
+    return " ".join(text.split())
+
+
+@pytest.mark.skipif(
+    not (ROOT / "results/reference").exists(),
+    reason="results/reference is missing: git checkout results/reference",
+)
+@pytest.mark.parametrize("quote", OURS, ids=[quote["words"] for quote in OURS])
+def test_a_quoted_number_is_its_files(quote):
+    rows = pd.read_csv(ROOT / quote["file"])
+    for condition in quote["row"].split("; "):
+        column, _, value = condition.partition("=")
+        rows = rows[rows[column].astype(str) == value]
+    _, number, _ = parts(quote)
+    assert number == FORMS[quote["form"]](rows, quote["column"])
+
+
+@pytest.mark.parametrize("page", sorted({quote["page"] for quote in QUOTES}))
+def test_quotes_and_pages_have_the_same_numbers(page):
+    text = shown(page)
+    quoted = set()
+    for quote in QUOTES:
+        if quote["page"] != page:
+            continue
+        before, number, after = parts(quote)
+        found = [
+            match.start() + len(before)
+            for match in re.finditer(re.escape(before + number + after), text)
+        ]
+        assert found, f"{page} lacks what docs/quotes.csv quotes: {quote['words']}"
+        for start in found:
+            quoted.update(range(start, start + len(number)))
+    unlisted = [
+        text[max(match.start() - 30, 0) : match.end() + 20]
+        for match in NUMBER.finditer(text)
+        if not quoted.issuperset(range(*match.span()))
+    ]
+    assert not unlisted, "docs/quotes.csv has no line for these numbers"
