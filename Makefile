@@ -75,7 +75,7 @@ FROM ?= results/reference/studies
 analyses: env ## Draw what single studies need from their published CSV files: FROM=results/dose/studies
 	$(BIN)/python -m analyses $(FROM)
 
-publish: env ## Finish the run, copy it to results/reference and render what docs/ quotes of it
+publish: env ## Finish the run and copy it to results/reference
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
 	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results" && \
 	    $(BIN)/python -m analyses.verdict "$$results/reference" docs/verdict.svg)

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from fairgat import frames
-from fairgat.checksums import SUFFIX
+from fairgat.checksums import PUBLISHED, SUFFIX
 from fairgat.errors import DataError
 from fairgat.files import (
     copy,
@@ -16,11 +16,12 @@ from fairgat.files import (
     irregular,
     read_json,
     record_published,
+    recording,
     stays_inside,
     write_text,
 )
 from fairgat.plan import cell_folder
-from fairgat.publish import pages
+from fairgat.publish import readme
 
 LARGEST = 5 << 20  # bytes per file
 SMALL = 512 << 10  # bytes of predictions: five epochs of 25,000 nodes
@@ -66,7 +67,7 @@ def publish(results: Path) -> Path:
                 shutil.copytree(study, kept, copy_function=copy)
         rules = pd.DataFrame.from_dict(provenance["rules"], orient="index")
         rules.to_csv(fresh / "rules.csv", index_label="rule", lineterminator="\n")
-        write_text(fresh / "README.md", pages.rendered("reference", fresh, ".") + "\n")
+        write_text(fresh / "README.md", readme.rendered(fresh))
         record_published(fresh)
         before = Path(temporary) / "before"  # which is removed with its folder
         try:
@@ -78,6 +79,25 @@ def publish(results: Path) -> Path:
                 before.rename(folder)
             raise
     return folder
+
+
+def render_again(published: Path) -> None:
+    """Render README.md of a published folder anew, from what lies in it.
+
+    Raises:
+        DataError: the folder is not a published run, or a file in it was changed.
+    """
+    if not (published / "provenance.json").exists():
+        raise DataError(
+            f"{published} is not a published run, which has provenance.json: give "
+            "the folder that it is in by --results-dir"
+        )
+    page = published / "README.md"
+    text = readme.rendered(published)
+    if not (published / PUBLISHED).exists():  # of an earlier version
+        record_published(published)
+    with recording([page]):
+        write_text(page, text)
 
 
 def _provenance(results: Path) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""`fairgat publish`: what it copies, and what of a folder's pages it renders."""
+"""`fairgat publish`: what it copies, and what it renders."""
 
 import json
 
@@ -17,31 +17,22 @@ PROVENANCE = {
 }
 
 
-def test_a_run_is_copied_and_quoted_or_only_one_of_both(tmp_path, monkeypatch, capsys):
+def test_a_run_is_copied_and_its_readme_rendered_again(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
-    page, published = tmp_path / "docs/page.md", tmp_path / "results/reference"
-    write_text(page, "<!-- tables/comparison.md -->\n<!-- end -->\n")
+    published = tmp_path / "results/reference"
     write_text(tmp_path / "results/tables/comparison.md", "# Scores\n\nof the run\n")
     write_text(tmp_path / "results/provenance.json", json.dumps(PROVENANCE))
-    assert cli.main(["publish", "--copy-only"]) == 0
+    assert cli.main(["publish"]) == 0
     assert "published in results/reference" in capsys.readouterr().out
-    assert (
-        "of the run" in (published / "README.md").read_text()
-        and "of the run" not in page.read_text()
-    )
+    assert "of the run" in (published / "README.md").read_text()
+
     write_text(published / "tables/comparison.md", "# Scores\n\nwritten since\n")
     assert cli.main(["publish", "--pages-only"]) == 1
     assert "comparison.md was changed" in capsys.readouterr().err
+
     (published / "published.sha256").unlink()
     assert cli.main(["publish", "--pages-only"]) == 0
     assert cli.main(["verify", "results/reference"]) == 0
-    assert (
-        "written since" in page.read_text()
-        and "written since" in (published / "README.md").read_text()
-    )
-    assert (
-        "From [tables/comparison.md](../results/reference/tables/comparison.md)."
-        in page.read_text()
-    )
-    assert cli.main(["publish"]) == 0
-    assert "of the run" in page.read_text()
+    text = (published / "README.md").read_text()
+    assert "written since" in text
+    assert "From [tables/comparison.md](./tables/comparison.md)." in text

@@ -31,10 +31,28 @@ def signed(rows, column):
 def for_others(rows, column):
     """A difference ± half its interval for other people, bold where that leaves out 0."""
     row = only(rows)
+    half = row["corrected" if "corrected" in row else f"{column}_corrected"]
     number = f"{100 * row[column]:+.2f}"
-    if abs(row[column]) > row["corrected"]:
+    if abs(row[column]) > half:
         number = f"**{number}**"
-    return f"{number} ± {100 * row['corrected']:.2f}"
+    return f"{number} ± {100 * half:.2f}"
+
+
+def points(rows, column):
+    return f"{only(rows)[column]:+.2f}"
+
+
+def two_decimals(rows, column):
+    return f"{only(rows)[column]:.2f}"
+
+
+def changed(rows, column):
+    """How many of these rows have another value in the column `other`."""
+    return str((rows[column] != rows["other"]).sum())
+
+
+def number_of_rows(rows, _):
+    return str(len(rows))
 
 
 def total(rows, column):
@@ -49,6 +67,10 @@ def last_printed(rows, column):
 FORMS = {
     "percent": percent,
     "signed": signed,
+    "points": points,
+    "two decimals": two_decimals,
+    "changed": changed,
+    "rows": number_of_rows,
     "for others": for_others,
     "total": total,
     "last printed": last_printed,
