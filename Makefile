@@ -73,12 +73,12 @@ evidence: env ## Run most studies of docs/evidence.md one after the other; finis
 # The folder `studies` of a run.
 FROM ?= results/reference/studies
 analyses: env ## Draw what single studies need from their published CSV files: FROM=results/dose/studies
-	$(BIN)/python -m analyses $(FROM)
+	$(BIN)/python -m beyond.analyses $(FROM)
 
 publish: env ## Finish the run and copy it to results/reference
 	results=$$($(BIN)/python -m tools.results_dir $(ARGS)) && \
 	    $(SNAKEMAKE) $(ARGS)$(if $(DRY),, && $(BIN)/fairgat publish --results-dir "$$results" && \
-	    $(BIN)/python -m analyses.verdict "$$results/reference" docs/verdict.svg)
+	    $(BIN)/python -m beyond.analyses.verdict "$$results/reference" docs/verdict.svg)
 
 # Validates RO-Crates in a test; in another environment, as it wants another version of rich than Snakemake's logger.
 .crate-validator: | env

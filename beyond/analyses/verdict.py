@@ -1,6 +1,6 @@
 """Draw README's picture, docs/verdict.svg, from the published studies: FairGAT less GAT on each data set.
 
-`python -m analyses.verdict [results/reference] [docs/verdict.svg]`
+`python -m beyond.analyses.verdict [results/reference] [docs/verdict.svg]`
 """
 
 import sys

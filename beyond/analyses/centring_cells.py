@@ -1,7 +1,7 @@
 """Write the cells of stage 2 of docs/plans/centring.md, which stage 1 has chosen.
 
-`python -m analyses.centring_cells RESULTS` reads the selection.json of each method and
-writes cells.yaml into RESULTS, an overlay for configs/centring.yaml.
+`python -m beyond.analyses.centring_cells RESULTS` reads the selection.json of each
+method and writes cells.yaml into RESULTS, an overlay for centring.yaml.
 """
 
 import sys
@@ -9,7 +9,7 @@ from pathlib import Path
 
 import yaml
 
-from analyses.centring import GRAPHS
+from beyond.analyses.centring import GRAPHS
 from fairgat import cells
 from fairgat.errors import DataError
 from fairgat.files import read_json, write_text

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from analyses import common
+from beyond.analyses import common
 from fairgat import measures
 from fairgat.config import NodeTraining
 from fairgat.report import style

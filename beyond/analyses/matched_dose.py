@@ -1,7 +1,8 @@
 """What the placebos of docs/plans/centring.md share with the true topics, by split.
 
-Needs the runs, not only what is published: `python -m analyses.matched_dose RESULTS`
-writes matched.csv into its studies/centring/. For step 1 with the true topics, its
+Needs the runs, not only what is published:
+`python -m beyond.analyses.matched_dose RESULTS` writes matched.csv into its
+studies/centring/. For step 1 with the true topics, its
 matched placebo, and FairGAT's shuffled topics at the share that FairGAT has: the share
 of nodes with an inter-edge, and how much step 1 moves attention (`dose`); how often an
 edge is of its true kind; and how many nodes no other node's degree equals.

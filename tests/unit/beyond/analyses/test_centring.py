@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from analyses import centring, centring_cells
-from analyses.centring import GRAPHS, SUBJECTS
+from beyond.analyses import centring, centring_cells
+from beyond.analyses.centring import GRAPHS, SUBJECTS
 from fairgat import cells, frames
 from fairgat.config import read_file
 from fairgat.errors import DataError
 from fairgat.files import write_json
 
-ROOT = Path(__file__).resolve().parents[3]
+ROOT = Path(__file__).resolve().parents[4]
 
 # A mean difference and its spread that give each verdict, whatever Holm does.
 GAP = {

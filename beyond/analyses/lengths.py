@@ -1,7 +1,9 @@
-"""`links-control`: which articles carry the length of the embeddings, which step 3 scales by their deviation.
+"""`links-control`: which articles carry the length of the embeddings.
 
-Needs the run's models, not only what is published: `python -m analyses.lengths RESULTS` writes lengths.csv into its
-studies/links-control/: for each run the share of all squared length that the longest hundredth of the nodes has.
+Step 3 scales them by their deviation. Needs the run's models, not only what is published:
+`python -m beyond.analyses.lengths RESULTS` writes lengths.csv into its
+studies/links-control/: for each run the share of all squared length that the longest
+hundredth of the nodes has.
 """
 
 import sys

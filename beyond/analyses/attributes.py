@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analyses import common
+from beyond.analyses import common
 from fairgat.report import style
 
 GAPS = {

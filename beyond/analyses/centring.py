@@ -1,7 +1,7 @@
 """`centring`: the preregistered comparisons of docs/plans/centring.md, and the sentences that they choose.
 
 Reads scores.csv of the study. Writes primary.csv and primary.md, the 36 comparisons,
-and sentences.md. `python -m analyses.centring FOLDER` or `make analyses`.
+and sentences.md. `python -m beyond.analyses.centring FOLDER` or `make analyses`.
 """
 
 import sys
@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from analyses import common
+from beyond.analyses import common
 from fairgat.audit.agreement import holm
 from fairgat.config import LinkTraining, Splits
 from fairgat.errors import DataError

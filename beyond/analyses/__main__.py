@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from analyses import along, attributes, centring, dose, seeds, trade_off
+from beyond.analyses import along, attributes, centring, dose, seeds, trade_off
 from fairgat.errors import FairGATError
 
 OF = {

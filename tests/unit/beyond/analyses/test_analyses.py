@@ -9,13 +9,13 @@ import pytest
 import torch
 from scipy import stats
 
-from analyses import __main__ as analyses
-from analyses import attributes, dose, lengths, seeds, trade_off
+from beyond.analyses import __main__ as analyses
+from beyond.analyses import attributes, dose, lengths, seeds, trade_off
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.theory.account import least_gap
 
-PUBLISHED = Path(__file__).resolve().parents[3] / "results/reference/studies"
+PUBLISHED = Path(__file__).resolve().parents[4] / "results/reference/studies"
 GAPS = ["statistical_parity", "equal_opportunity"]
 
 

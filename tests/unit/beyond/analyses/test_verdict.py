@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from analyses import verdict
+from beyond.analyses import verdict
 
-PUBLISHED = Path(__file__).resolve().parents[2] / "results/reference"
+PUBLISHED = Path(__file__).resolve().parents[4] / "results/reference"
 
 
 def test_the_picture_shows_each_data_set_and_the_control(tmp_path):

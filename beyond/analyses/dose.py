@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from analyses import common
+from beyond.analyses import common
 from fairgat import cells, measures
 from fairgat.config import NodeTraining
 from fairgat.report import style

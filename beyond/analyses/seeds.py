@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 from scipy.stats import f as f_distribution
 
-from analyses import common
+from beyond.analyses import common
 from fairgat.report import labels, style
 from fairgat.report.model import Block, Panel, Row, Table, row
 

@@ -1,0 +1,5 @@
+"""What goes beyond the paper: further methods, data sets and studies, which `fairgat` knows nothing of.
+
+Methods and sources come in by their path, as one's own do (docs/extending.md): an overlay of `studies/` says
+`module: ../methods/fairsin.py`. `analyses/` draws what single studies need.
+"""
