@@ -57,16 +57,18 @@ own: env ## Compare GAT, simpler methods and FairGAT on your own data, as my.yam
 paper: env ## Run the paper's whole experiment
 	@$(call RUN,)
 
-# The studies, each with the overlays that it is laid over.
-# Epochs before power and placebo before dose, whose parts they are: the audit and the provenance that stay are those
-# of the whole.
-STUDIES := reference+power+epochs reference+power links links-control seeds more-methods+when \
-    $(addprefix extended+more-methods+,more-data groups trade-off dose+placebo dose+placebo-matched dose)
+# The studies, each with the overlays that it is laid over, and their folder.
+# Epochs before power and the matched placebo before dose, whose parts they are: the audit and the provenance that stay
+# are those of the whole.
+B := beyond/studies
+MORE := $B/extended+configs/more-methods
+STUDIES := $B/epochs configs/reference+$B/power $B/links-control configs/more-methods+$B/when $(MORE)+$B/trade-off \
+    $(addprefix $(MORE)+$B/newer-methods+$B/,more-data groups dose+$B/placebo-matched dose)
 
 evidence: env ## Run most studies of docs/evidence.md one after the other; finished runs are kept. Reports: results/STUDY.html
-	@trap 'exit 130' INT; failed=; for study in $(STUDIES); do \
-	    $(SNAKEMAKE) --configfile $$(echo "+$$study" | sed 's/+\([^+]*\)/ configs\/\1.yaml/g') \
-	    $(if $(DRY),,--report results/$${study##*+}.html --report-after-run) $(ARGS) -- study provenance || \
+	@trap 'exit 130' INT; failed=; for overlays in $(STUDIES); do study=$$(basename $$overlays); \
+	    $(SNAKEMAKE) --configfile $$(echo "$$overlays.yaml" | sed 's/+/.yaml /g') \
+	    $(if $(DRY),,--report results/$$study.html --report-after-run) $(ARGS) -- study provenance || \
 	    failed="$$failed $$study"; \
 	done; test -z "$$failed" || { echo "Not finished:$$failed. Run it again to go on." >&2; exit 1; }
 

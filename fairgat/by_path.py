@@ -11,6 +11,54 @@ from types import ModuleType
 
 from fairgat.errors import ConfigError
 
+# What 0.4 had by a short name, and the files of the repository that have it now: for one
+# release, whoever still gives the name is told the path.
+_METHODS = (
+    "a_fame",
+    "bemap",
+    "common_threshold",
+    "fairgat_variants",
+    "fairgb",
+    "fairsin",
+    "noise",
+)
+_SOURCES = {
+    "blocks": ("blocks", "syn-1", "syn-2"),
+    "facebook100": ("facebook100", "reed98", "amherst41", "johns-hopkins55"),
+    "pokec_structural": (
+        "pokec_structural",
+        "pokec-z-structural",
+        "pokec-n-structural",
+    ),
+}
+
+
+def moved_method(name: str) -> str:
+    """Say where a method's module that has left the package is; empty for others."""
+    if name not in _METHODS:
+        return ""
+    return _moved(name, "module", f"beyond/methods/{name}.py")
+
+
+def moved_source(name: str) -> str:
+    """Say where a source, or that of a data set, that has left the package is; empty for others."""
+    if name == "networkx":
+        return (
+            "networkx has left the package: docs/extending.md has ten lines that write a "
+            "graph's nodes and edges as CSV files, which `source: tables` reads"
+        )
+    for source, names in _SOURCES.items():
+        if name in names:
+            return _moved(name, "source", f"beyond/sources/{source}.py")
+    return ""
+
+
+def _moved(name: str, key: str, path: str) -> str:
+    return (
+        f"{name} has left the package: write `{key}: {path}`, relative to the file that "
+        "says it"
+    )
+
 
 def is_path(name: str) -> bool:
     """Say whether a module is given by the path of its file, and not by a name in the package."""

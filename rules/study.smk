@@ -1,4 +1,4 @@
-# A study, such as configs/sensitivity.yaml: variants beside what they vary.
+# A study: variants beside what they vary.
 
 STUDY_RUNS = list(dict.fromkeys((row.task, row.run_on, row.method) for row in STUDY))
 STUDY_TASKS = list(dict.fromkeys(row.task for row in STUDY))

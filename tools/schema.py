@@ -12,7 +12,10 @@ def generate() -> dict[str, Any]:
     """The schema of `Config`, with each method's settings spelled out where its module is known."""
     schema = Config.model_json_schema()
     entry = schema["$defs"]["Method"]
-    entry["properties"]["module"]["enum"] = [None, *method_modules()]
+    entry["properties"]["module"]["anyOf"] = [
+        {"enum": [None, *method_modules()]},
+        {"type": "string", "pattern": r"\.py$"},
+    ]
     settings = {
         name: methods.module(name).Settings.model_json_schema()
         for name in method_modules()

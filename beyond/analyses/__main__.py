@@ -3,7 +3,7 @@
 import sys
 from pathlib import Path
 
-from beyond.analyses import along, attributes, centring, dose, seeds, trade_off
+from beyond.analyses import along, attributes, centring, dose, trade_off
 from fairgat.errors import FairGATError
 
 OF = {
@@ -11,7 +11,6 @@ OF = {
     "dose": dose,
     "dose-others": dose,
     "groups": attributes,
-    "seeds": seeds,
     "trade-off": trade_off,
     "when": along,
 }
@@ -19,10 +18,8 @@ OF = {
 
 def main(folder: str) -> int:
     """Analyse each study that is there; what it lacks is said, and the others go on."""
-    studies, failed = (
-        sorted(path for path in Path(folder).glob("*/") if path.name in OF),
-        False,
-    )
+    studies = sorted(path for path in Path(folder).glob("*/") if path.name in OF)
+    failed = False
     if not studies:
         print(
             f"none of {', '.join(OF)} is in {folder}: give the folder `studies` of a run",

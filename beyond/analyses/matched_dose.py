@@ -14,11 +14,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from beyond.methods.matched import alone, dose, kinds
 from fairgat import frames, methods
 from fairgat.data import splits
 from fairgat.data.graph import Graph
 from fairgat.methods.base import Method
-from fairgat.methods.matched import alone, dose, kinds
 from fairgat.training import job
 from fairgat.training.record import NAME, Record
 

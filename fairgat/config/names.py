@@ -69,18 +69,17 @@ def _unknown(config: "Config") -> Iterator[str]:
 
 def _declared_elsewhere(name: str, section: Section) -> str:
     """Say which of the checkout's overlays declares an entry; empty where none does."""
+    root = Path(__file__).parents[2]
     found = []
-    for path in sorted((Path(__file__).parents[2] / "configs").glob("*.yaml")):
+    for path in sorted([*root.glob("configs/*.yaml"), *root.glob("*/studies/*.yaml")]):
         with suppress(*_NO_OVERLAY):
-            if {"task", "tasks"} & yaml.safe_load(path.read_text(encoding="utf-8"))[
-                section
-            ][name].keys():
-                found.append(f"configs/{path.name}")
-    return (
-        f"{' and '.join(found)} {'declares' if len(found) == 1 else 'declare'} it"
-        if found
-        else ""
-    )
+            overlay = yaml.safe_load(path.read_text(encoding="utf-8"))
+            if {"task", "tasks"} & overlay[section][name].keys():
+                found.append(path.relative_to(root).as_posix())
+    if not found:
+        return ""
+    verb = "declares" if len(found) == 1 else "declare"
+    return f"{' and '.join(found)} {verb} it"
 
 
 def _chains(config: "Config") -> Iterator[str]:

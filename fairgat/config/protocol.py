@@ -334,8 +334,8 @@ class Audit(Model):
     margins: Margins = Margins()
     """A result agrees if the 95 % interval of its difference from the paper's lies within its margin."""
     more_splits: FileText | None = None
-    """The differences.csv of a study of test scores with more splits at the paper's cells, such as that of
-    configs/power.yaml: claims are judged by its scores, too."""
+    """The differences.csv of a study of test scores with more splits at the paper's cells:
+    claims are judged by its scores, too."""
 
 
 class Runtime(Model):

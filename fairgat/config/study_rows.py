@@ -41,7 +41,7 @@ def rows(config: Config) -> list[StudyRow]:
     study = config.study
     if study is None:
         raise ConfigError(
-            "there is no study to make: give one with --configfile configs/sensitivity.yaml"
+            "there is no study to make: give one with --configfile, a file with `study`"
         )
     found: list[StudyRow] = []
     for dataset in config.datasets_run:

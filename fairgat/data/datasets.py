@@ -12,7 +12,7 @@ from types import ModuleType
 
 from pydantic import ValidationError
 
-from fairgat.by_path import imported, is_path
+from fairgat.by_path import imported, is_path, moved_source
 from fairgat.config import TASKS, Config, Dataset, Model, Task, explain
 from fairgat.data import sources
 from fairgat.data.graph import Graph
@@ -61,10 +61,10 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
     known = known_sources()
     if settings.source is not None:
         if settings.source not in known:
-            raise ConfigError(
-                f"datasets.{name}.source: {settings.source!r} is not a module in {_FOLDER}; "
-                f"{nearest(settings.source, known)}"
-            )
+            none = f"{settings.source!r} is not a module in {_FOLDER}"
+            advice = moved_source(settings.source)
+            said = advice or f"{none}; {nearest(settings.source, known)}"
+            raise ConfigError(f"datasets.{name}.source: {said}")
         return known[settings.source]
     declared = {
         dataset: module
@@ -72,10 +72,11 @@ def source_of(name: str, settings: Dataset) -> ModuleType:
         for dataset in getattr(module, "NAMES", ())
     }
     if name not in declared:
-        raise ConfigError(
-            f"datasets.{name}: your own data need a `source`: tables, networkx, pyg, or a module that you add. Of the "
+        needed = (
+            "your own data need a `source`: tables, pyg, or the path of a module. Of the "
             f"names that {_FOLDER} declares, {nearest(name, declared)}"
         )
+        raise ConfigError(f"datasets.{name}: {moved_source(name) or needed}")
     return declared[name]
 
 

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from fairgat.by_path import is_path
+from fairgat.by_path import is_path, moved_method
 from fairgat.config import SCORES, TASKS, Task
 from fairgat.errors import ConfigError, nearest
 from fairgat.files import sha256_of
@@ -116,7 +116,7 @@ def method_modules() -> dict[str, str]:
     return {
         path.parts[1]: path.as_posix()
         for path in paths
-        if path.parts[1] not in ("__init__", "base", "groups", "matched")
+        if path.parts[1] not in ("__init__", "base", "groups")
     }
 
 
@@ -131,9 +131,8 @@ def method_path(module: str) -> str:
         return module
     known = method_modules()
     if module not in known:
-        raise ConfigError(
-            f"there is no method module fairgat/methods/{module}.py; {nearest(module, known)}"
-        )
+        none = f"there is no method module fairgat/methods/{module}.py"
+        raise ConfigError(moved_method(module) or f"{none}; {nearest(module, known)}")
     return known[module]
 
 

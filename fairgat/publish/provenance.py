@@ -20,6 +20,7 @@ DECIDES = (
     "rules",
     "workflow_scripts",
     "fairgat",
+    "beyond",
     "config.yaml",
     "configs",
 )

@@ -13,6 +13,7 @@ import numpy as np
 import torch
 
 from fairgat import files, methods
+from fairgat.by_path import is_path
 from fairgat.config import TASKS, Device, Model, Training
 from fairgat.data import splits
 from fairgat.data.graph import Graph, save_npz
@@ -83,7 +84,8 @@ def run(
     started = time.perf_counter()
     protocol = TASKS[job.task](**training)
     job_seed = seed_of(seed, job.dataset, job.split)
-    code = revision()  # now: an hour later the checkout may have changed
+    # Now: an hour later the checkout may have changed.
+    code = revision(paths=_files_of(module))
     directory, result, predictions, failure = Path(directory), Fit(), {}, None
     try:
         chosen, parts = methods.settings(module, settings), splits.load(split)
@@ -127,6 +129,13 @@ def run(
     files.write_text(directory / "history.csv", _csv(result.history))
     record.write(directory)
     return record
+
+
+def _files_of(module: str) -> list[str]:
+    """Say where a run's code is, for `revision`: the package, and the folder of one's own method."""
+    if not is_path(module):
+        return ["."]
+    return [".", str(Path(module).resolve().parent)]
 
 
 def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:

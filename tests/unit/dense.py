@@ -276,3 +276,31 @@ def cross_entropy(logits: Tensor, shares: Tensor) -> Tensor:
     """Cross-entropy of logits (N, K) against probabilities (N, K) of the groups, from its definition."""
     p = logits.exp() / logits.exp().sum(1, keepdim=True)
     return -(shares * p.log()).sum(1).mean()
+
+
+def sparse_graph(features=5):
+    """A graph with nodes of every kind.
+
+    They have neighbours in one group, in the other, in both, and none at all.
+    """
+    graph = small_graph(features=features)
+    few = symmetrise(
+        np.random.default_rng(1).integers(len(graph.labels) - 2, size=(2, 30)),
+        len(graph.labels),
+    )
+    return graph.with_edges(few)
+
+
+def dense_pass(method, matrix, **options):
+    """FairGAT's whole network on dense matrices."""
+    model, x = method.model, method.task.features
+    sensitive = options.pop("sensitive", method.task.sensitive)
+    logit = options.pop("logit", True)
+    h = fair_layer(model.conv1, x, matrix, sensitive, **options).relu()
+    h = fair_layer(model.conv2, h, matrix, sensitive, **options)
+    if method.task.name == "link_prediction":
+        return h
+    z = h.relu() @ torch.nn.functional.normalize(model.linear.weight[0], dim=0)
+    if logit:
+        z = options.get("scale", scaled)(z, model.conv1.eta)
+    return z + model.bias

@@ -2,6 +2,7 @@
 
 import hashlib
 
+import further
 import pytest
 import yaml
 
@@ -161,7 +162,8 @@ def stats(tmp_path, capsys):
 
 
 def test_stats_counts_a_graph(stats):
-    name, *lines = stats("blocks", nodes=400, group_homophily=0.25, dependence=0.4)
+    blocks = further.source("blocks")
+    name, *lines = stats(blocks, nodes=400, group_homophily=0.25, dependence=0.4)
     shown = dict(line.split(maxsplit=1) for line in lines)
     assert name == "mine:" and shown["s0"] == "200" and shown["label_gap"] == "0.4000"
     assert float(shown["group_homophily"]) == pytest.approx(0.25, abs=0.05)

@@ -28,9 +28,16 @@ def gat(**entry) -> dict:
 
 
 def test_the_shipped_configurations_are_valid():
-    for name in (None, "demo", "reference", "sensitivity", "more-methods", "extended"):
-        files = [ROOT / "configs" / f"{name}.yaml"] if name else []
-        loaded = config.load_files(ROOT / "config.yaml", *files)
+    studies = ROOT / "beyond/studies"
+    more = ROOT / "configs/more-methods.yaml"
+    for overlays in (
+        [],
+        [ROOT / "configs/demo.yaml"],
+        [ROOT / "configs/reference.yaml"],
+        [studies / "extended.yaml", more, studies / "newer-methods.yaml"],
+        [studies / "sensitivity.yaml"],
+    ):
+        loaded = config.load_files(ROOT / "config.yaml", *overlays)
         methods.check(loaded)
         datasets.check(loaded)
 

@@ -1,4 +1,4 @@
-"""The overlay configs/sensitivity.yaml: its variants each differ in one decision."""
+"""The overlay beyond/studies/sensitivity.yaml: its variants each differ in one decision."""
 
 from pathlib import Path
 
@@ -9,7 +9,9 @@ from fairgat.config import shown, study_rows
 from fairgat.data import datasets
 
 ROOT = Path(__file__).resolve().parents[3]
-OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
+OVERLAY = config.load_files(
+    ROOT / "config.yaml", ROOT / "beyond/studies/sensitivity.yaml"
+)
 SHIPPED = config.load_files(ROOT / "config.yaml")
 ROWS = study_rows.rows(OVERLAY)
 

@@ -40,17 +40,18 @@ def test_params_are_a_configuration_again(content):
 
 
 @pytest.mark.parametrize(
-    "overlay", sorted((ROOT / "configs").glob("*.yaml")), ids=lambda path: path.stem
+    "overlay",
+    sorted([*ROOT.glob("configs/*.yaml"), *ROOT.glob("beyond/studies/*.yaml")]),
+    ids=lambda path: path.stem,
 )
 def test_the_command_of_every_overlay_can_be_run_on_one_data_set(overlay):
     command = re.search(
-        r"^#[^\n]*--config(?:file)? (.*?)(^#$|^[^#])",
+        r"^#[^\n]*?--config(?:file)? (.*?)(^#$|^[^#])",
         overlay.read_text(),
         re.MULTILINE | re.DOTALL,
     )
-    names = dict.fromkeys(
-        [*re.findall(r"configs/\S+\.yaml", command[1]), f"configs/{overlay.name}"]
-    )
+    named = re.findall(r"(?:configs|beyond/studies)/\S+\.yaml", command[1])
+    names = dict.fromkeys([*named, overlay.relative_to(ROOT).as_posix()])
     laid = config.load_files(ROOT / "config.yaml", *(ROOT / name for name in names))
     for dataset in laid.datasets_run:
         assert params(

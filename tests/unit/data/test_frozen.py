@@ -21,7 +21,8 @@ FROZEN = yaml.safe_load(Path(__file__).with_name("frozen.yaml").read_text())
 def shipped() -> dict[str, Dataset]:
     """Each declared data set by its name; an overlay that only changes another one's splits declares none."""
     entries: dict[str, Dataset] = {}
-    for path in [ROOT / "config.yaml", *sorted((ROOT / "configs").glob("*.yaml"))]:
+    overlays = [*ROOT.glob("configs/*.yaml"), *ROOT.glob("beyond/studies/*.yaml")]
+    for path in [ROOT / "config.yaml", *sorted(overlays)]:
         for name, given in (read_file(path).get("datasets") or {}).items():
             if (
                 "task" in given and given.get("source") != "tables"

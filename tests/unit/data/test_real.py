@@ -3,6 +3,7 @@
 import shutil
 from functools import cache
 
+import further
 import numpy as np
 import pytest
 from obtain import obtain
@@ -16,6 +17,9 @@ from fairgat.errors import DataError
 pytestmark = pytest.mark.real_data
 
 LINK = ("cora", "citeseer", "pubmed")
+SOURCES = {
+    f"pokec-{letter}-structural": further.source("pokec_structural") for letter in "zn"
+}
 
 
 @pytest.fixture(scope="module")
@@ -25,7 +29,8 @@ def real(data_mirror, tmp_path_factory):
     @cache
     def make(name):
         settings = Dataset(
-            task="link_prediction" if name in LINK else "node_classification"
+            task="link_prediction" if name in LINK else "node_classification",
+            source=SOURCES.get(name),
         )
         raw = tmp_path_factory.mktemp("raw") / name
         graph = obtain(name, settings, raw, data_mirror)

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 import torch
 from dense import (
-    LINK,
     NODE,
     assert_trains_by,
     bce,
@@ -143,23 +142,3 @@ def test_thresholds_are_gat_with_other_decisions(gap):
         assert all(np.ptp(shift[sensitive == group]) < 1e-5 for group in (0, 1))
         assert judged(method, graph, kept.output)["validation"][gap] <= 0.1 + 1e-9
         assert plain.kept[rule].epoch == kept.epoch
-
-
-def test_noise_on_the_embeddings_of_gat():
-    """The same training; predictions are worse by noise of the size asked for, the same in each pass of a job."""
-    graph = small_graph(nodes=400, edges=2000)
-    plain, noisy, none = (
-        fit(make("gat", graph, LINK)),
-        *(fit(make("noise", graph, LINK, size=s)) for s in (0.5, 0)),
-    )
-    assert plain.history == noisy.history == none.history
-    for rule, kept in plain.kept.items():
-        torch.testing.assert_close(none.kept[rule].output, kept.output)
-        noise = (noisy.kept[rule].output - kept.output) / kept.output.std(
-            0, correction=0
-        )
-        assert abs(noise.mean()) < 0.05 and noise.std(0).sub(0.5).abs().max() < 0.1
-        assert torch.equal(
-            noisy.kept[rule].output,
-            fit(make("noise", graph, LINK, size=0.5)).kept[rule].output,
-        )

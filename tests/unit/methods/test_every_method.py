@@ -2,12 +2,14 @@
 
 from dataclasses import replace
 
+import further
 import numpy as np
 import pytest
 import torch
 from dense import LINK, NODE, judged, make, small_graph, three_groups
 
 from fairgat import measures, methods
+from fairgat.by_path import name_of
 from fairgat.config import NodeTraining, Splits
 from fairgat.data import splits
 from fairgat.data.graph import UNLABELLED
@@ -23,13 +25,15 @@ SHORT = {"edits": {"threshold": 0.5}, "fairgnn": {"estimator_epochs": 5}}
 FOR_TWO = {"a_fame": "A-FAME", "bemap": "BeMap", "fairgb": "FairGB", "edits": "EDITS"}
 
 
+ALL = [*method_modules(), *further.methods()]
+
+
 def with_task(name):
-    return [
-        module for module in method_modules() if hasattr(methods.module(module), name)
-    ]
+    """The modules that have this class."""
+    return [module for module in ALL if hasattr(methods.module(module), name)]
 
 
-@pytest.mark.parametrize("module", with_task("NodeClassification"))
+@pytest.mark.parametrize("module", with_task("NodeClassification"), ids=name_of)
 def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threads):
     """Whatever label they might have: the same scores and the same predictions."""
     threads(1)
@@ -74,8 +78,9 @@ def test_no_method_reads_the_label_of_an_unlabelled_node(module, tmp_path, threa
     ("module", "settings"),
     [
         *((module, {}) for module in with_task("NodeClassification")),
-        *(("fairsin", {"variant": kind}) for kind in "FG"),
+        *((further.method("fairsin"), {"variant": kind}) for kind in "FG"),
     ],
+    ids=lambda value: name_of(value) if isinstance(value, str) else str(value),
 )
 def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
     """So that `fairgat explain` and the theory's tables are of the model whose predictions were kept."""
@@ -101,12 +106,11 @@ def test_a_run_is_rebuilt_from_its_parameters(module, settings, tmp_path):
     np.testing.assert_allclose(output, result.kept[""].output, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("module", with_task("NodeClassification"))
+@pytest.mark.parametrize("module", with_task("NodeClassification"), ids=name_of)
 def test_it_trains_on_three_groups_or_says_why_not(module):
-    if module in FOR_TWO:
-        with pytest.raises(
-            NotDefined, match=f"{FOR_TWO[module]}.* for two sensitive groups"
-        ):
+    if name_of(module) in FOR_TWO:
+        title = FOR_TWO[name_of(module)]
+        with pytest.raises(NotDefined, match=f"{title}.* for two sensitive groups"):
             make(module, three_groups())
         return
     method = make(module, three_groups())
@@ -119,7 +123,7 @@ def test_it_trains_on_three_groups_or_says_why_not(module):
     )
 
 
-@pytest.mark.parametrize("module", with_task("LinkPrediction"))
+@pytest.mark.parametrize("module", with_task("LinkPrediction"), ids=name_of)
 def test_links_among_three_groups_are_learned(module):
     method = make(module, three_groups(), LINK)
     output = fit(method).kept[LINK.protocol].output

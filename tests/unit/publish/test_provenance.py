@@ -91,6 +91,7 @@ def test_revision(tmp_path, monkeypatch):
     assert revision(tmp_path)["modified"] is True
     assert revision(tmp_path, ["f*", "nothing"])["modified"] is True
     assert revision(tmp_path, ["other"])["modified"] is False
+    assert revision(tmp_path, [".", "/elsewhere"])["modified"] is None
     untracked = (
         tmp_path / ".venv/fairgat"
     )  # a package that is installed inside somebody's checkout is not of it

@@ -17,7 +17,9 @@ from fairgat.report.render import render
 from fairgat.scores import runs, selection
 
 ROOT = Path(__file__).resolve().parents[3]
-OVERLAY = config.load_files(ROOT / "config.yaml", ROOT / "configs/sensitivity.yaml")
+OVERLAY = config.load_files(
+    ROOT / "config.yaml", ROOT / "beyond/studies/sensitivity.yaml"
+)
 SETTINGS = shown.study_settings(OVERLAY)
 STUDY = SETTINGS.config.study
 ROWS = study_rows.rows(OVERLAY)

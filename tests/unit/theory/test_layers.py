@@ -1,5 +1,6 @@
 """The terms and bounds hold what Theorem 1, Lemma 1 and docs/theory.md promise, on random layers and graphs."""
 
+import further
 import numpy as np
 import pytest
 import torch
@@ -346,12 +347,15 @@ def test_layers_outside_the_theorem_are_refused(options):
     )  # the mean of a single head
 
 
+VARIANTS = further.method("fairgat_variants")
+
+
 @pytest.mark.parametrize("changed", [{"deviation": "robust"}, {"outliers": "clipped"}])
 @pytest.mark.parametrize("measure", [theory.measure, theory.account])
 def test_a_layer_that_scales_otherwise_is_refused(measure, changed):
     with pytest.raises(NotDefined, match="scales features otherwise than by step 3"):
-        measure(make("fairgat_variants", small_graph(60, 300), **changed))
-    measure(make("fairgat_variants", small_graph(60, 300), deviation="constant"))
+        measure(make(VARIANTS, small_graph(60, 300), **changed))
+    measure(make(VARIANTS, small_graph(60, 300), deviation="constant"))
 
 
 @pytest.mark.parametrize("module", ["gat", "fairgat"])

@@ -243,7 +243,7 @@ def test_the_first_cell_that_trains_is_timed(measured):
 
 
 def test_the_published_cell_is_timed_first_and_others_only_where_it_may_be_called_off():
-    settings = config.load_files("config.yaml")
+    settings = config.load_files("config.yaml", "configs/reference.yaml")
     assert (
         next(iter(settings.cells_to_time("edits", "pokec-n")["cells"]))
         == "threshold~0.05"

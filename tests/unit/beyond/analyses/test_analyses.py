@@ -10,7 +10,7 @@ import torch
 from scipy import stats
 
 from beyond.analyses import __main__ as analyses
-from beyond.analyses import attributes, dose, lengths, seeds, trade_off
+from beyond.analyses import attributes, dose, lengths, trade_off
 from fairgat import frames
 from fairgat.errors import DataError
 from fairgat.theory.account import least_gap
@@ -391,50 +391,7 @@ def test_methods_at_the_accuracy_that_may_be_lost(study_of_costs):
     assert "| GAT-PENALTY" in (study_of_costs / "budgets.md").read_text()
 
 
-def test_the_seeds_part_of_the_variance():
-    """As it was drawn: of GAT a fifth; FairGAT shares the splits' part, so that differences are the seeds' alone."""
-    rng, splits = np.random.default_rng(0), 2000
-    of_split, rows = rng.normal(scale=0.2, size=splits), []
-    for seed in range(5):
-        for method in ("gat", "fairgat"):
-            scores = pd.DataFrame(
-                {
-                    "split": range(splits),
-                    "value": of_split + rng.normal(scale=0.1, size=splits),
-                }
-            )
-            name = f"{method}-seed-{seed}" if seed else method
-            rows.append(scores.assign(dataset="d", metric="accuracy", method=name))
-    found = seeds.shares(seeds.by_seed(pd.concat(rows))).set_index("of")
-    assert found.loc["gat", ["splits", "seeds"]].tolist() == [splits, 5]
-    assert found.loc["gat", ["of_split", "of_seed"]].tolist() == pytest.approx(
-        [0.2, 0.1], rel=0.05
-    )
-    assert found.loc["gat", "share"] == pytest.approx(0.2, abs=0.02)
-    assert found.loc["gat", "low"] < 0.2 < found.loc["gat", "high"] < 0.25
-    assert found.loc["difference", "of_seed"] == pytest.approx(0.1 * 2**0.5, rel=0.05)
-    assert found.loc["difference", "share"] > 0.95
-
-
-def test_the_interval_of_the_seeds_part_covers_it(tmp_path):
-    """In 5 of 100 small studies it does not."""
-    rng, covered = np.random.default_rng(1), []
-    for _ in range(100):
-        values = rng.normal(size=(5, 1)) + rng.normal(size=(5, 5))
-        rows = (
-            pd.DataFrame(values)
-            .rename_axis("split")
-            .melt(ignore_index=False, var_name="seed")
-            .reset_index()
-        )
-        (line,) = seeds.shares(
-            rows.assign(dataset="d", metric="accuracy", of="gat")
-        ).itertuples()
-        covered.append(line.low <= 0.5 <= line.high)
-    assert 0.91 < np.mean(covered) < 0.99
-
-
-@pytest.mark.parametrize("name", ["dose", "dose-others", "groups", "seeds", "when"])
+@pytest.mark.parametrize("name", ["dose", "dose-others", "groups", "when"])
 def test_published_studies_are_drawn_again_from_what_is_published(
     name, tmp_path, capsys
 ):

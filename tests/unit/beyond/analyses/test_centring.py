@@ -262,7 +262,9 @@ def test_stage_2_takes_the_cells_of_stage_1(tmp_path):
     """Every method of the second overlay but GAT has one cell, placebos their own's."""
     selections(tmp_path)
     found = read_file(centring_cells.main(tmp_path))["methods"]
-    asked = set(read_file(ROOT / "configs/centring.yaml")["only_methods"]) - {"gat"}
+    asked = set(read_file(ROOT / "beyond/studies/centring.yaml")["only_methods"]) - {
+        "gat"
+    }
     assert set(found) == asked
     cell = {"alpha_chi_max": [0.5], "eta": [0.75]}
     for name in ("fairgat", "fairgat-placebo", "fairgat-matched"):

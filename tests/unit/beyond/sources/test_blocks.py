@@ -1,5 +1,6 @@
 """Generated graphs have the homophilies, the dependence and the degree that were asked for."""
 
+import further
 import numpy as np
 import pytest
 
@@ -10,12 +11,10 @@ from fairgat.errors import ConfigError
 
 
 def prepared(name="mine", seed=0, **options):
-    return datasets.prepare(
-        name,
-        Dataset(task="node_classification", source="blocks", options=options),
-        ".",
-        seed,
+    settings = Dataset(
+        task="node_classification", source=further.source("blocks"), options=options
     )
+    return datasets.prepare(name, settings, ".", seed)
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 import copy
 
+import further
 import pytest
 import torch
 from dense import (
@@ -18,10 +19,11 @@ from dense import (
 )
 from torch.nn.functional import leaky_relu, mse_loss, one_hot
 
+from beyond.methods.fairsin import means_of_other_group
 from fairgat import methods
 from fairgat.errors import ConfigError, NotDefined
-from fairgat.methods.fairsin import means_of_other_group
 
+FAIRSIN = further.method("fairsin")
 SETTINGS = {"delta": 0.7, "phi_width": 4, "phi_first_steps": 5}
 
 
@@ -34,7 +36,7 @@ def phi_of(phi, x):
 @pytest.mark.parametrize("graph", [small_graph, three_groups])
 def test_means_of_the_other_group(double, graph):
     """Of all other groups; a node without such a neighbour is left out."""
-    method = make("fairsin", graph(edges=40), **SETTINGS)
+    method = make(FAIRSIN, graph(edges=40), **SETTINGS)
     task, matrix = method.task, neighbours(method)
     expected = {}
     for i in range(len(matrix)):
@@ -59,7 +61,7 @@ def test_means_of_the_other_group(double, graph):
 @pytest.mark.parametrize("graph", [small_graph, three_groups])
 def test_four_epochs(double, variant, discriminator, graph):
     method = make(
-        "fairsin", graph(), variant=variant, discriminator=discriminator, **SETTINGS
+        FAIRSIN, graph(), variant=variant, discriminator=discriminator, **SETTINGS
     )
     task, x, train, full = (
         method.task,
@@ -132,7 +134,7 @@ def test_four_epochs(double, variant, discriminator, graph):
 def test_applied_in_training_alone(double, variant):
     """The model trains as if it were applied at test, too, and is judged on the features as they are."""
     here, there = (
-        make("fairsin", small_graph(), variant=variant, apply_at_test=on, **SETTINGS)
+        make(FAIRSIN, small_graph(), variant=variant, apply_at_test=on, **SETTINGS)
         for on in (False, True)
     )
     for method in (here, there):
@@ -145,7 +147,7 @@ def test_applied_in_training_alone(double, variant):
 
 
 def test_g_weighs_inter_edges_in_the_softmax(double):
-    method = make("fairsin", small_graph(), variant="G", delta=3.0)
+    method = make(FAIRSIN, small_graph(), variant="G", delta=3.0)
     task, model, x = method.task, method.model, method.task.features
     inter = task.sensitive[:, None] != task.sensitive[None, :]
     weight = neighbours(method) * (1 + 3.0 * inter)
@@ -165,7 +167,7 @@ def test_g_weighs_inter_edges_in_the_softmax(double):
 
 def test_what_it_is_not_defined_for():
     with pytest.raises(ConfigError, match="variant G has no discriminator"):
-        methods.settings("fairsin", {"variant": "G", "discriminator": "released"})
+        methods.settings(FAIRSIN, {"variant": "G", "discriminator": "released"})
     graph = small_graph()
     with pytest.raises(NotDefined, match="no node of this graph has one"):
-        make("fairsin", graph.with_edges(graph.edge_index[:, graph.intra_edges]))
+        make(FAIRSIN, graph.with_edges(graph.edge_index[:, graph.intra_edges]))

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import further
 import numpy as np
 import pytest
 import torch
@@ -17,6 +18,8 @@ from dense import (
 from scipy.stats import chisquare
 
 from fairgat.errors import NotDefined
+
+FAIRGB = further.method("fairgb")
 
 
 def group_of(method, node):
@@ -75,7 +78,7 @@ def dense_loss(method, logits, mixture, released):
 @pytest.mark.parametrize("weights", ["definition", "released"])
 @pytest.mark.parametrize("eta", [0.0, 1.0])
 def test_two_epochs_on_mixtures(double, monkeypatch, weights, eta):
-    method = make("fairgb", small_graph(), eta=eta, weights=weights, warmup=0)
+    method = make(FAIRGB, small_graph(), eta=eta, weights=weights, warmup=0)
     mixtures = [method.draw() for _ in range(2)]
     monkeypatch.setattr(method, "draw", iter(mixtures).__next__)
     drawn = iter(mixtures)
@@ -92,7 +95,7 @@ def test_two_epochs_on_mixtures(double, monkeypatch, weights, eta):
 @pytest.mark.parametrize("eta", [0.0, 0.3, 1.0])
 def test_partners_and_ratios(eta):
     """All partners of an epoch have the other label and the same group, with probability eta, or the reverse."""
-    method = make("fairgb", small_graph(), eta=eta)
+    method = make(FAIRGB, small_graph(), eta=eta)
     train, across, ratios = method.task.train, [], []
     seen = torch.zeros(len(train), len(train))
     for _ in range(400):
@@ -118,7 +121,7 @@ def test_partners_and_ratios(eta):
 
 def test_neighbours():
     """A synthetic node has itself, and as many of its node's neighbours as a random node has, or all of them."""
-    method = make("fairgb", small_graph(), warmup=0)
+    method = make(FAIRGB, small_graph(), warmup=0)
     graph, train = method.task.plain_csr, method.task.train
     nodes, degree = len(method.degree), method.degree
     sizes = torch.zeros(len(train), int(degree.max()) + 1)
@@ -153,7 +156,7 @@ def test_neighbours():
 
 
 def test_the_warm_up_is_gat_and_prediction_reads_the_clean_graph(double):
-    method, plain = make("fairgb", small_graph(), warmup=5), make("gat", small_graph())
+    method, plain = make(FAIRGB, small_graph(), warmup=5), make("gat", small_graph())
     assert_train_alike(method, plain, epochs=5)
     method.update(method.forward())
     plain.model.load_state_dict(method.model.state_dict())
@@ -163,4 +166,4 @@ def test_the_warm_up_is_gat_and_prediction_reads_the_clean_graph(double):
 def test_what_it_is_not_defined_for():
     graph = small_graph()
     with pytest.raises(NotDefined, match="no training node of group 1 has label 1"):
-        make("fairgb", replace(graph, labels=graph.labels * (graph.sensitive == 0)))
+        make(FAIRGB, replace(graph, labels=graph.labels * (graph.sensitive == 0)))

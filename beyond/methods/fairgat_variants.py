@@ -1,5 +1,7 @@
-"""FairGAT with one decision made differently: where the paper leaves it open (configs/sensitivity.yaml), and to see
-what fair attention owes to the groups and to the weights that it learns (configs/dose.yaml).
+"""FairGAT with one decision made differently.
+
+Where the paper leaves it open (studies/sensitivity.yaml), and to see what fair attention
+owes to the groups and to the weights that it learns (studies/dose.yaml).
 
 Everything else is that of fairgat.py, which knows nothing of them. `center: true` and FairGAT's ablations are settings
 of FairGAT itself.
@@ -15,7 +17,6 @@ from pydantic import model_validator
 from torch import Tensor, nn
 
 from fairgat.methods import fairgat as original
-from fairgat.methods.matched import matched_graph
 from fairgat.nn import CSRGraph, FairGATConv, NodeClassifier
 from fairgat.nn.normalise import (
     Features,
@@ -25,6 +26,8 @@ from fairgat.nn.normalise import (
     spectrally_normalised,
     standardise,
 )
+
+from .matched import matched_graph
 
 NORMAL_QUARTILE = (
     0.6745  # half of a normal distribution lies within so many deviations of its median

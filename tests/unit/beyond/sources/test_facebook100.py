@@ -4,7 +4,7 @@ import numpy as np
 from scipy.io import savemat
 from scipy.sparse import csc_array
 
-from fairgat.data.sources import facebook100
+from beyond.sources import facebook100
 
 
 def test_people_of_unknown_gender_are_left_out_and_what_is_not_known_is_no_feature(

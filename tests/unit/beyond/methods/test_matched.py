@@ -1,12 +1,15 @@
 """The matched placebo: as many inter-edges as nodes of that degree have, which ones is drawn."""
 
+import further
 import numpy as np
 import pytest
 import torch
 from dense import LINK, NODE, make, small_graph, three_groups
 
-from fairgat.methods.matched import alone, cut, dose, kinds, matched
+from beyond.methods.matched import alone, cut, dose, kinds, matched
 from fairgat.nn import CSRGraph
+
+VARIANTS = further.method("fairgat_variants")
 
 
 def edges(graph):
@@ -75,7 +78,7 @@ def test_the_placebo_has_the_dose_of_fairgat(protocol, settings):
     graph = small_graph(nodes=200, edges=500)
     true = make("fairgat", graph, protocol, **settings)
     placebo, again, shuffled = (
-        make("fairgat_variants", graph, protocol, groups=groups, **settings)
+        make(VARIANTS, graph, protocol, groups=groups, **settings)
         for groups in ("matched", "matched", "shuffled")
     )
     share = true.model.conv1.alpha_chi

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import further
 import numpy as np
 import pytest
 import torch
@@ -10,11 +11,15 @@ from torch.nn.functional import leaky_relu
 
 from fairgat.training.loop import fit
 
+A_FAME = further.method("a_fame")
+BEMAP = further.method("bemap")
+COMMON = further.method("common_threshold")
+
 
 @pytest.mark.parametrize("slope", [1.0, 0.2])
 @pytest.mark.parametrize("softmax", ["targets", "sources"])
 def test_the_pass_of_a_fame_and_its_gradient(double, softmax, slope):
-    method = make("a_fame", small_graph(), softmax=softmax, negative_slope=slope)
+    method = make(A_FAME, small_graph(), softmax=softmax, negative_slope=slope)
     model, task = method.model, method.task
     matrix, s = neighbours(method), task.sensitive.double()
 
@@ -57,7 +62,7 @@ def test_bemaps_neighbourhoods_are_balanced():
     sensitive[graph.edge_index[0][graph.edge_index[1] == 0]] = sensitive[
         0
     ]  # node 0 has its own group alone
-    method = make("bemap", replace(graph, sensitive=sensitive), beta=0.5, at_least=2)
+    method = make(BEMAP, replace(graph, sensitive=sensitive), beta=0.5, at_least=2)
     task, s = method.task, method.task.graph.sensitive
     source, target = task.graph.edge_index
     alone = 0
@@ -79,7 +84,7 @@ def test_bemaps_neighbourhoods_are_balanced():
 
 def test_bemap_draws_by_weight():
     """How often each neighbour is drawn first, against the weights by their definition."""
-    method = make("bemap", small_graph(nodes=30, edges=90), beta=0.01, at_least=1)
+    method = make(BEMAP, small_graph(nodes=30, edges=90), beta=0.01, at_least=1)
     s, matrix = method.task.graph.sensitive, neighbours(method).double().numpy()
     weight = 1 / (1 + np.abs(matrix @ matrix @ (2.0 * s - 1)))
     sets = {
@@ -101,7 +106,7 @@ def test_bemap_draws_by_weight():
 
 def test_bemap_predicts_on_the_whole_graph():
     graph = small_graph()
-    bemap, gat = make("bemap", graph), make("gat", graph)
+    bemap, gat = make(BEMAP, graph), make("gat", graph)
     fit(bemap)
     gat.model.load_state_dict(bemap.model.state_dict())
     gat.model.eval()
@@ -111,7 +116,7 @@ def test_bemap_predicts_on_the_whole_graph():
 
 def test_the_common_threshold_is_the_most_accurate_one():
     graph = small_graph(nodes=200, edges=400)
-    plain, method = fit(make("gat", graph)), make("common_threshold", graph, NODE)
+    plain, method = fit(make("gat", graph)), make(COMMON, graph, NODE)
     result, task = fit(method), method.task
     validation = task.validation
     labels = task.graph.labels[validation]
