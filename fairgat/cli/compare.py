@@ -1,4 +1,4 @@
-"""`fairgat compare A B`: how far two results folders are from each other."""
+"""`fairgat compare A B`: whether two results folders have the same scores."""
 
 import argparse
 from pathlib import Path
@@ -9,17 +9,15 @@ from fairgat.files import write_text
 
 def declare(parser: argparse.ArgumentParser) -> None:
     parser.description = (
-        "Compare two results folders. Exit status: 0 where what both ran is the same within the tolerance, 1 where "
-        "something differs, 2 where they cannot be compared."
+        "Compare the scores of two results folders. Exit status: 0 where the runs that both have are the same "
+        "within the tolerance, 1 where a score differs or a run failed in one, 2 where they cannot be compared."
     )
     parser.add_argument(
         "a", type=Path, metavar="A", help="a results folder, such as results/reference"
     )
+    parser.add_argument("b", type=Path, metavar="B", help="another one")
     parser.add_argument(
-        "b", type=Path, metavar="B", help="another one; differences are B less A"
-    )
-    parser.add_argument(
-        "--markdown", type=Path, metavar="FILE", help="write the whole comparison here"
+        "--markdown", type=Path, metavar="FILE", help="write all that differs here"
     )
     parser.add_argument(
         "--tolerance",
@@ -39,9 +37,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise FairGATError(
             f"--tolerance must be 0 or more, got {arguments.tolerance:g}"
         )
-    table, differs = compare.compare(arguments.a, arguments.b, arguments.tolerance)
-    print(render(compare.shortened(table, rows=12), "md"))
+    a, b = arguments.a, arguments.b
+    compared = compare.compare(a, b, arguments.tolerance)
+    print(render(compare.table(compared, a, b, most=12), "md"))
     if arguments.markdown:
-        write_text(arguments.markdown, render(table, "md"))
+        write_text(arguments.markdown, render(compare.table(compared, a, b), "md"))
         print(f"In full: {arguments.markdown}")
-    return int(differs)
+    return int(len(compared.differing) > 0)
