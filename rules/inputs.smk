@@ -56,7 +56,7 @@ def shards(pairs):
 
 def shown():
     """Everything that a run makes for people to read."""
-    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv", "json"])
+    tables = expand(results("tables/{name}.{format}"), name=PLAN.tables(), format=["md", "tex", "html", "csv"])
     figures = expand(results("figures/{name}.{format}"), name=PLAN.figures(), format=["pdf", "png", "svg"])
     document = rules.all_tables.output if tables else []
     return [*tables, *document, *figures, *rules.audit.output]

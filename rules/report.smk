@@ -9,7 +9,6 @@ rule table:
         tex=reported("tables/{table}.tex", "table", "Tables", title_of, "As LaTeX"),
         html=reported("tables/{table}.html", "table", "Tables", title_of, "As a page"),
         csv=reported("tables/{table}.csv", "table", "Tables", title_of, "As CSV"),
-        json=results("tables/{table}.json"),
     log:
         results("logs/tables/{table}.log"),
     benchmark:
@@ -87,7 +86,7 @@ AUDIT = {
     "paired.csv": "Every cell against GAT",
     "paper_differences.csv": "The paper's own differences",
     "checks.csv": "Every check of the claims",
-    **dict.fromkeys(["chances.csv", "counts.csv", *expand("{page}.{form}", page=PAGES, form=["md", "json"])]),
+    **dict.fromkeys(["counts.csv", *expand("{page}.md", page=PAGES)]),
 }
 
 

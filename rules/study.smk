@@ -51,7 +51,7 @@ rule study:
         scores=in_study("scores.csv"),
         graphs=in_study("graphs.csv"),
         accounts=[in_study("accounts.csv")] if CONFIG.study.accounts else [],
-        table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv", "json"]],
+        table=[in_study(f"table.{form}") for form in ["md", "tex", "html", "csv"]],
         figures=[in_study(f"{task}.{form}") for task in STUDY_TASKS for form in ["pdf", "png", "svg"]],
     log:
         results(f"logs/study/{CONFIG.study.name}.log"),

@@ -60,13 +60,6 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     )
     counts = count(numbers, statuses)
 
-    together = support.correlations(
-        support.deviations(winners, differences_to_gat, [*studies.values()], settings)
-    )
-    splits = [_splits(frame) for frame in (winners, *studies.values())]
-    chances = support.chances(
-        support.scenarios([*winners["dataset"].unique()], splits), together
-    )
     differences = support.differences()
     tables |= {
         "paper_vs_reproduced": numbers,
@@ -75,14 +68,13 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         "checks": checks,
         "claims": statuses.stack().rename("status").reset_index(),
         "counts": counts,
-        "chances": chances.reset_index(),
     }
     written |= {
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
-        "claims": pages.claims(checks, differences, chances, together),
+        "claims": pages.claims(checks, differences),
     }
     return _texts(tables, written) | {
-        "headline.txt": headline(runs, counts, numbers, chances, settings)
+        "headline.txt": headline(runs, counts, numbers, settings)
     }
 
 
@@ -98,7 +90,7 @@ def _texts(
     return texts | {
         f"{name}.{form}": render(page, form)
         for name, page in written.items()
-        for form in ("md", "html", "json")
+        for form in ("md", "html")
     }
 
 
@@ -157,13 +149,12 @@ def headline(
     runs: pd.DataFrame,
     counts: pd.DataFrame,
     numbers: pd.DataFrame,
-    chances: pd.DataFrame,
     settings: AuditSettings,
 ) -> str:
     """Say in three paragraphs what was run, how many numbers agree, and how many claims hold.
 
-    `runs` are as `fairgat.scores.runs.read` gives them, the others as `count`, `agreement.compare` and
-    `support.chances` do.
+    `runs` are as `fairgat.scores.runs.read` gives them, the others as `count` and
+    `agreement.compare` do.
     """
     numbers = numbers[numbers["rule"] == settings.rule]
     if (numbers["verdict"] == labels.NOT_RUN).all():
@@ -184,7 +175,7 @@ def headline(
     paragraphs = [
         _what_ran(runs, settings),
         f"{counted('numbers', 'results (mean and standard deviation)')} {agreement.expected_in_words(numbers)}",
-        f"{counted('claims', 'claims')} {support.in_words(chances)}",
+        f"{counted('claims', 'claims')} Claims can fail, or pass, by luck.",
     ]
     return "\n\n".join(paragraphs) + "\n"
 

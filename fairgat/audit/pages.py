@@ -1,14 +1,12 @@
 """The audit as pages: verdicts on every number, and the claims."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import pandas as pd
 
-from fairgat import measures
 from fairgat.audit import agreement
 from fairgat.audit import claims as claiming
-from fairgat.config import TASKS
 from fairgat.config.shown import AuditSettings, Decision
 from fairgat.paper import TASK_OF_RESULTS, load
 from fairgat.report import labels, percent
@@ -184,13 +182,11 @@ def _decisions(decisions: Sequence[Decision]) -> Panel:
 def claims(
     checks: pd.DataFrame,
     own: pd.DataFrame,
-    chances: pd.DataFrame,
-    together: Mapping[str, float],
 ) -> Table:
     """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
 
-    `checks` are those of `fairgat.audit.claims`, `own` and `chances` the differences and chances of
-    `fairgat.audit.support`, and `together` the correlations with which these were drawn.
+    `checks` are those of `fairgat.audit.claims`, `own` the differences of
+    `fairgat.audit.support`.
     """
     statuses = claiming.statuses(checks)
     overview = []
@@ -200,15 +196,6 @@ def claims(
             for each in statuses.loc[number]
         ]
         overview.append(row(number, claim.in_words()[0], *said))
-    luck = [
-        row(number, *(percent.formatted("{:.2f}", p) for p in line))
-        for number, line in chances.iterrows()
-    ]
-    drawn = ", ".join(
-        f"{labels.metric(metric)} {value:.2f}"
-        for metric, value in together.items()
-        if metric in _DRAWN
-    )
     of_claims = [
         _claim(number, group, statuses.loc[number], own[own["claim"] == number])
         for number, group in checks.groupby("claim")
@@ -222,14 +209,6 @@ def claims(
                 ["", "Claim", *statuses],
                 [Block("#", overview)],
                 align="l" * (2 + len(statuses.columns)),
-            ),
-            Panel(
-                "stacked",
-                ["", *chances.columns],
-                [Block("#", luck)],
-                title="If the paper's tables were exactly right, or all methods alike",
-                text=(f"{_CHANCE}: {drawn or 'none is known'}.",),
-                align="l" + "r" * len(chances.columns),
             ),
             Panel(
                 "stacked", title="Oddities of the paper", text=tuple(load()["oddities"])
@@ -247,15 +226,6 @@ def claims(
             "means, checks.csv every check in a row."
         ),
     )
-
-
-_CHANCE = (
-    "The chance that splits support a claim, in simulations that draw the results of each method from a normal "
-    "distribution with the printed mean and deviation; where methods are alike, all of a table have its mean and "
-    "deviation. Claims about seconds have no chance here, as no deviation is printed. Methods vary together on a split "
-    "as ours do, with a correlation for each measure, a mean over our methods' with GAT and over data sets"
-)
-_DRAWN = {name for task in TASKS for name in measures.names(task, "audited")}
 
 
 def _claim(

@@ -1,10 +1,8 @@
-"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV; as JSON it is for other programs."""
+"""A table as data, before it becomes Markdown, LaTeX, HTML or CSV."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from typing import Literal
-
-from pydantic import TypeAdapter
 
 
 @dataclass(frozen=True)
@@ -112,14 +110,6 @@ class Table:
 def noted(table: Table, note: str | None) -> Table:
     """Add a note about the whole table, if there is one."""
     return replace(table, notes=[*table.notes, ("", note)]) if note else table
-
-
-_JSON = TypeAdapter(Table)
-
-
-def to_json(table: Table) -> str:
-    """Write a table as JSON."""
-    return _JSON.dump_json(table, indent=1, exclude_defaults=True).decode() + "\n"
 
 
 class Notes:

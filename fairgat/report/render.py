@@ -11,10 +11,10 @@ import jinja2
 from markupsafe import Markup
 
 from fairgat.report import escape
-from fairgat.report.model import Block, Cell, Math, Panel, Table, Text, to_json
+from fairgat.report.model import Block, Cell, Math, Panel, Table, Text
 from fairgat.texts import shown
 
-FORMATS = ("md", "tex", "html", "csv", "json")
+FORMATS = ("md", "tex", "html", "csv")
 # In full, so that the rules see which files a table is rendered with.
 TEMPLATES = {
     "md": "templates/table.md.j2",
@@ -40,14 +40,12 @@ _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻
 
 
 def render(table: Table, form: str) -> str:
-    """The table as `md`, `tex`, `html`, `csv` or `json`.
+    """The table as `md`, `tex`, `html` or `csv`.
 
     The LaTeX needs booktabs, longtable and multirow, nothing else. A table goes on on the next page.
     """
     if form == "csv":
         return to_csv(table)
-    if form == "json":
-        return to_json(table)
     shown = with_asides_as_notes(table) if form == "tex" else table
     return _environment(form).get_template(TEMPLATES[form]).render(table=shown)
 

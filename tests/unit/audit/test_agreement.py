@@ -283,5 +283,5 @@ def test_a_run_without_any_of_the_papers_results_says_so(settings):
         [("income", "gat", "c", 0, "auc")],
         columns=["dataset", "method", "cell", "split", "metric"],
     )
-    said = audit.headline(runs, pd.DataFrame(), frame, pd.DataFrame(), settings)
+    said = audit.headline(runs, pd.DataFrame(), frame, settings)
     assert said.split("\n\n")[1] == "None of the paper's 117 results is among them.\n"

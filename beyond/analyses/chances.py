@@ -1,0 +1,178 @@
+"""How often splits would support the paper's claims, if its tables were exactly right.
+
+A claim that compares means can fail by luck, even where it is true of the means over all
+splits, and pass by luck, even where no method differs from another. Splits are drawn from
+normal distributions with the printed means and deviations, and the claim's own rule is
+applied to their means and deviations. (Gamma distributions, which keep gaps above 0, change
+a chance by 0.05 at most.) The paper does not print how its methods vary together on the
+same splits: they are drawn with the correlations of ours, in a study of the paper's cells.
+
+`python -m beyond.analyses.chances [DIFFERENCES.csv [SPLITS ...]]` prints the chances as CSV;
+by default of results/reference/studies/power, with its number of splits.
+"""
+
+import sys
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import pandas as pd
+
+from fairgat.audit.agreement import DRAWS
+from fairgat.audit.claims import CLAIMS, Claim
+from fairgat.audit.results import Key, Result, Results, read_study
+from fairgat.errors import FairGATError
+from fairgat.paper import TASK_OF_RESULTS, results, sample_deviation
+from fairgat.scores.paired import REFERENCE
+
+STUDY = "results/reference/studies/power/differences.csv"
+DDOF = 1  # of the standard deviations in a study, as config.yaml has it
+
+
+@dataclass(frozen=True)
+class Scenario:
+    """What is drawn."""
+
+    splits: int | None = None
+    """How many; as many as the paper has where None."""
+    datasets: Collection[str] | None = None
+    """Of which data sets; of all where None."""
+    equal: bool = False
+    """Whether all methods have the table's mean, and their root mean square deviation."""
+
+
+def main(study: str = STUDY, *splits: str) -> str:
+    """Give the chances of each claim as CSV.
+
+    Args:
+        study: the differences.csv of a study of the paper's cells.
+        splits: numbers of splits; the study's own where there are none.
+
+    Raises:
+        DataError: the file is missing or damaged.
+    """
+    frame = read_study(study)
+    counts = [int(count) for count in splits] or [int(frame["n_splits"].max())]
+    shown = scenarios([*frame["dataset"].unique()], counts)
+    found = chances(shown, correlations(deviations(frame)))
+    return found.to_csv(float_format="%.6g", lineterminator="\n")
+
+
+def deviations(study: pd.DataFrame) -> pd.DataFrame:
+    """Take what `correlations` reads: the study's differences to GAT, by our rule."""
+    own = (study["run_on"] == study["dataset"]) & (study["of"] == REFERENCE)
+    ruled = (study["epochs"] == "accuracy") & (study["of_epochs"] == "accuracy")
+    frame = study[own & ruled & (study["n_splits"] > 1)]
+    samples = [
+        sample_deviation(row.std, row.n_splits, DDOF) for row in frame.itertuples()
+    ]
+    return frame.assign(std=samples)
+
+
+def correlations(frame: pd.DataFrame) -> dict[str, float]:
+    """Estimate how the scores of methods vary together with GAT's over splits.
+
+    By Var(a - b) = Var(a) + Var(b) - 2 r sd(a) sd(b), over all data sets and methods.
+
+    Args:
+        frame: `std` is the sample deviation of a method's scores, `spread` that of their
+            differences to GAT's.
+
+    Returns:
+        For each metric a mean, at least 0.
+    """
+    keys = ["dataset", "metric"]
+    reference = frame["method"] == REFERENCE
+    gat = frame[reference].rename(columns={"std": "base"})
+    pairs = frame[~reference].merge(gat[[*keys, "base"]], on=keys)
+
+    squares = pairs["std"] ** 2 + pairs["base"] ** 2
+    shared = (squares - pairs["spread"] ** 2) / (2 * pairs["std"] * pairs["base"])
+    known = shared.replace([np.inf, -np.inf], np.nan)
+    means = known.groupby(pairs["metric"]).mean()
+    return means.dropna().clip(0, 1).to_dict()
+
+
+def scenarios(datasets: Collection[str], counts: list[int]) -> dict[str, Scenario]:
+    """List what chances are shown for: the paper's own splits, then each number of ours.
+
+    Each number, from 2, has a scenario in which the paper is right, and one in which
+    methods are alike.
+    """
+    shown = {"its data sets and splits": Scenario()}
+    for count in dict.fromkeys(count for count in counts if count > 1):
+        heading = f"run here, {count} splits"
+        shown[heading] = Scenario(count, datasets)
+        shown[f"{heading}, methods alike"] = Scenario(count, datasets, equal=True)
+    return shown
+
+
+def chances(
+    scenarios: Mapping[str, Scenario], together: Mapping[str, float]
+) -> pd.DataFrame:
+    """Simulate how often splits would support each claim.
+
+    Args:
+        scenarios: by their headings.
+        together: the correlations between methods, by metric.
+
+    Returns:
+        A row for each claim (its number), a column for each scenario.
+    """
+    columns = {}
+    for heading, scenario in scenarios.items():
+        drawn = {table: draw(table, scenario, together) for table in TASK_OF_RESULTS}
+        columns[heading] = [
+            chance(claim, drawn.get(claim.table, {})) for claim in CLAIMS.values()
+        ]
+    return pd.DataFrame(columns, index=pd.Index(CLAIMS, name="claim"), dtype=float)
+
+
+def draw(table: str, scenario: Scenario, together: Mapping[str, float]) -> Results:
+    """Draw the results of one of the paper's tables DRAWS times."""
+    random = np.random.default_rng(0)
+    printed = results()[results()["table"] == table]
+    if scenario.equal:
+        printed = _alike(printed)
+    if scenario.datasets is not None:
+        printed = printed[printed["dataset"].isin(scenario.datasets)]
+
+    drawn = {}
+    for (dataset, metric), rows in printed.groupby(["dataset", "metric"], sort=False):
+        shape = (DRAWS, scenario.splits or rows["splits"].iloc[0])
+        shared = together.get(metric, 0.0)
+        common = random.standard_normal(shape)
+        for row in rows.itertuples():
+            own = random.standard_normal(shape)
+            noise = sqrt(shared) * common + sqrt(1 - shared) * own
+            values = row.mean + row.sample * noise
+            deviations = values.std(1, ddof=row.ddof)
+            drawn[Key(dataset, row.method, metric)] = Result(values.mean(1), deviations)
+    return drawn
+
+
+def _alike(printed: pd.DataFrame) -> pd.DataFrame:
+    """Give all methods the mean over them, and their root mean square deviation."""
+    squares = printed.assign(sample=printed["sample"] ** 2)
+    groups = squares.groupby(["dataset", "metric"])[["mean", "sample"]]
+    pooled = groups.transform("mean")
+    return printed.assign(mean=pooled["mean"], sample=pooled["sample"] ** 0.5)
+
+
+def chance(claim: Claim, drawn: Results) -> float | None:
+    """Count the share of the draws that support a claim.
+
+    None where no check can be made: seconds have no deviation.
+    """
+    held = [check.holds for check in claim.function(drawn) if check.holds is not None]
+    if not held:
+        return None
+    return float(np.all(held, axis=0).mean())
+
+
+if __name__ == "__main__":
+    try:
+        print(main(*sys.argv[1:]), end="")
+    except FairGATError as error:
+        sys.exit(str(error))
