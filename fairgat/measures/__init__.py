@@ -6,6 +6,7 @@ epoch's predictions into decisions and measures them. `metrics.py` computes accu
 """
 
 from fairgat.measures.judge import Scores, judge
+from fairgat.measures.metrics import Decisions
 from fairgat.measures.registry import (
     ACCURACY,
     AUC,

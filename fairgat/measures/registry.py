@@ -1,8 +1,8 @@
 """Register every measure, here and nowhere else.
 
-The rule `collect` computes all of them from predictions. Selection, tables, figures, explorer, studies and audit look
-up which ones they use, what these are called and which direction is better. To add one, write an entry, as
-docs/extending.md does: it trains nothing again.
+The rule `collect` computes all of them from predictions. Selection, tables, figures,
+studies and audit look up which ones they use, what these are called and which direction
+is better. One's own come from a file (docs/extending.md); a new one trains nothing again.
 
 Imports neither PyTorch nor pandas, because the rules import it.
 """
@@ -23,7 +23,7 @@ from fairgat.measures import exposure, metrics, parity
 from fairgat.measures.metrics import Decisions
 from fairgat.tasks import rates
 
-Role = Literal["utility", "chosen", "audited", "shown", "explored"]
+Role = Literal["utility", "chosen", "audited", "shown"]
 """What a measure is used for:
 
 - utility: what fairness is traded against. The first one of a task chooses cells.
@@ -31,7 +31,6 @@ Role = Literal["utility", "chosen", "audited", "shown", "explored"]
   the examples in a part and their labels, not on the decisions, so that it is missing for all cells or for none.
 - audited: compared with what the paper printed.
 - shown: in tables and figures. A measure that is only shown is neither optimised nor audited.
-- explored: in the explorer.
 """
 
 
@@ -93,9 +92,7 @@ class Measure:
 
 
 def _gap(name: str, label: str, tex: str, of: Callable[[Decisions], float]) -> Measure:
-    return Measure(
-        name, label, tex, of, "lower", ("chosen", "audited", "shown", "explored")
-    )
+    return Measure(name, label, tex, of, "lower", ("chosen", "audited", "shown"))
 
 
 def _aucs(decisions: Decisions) -> np.ndarray:
@@ -144,7 +141,7 @@ ACCURACY = Measure(
     "Accuracy",
     lambda d: rates.accuracy(d.positive, d.labels),
     "higher",
-    ("utility", "audited", "shown", "explored"),
+    ("utility", "audited", "shown"),
 )
 AUC = Measure(
     "auc",
@@ -152,7 +149,7 @@ AUC = Measure(
     "AUC",
     lambda d: rates.area_under_roc(d.scores, d.labels),
     "higher",
-    ("utility", "explored"),
+    ("utility",),
 )
 
 MORE_GROUPS = "positive_rate_2"  # has a value where there are more than two groups
@@ -192,7 +189,6 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             "Worst-group accuracy",
             lambda d: float(np.fmin.reduce(metrics.accuracies(d.counts))),
             "higher",
-            ("explored",),
         ),
         Measure(
             "auc_gap",
@@ -200,7 +196,6 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             r"$\Delta_{AUC}$",
             lambda d: rates.gap(_aucs(d)),
             "lower",
-            ("explored",),
         ),
         Measure(
             "calibration_gap",
@@ -208,7 +203,6 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             r"$\Delta_{ECE}$",
             lambda d: rates.gap(_calibration(d)),
             "lower",
-            ("explored",),
         ),
         Measure(
             "statistical_parity",
@@ -301,7 +295,6 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
             r"$\Delta AUC_{m}$",
             lambda d: rates.gap(d.auc_of_pairs()),
             "lower",
-            ("explored",),
         ),
         Measure("cutoff", "Cut-off", "Cut-off", lambda d: d.cutoff, unit=NUMBER),
         *_exposure(10),

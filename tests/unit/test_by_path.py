@@ -154,3 +154,24 @@ def test_a_table_and_a_figure_by_their_path(tmp_path):
     assert made.tables() == ["best"] and made.table("best").about == "Mine."
     assert made.figures() == ["figure"]
     assert made.figure("figure").module == str(tmp_path / "figure.py")
+
+
+@pytest.mark.parametrize("name", ["fairsin", "noise"])
+def test_a_method_that_has_left_the_package_is_found_by_its_path(name):
+    path = rf"write `module: beyond/methods/{name}\.py`"
+    with pytest.raises(ConfigError, match=path):
+        plan.method_path(name)
+
+
+@pytest.mark.parametrize(
+    ("name", "source", "words"),
+    [
+        ("mine", "blocks", r"write `source: beyond/sources/blocks\.py`"),
+        ("syn-1", None, r"write `source: beyond/sources/blocks\.py`"),
+        ("mine", "networkx", r"docs/extending\.md"),
+    ],
+)
+def test_a_source_that_has_left_the_package_is_found_by_its_path(name, source, words):
+    entry = config.Dataset(task="node_classification", source=source)
+    with pytest.raises(ConfigError, match=words):
+        datasets.source_of(name, entry)

@@ -57,7 +57,6 @@ def run(wheel, code, *arguments):
         "pooch",
         "requests",
         "matplotlib",
-        "altair",
         "snakemake",
     ]
     start = f"import sys; sys.path.insert(0, {str(wheel)!r}); sys.modules |= dict.fromkeys({missing})\n"

@@ -7,13 +7,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import networkx as nx
 import pytest
 
 BLOCK = re.compile(r"^```(\w+)([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 
 
 def follow(text, folder):
-    """Do what each code block says: save a file, insert into one, or run a command. Returns what commands printed."""
+    """Do what each code block says: save a file or run a command. Returns what commands printed."""
     said = ""
     environment = os.environ | {
         "PYTHONPATH": str(folder),
@@ -25,12 +26,6 @@ def follow(text, folder):
             path = folder / what["file"]
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
-        elif "insert" in what:
-            path = folder / what["insert"]
-            before = path.read_text()
-            heading = re.search(rf"^{what['under']}.*\n", before, re.MULTILINE)
-            assert heading, f"{path.name} has no line {what['under']}"
-            path.write_text(before[: heading.end()] + content + before[heading.end() :])
         elif language == "console":
             for command in re.findall(r"^\$ (.*)$", content, re.MULTILINE):
                 run = subprocess.run(
@@ -45,7 +40,7 @@ def follow(text, folder):
                 said += run.stdout
         else:
             raise AssertionError(
-                f"the test cannot follow a block of {language} without file=, insert= or $"
+                f"the test cannot follow a block of {language} without file= or $"
             )
     return said
 
@@ -79,66 +74,96 @@ def test_ones_own_data(fresh):
     assert (folder / "results/first-look/report.html").exists()
 
 
+def extended(workflow, heading, change=("", "")):
+    """Follow a section of docs/extending.md in a copy; returns what its commands printed."""
+    text = section(workflow.folder / "docs/extending.md", heading)
+    return follow(text.replace(*change), workflow.folder)
+
+
+def write_club(path):
+    """Write a graph whose nodes lack attributes, and whose edges have weights and others."""
+    graph = nx.cycle_graph([f"p{number}" for number in range(60)])
+    for number, values in enumerate(graph.nodes.values()):
+        values |= {"sex": "fm"[number % 2], "won": number // 2 % 2}
+        if number != 7:
+            values["age"] = number
+    edges = list(graph.edges.values())
+    for number, values in enumerate(edges):
+        values |= {"since": 1990 + number, "weight": number % 3}
+    del edges[0]["weight"], edges[1]["weight"]
+    path.parent.mkdir(exist_ok=True)
+    nx.write_graphml(graph, path)
+    return sum(values.get("weight", 1) > 0 for values in edges)
+
+
 def test_adding_a_data_set(fresh):
     pytest.importorskip("torch_geometric")
-    said = follow(
-        section(fresh.folder / "docs/extending.md", "Add a data set"), fresh.folder
-    )
-    ((_, read),) = _by_data_set(said)
-    counts = dict(re.findall(r"^  (\S+) +(.*)$", read, re.M))
-    assert (counts["groups"], counts["edges"]) == ("3", "120")
+    linked = write_club(fresh.folder / "my/graph.graphml")
+    found = {}
+    for name, read in _by_data_set(extended(fresh, "Add a data set")):
+        found[name] = dict(re.findall(r"^  (\S+) +(.*)$", read, re.M))
+    assert found["club"]["edges"] == str(2 * linked)
+    assert found["club"]["nodes"] == "60" and found["club"]["groups"] == "2"
+    assert found["my-graph"]["groups"] == "3" and found["my-graph"]["edges"] == "120"
+    assert found["rings"]["nodes"] == "600" and found["rings"]["groups"] == "2"
 
 
 @pytest.mark.slow
 def test_comparing_a_method_with_gat(finished):
     """On the demo's two splits, where GAT and FairGAT are trained."""
     pytest.importorskip("torch_geometric")
-    page = section(
-        finished.folder / "docs/extending.md",
-        "Compare your method with GAT on your data",
-    )
-    follow(page.replace("count: 10", "count: 2"), finished.folder)
+    heading = "Compare your method with GAT on your data"
+    extended(finished, heading, ("count: 10", "count: 2"))
     run = "by-hand/runs/node_classification/demo-social/sage/unit_length~True/split-0/run.json"
     assert json.loads((finished.folder / run).read_text())["method"] == "sage"
     study = finished.results / "studies/sage"
-    assert re.search(r"\| GraphSAGE ¹ +\| +\S+ ± \d", (study / "table.md").read_text())
+    table = (study / "table.md").read_text()
+    assert re.search(r"\| GraphSAGE ¹ +\| +\S+ ± \d", table)
+    assert re.search(r"\| Adversary \S+ +\| +\S+ ± \d", table)
     assert (study / "node_classification.svg").exists()
+
+    overlays = ("configs/demo.yaml", "my/sage.yaml")
+    for file, again in (
+        ("my/sage.py", ["sage", "sage-adversary"]),  # which the other one imports
+        ("my/sage_adversary.py", ["sage-adversary"]),
+    ):
+        with finished.edited(file):
+            jobs = finished.planned("study", overlays=overlays)
+        trained = [job.split()[1] for job in jobs if job.startswith("Train ")]
+        assert sorted(set(trained)) == again
 
 
 def test_adding_a_table(finished):
-    follow(
-        section(finished.folder / "docs/extending.md", "Add a table"), finished.folder
-    )
-    assert re.search(
-        r"\| FairGAT +\| +\d+ \|",
-        (finished.results / "tables/best_epoch.md").read_text(),
-    )
+    extended(finished, "Add a table")
+    table = (finished.results / "tables/best_epoch.md").read_text()
+    assert re.search(r"\| FairGAT +\| +\d+ \|", table)
+
+
+def test_adding_a_figure(finished):
+    extended(finished, "Add a figure")
+    assert "Demo-social" in (finished.results / "figures/accuracies.svg").read_text()
+
+
+def _trained(workflow):
+    records = workflow.results.rglob("run.json")
+    return {path: path.stat().st_mtime_ns for path in records}
 
 
 def test_adding_a_measure(finished):
     """Into the table; nothing is chosen by it, and nothing trains again."""
-    trained = {
-        path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")
-    }
-    follow(
-        section(finished.folder / "docs/extending.md", "Add a measure"), finished.folder
-    )
-    assert trained == {
-        path: path.stat().st_mtime_ns for path in finished.results.rglob("run.json")
-    }
-    lines = [
-        line
-        for line in (finished.results / "tables/comparison.md").read_text().splitlines()
-        if "|" in line
-    ]
-    header, *rows = [[cell.strip() for cell in line.split("|")] for line in lines]
-    place = header.index("Balanced accuracy (%)")
-    assert len([row[place] for row in rows if re.match(r"\**\d", row[place])]) > 2
+    before = _trained(finished)
+    extended(finished, "Add a measure")
+    assert before == _trained(finished)
+    text = (finished.results / "tables/comparison.md").read_text()
+    lines = [line.split("|") for line in text.splitlines() if "|" in line]
+    header, *rows = [[cell.strip() for cell in line] for line in lines]
+    for measure in ("Balanced accuracy (%)", "Balanced gap (%)"):
+        place = header.index(measure)
+        shown = [row for row in rows if re.match(r"\**\d", row[place])]
+        assert len(shown) > 2
     (chosen,) = finished.results.rglob("demo-social/nifty/selection.json")
-    assert json.loads(chosen.read_text())["fairness"] == [
-        "statistical_parity",
-        "equal_opportunity",
-    ]
+    fairness = json.loads(chosen.read_text())["fairness"]
+    assert fairness == ["statistical_parity", "equal_opportunity"]
 
 
 def test_the_layer_in_a_model_of_ones_own(fresh):
