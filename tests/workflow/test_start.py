@@ -160,3 +160,31 @@ def test_as_a_module_out_of_a_repository(fresh, tmp_path):
     )
     assert run.returncode == 0, run.stdout
     assert (folder / "counts.json").exists()
+
+
+OWN = {
+    "mine.py": "from fairgat.methods.gat import NodeClassification, Settings\n"
+    "from .helper import WEIGHT\n",
+    "helper.py": "WEIGHT = 2.0\n",
+    "mine.yaml": "only_datasets: [demo-social]\nonly_methods: [mine]\n"
+    "methods: {mine: {module: mine.py, tasks: [node_classification]}}\n",
+}
+
+
+def test_a_method_by_its_path_reaches_submitted_jobs(fresh):
+    """With what it imports from its folder; as Slurm's, each job is a Snakemake of its own."""
+    (fresh.folder / "my").mkdir()
+    for name, text in OWN.items():
+        (fresh.folder / "my" / name).write_text(text)
+    run = "runs/node_classification/demo-social/mine/default/split-0/run.json"
+    submit = ("--executor", "cluster-generic", "--cluster-generic-submit-cmd", "bash")
+    said = fresh.snakemake(
+        *submit,
+        "--jobs",
+        "1",
+        "--",
+        f"{RESULTS}/{run}",
+        overlays=(DEMO, "my/mine.yaml"),
+    )
+    assert said.returncode == 0, said.stdout[-5000:]
+    assert (fresh.results / run).exists()
