@@ -13,9 +13,11 @@ from fairgat.report import style
 from fairgat.report.model import Table
 from fairgat.report.render import render
 from fairgat.scores.paired import against
+from fairgat.training.record import Record
 
 FORMATS = ("pdf", "svg")
 RUN = ["dataset", "method", "cell"]
+_METHODS = Path(__file__).resolve().parents[1] / "methods"
 
 
 def read(folder: Path, name: str, columns: Sequence[str] = ()) -> pd.DataFrame:
@@ -25,6 +27,12 @@ def read(folder: Path, name: str, columns: Sequence[str] = ()) -> pd.DataFrame:
         DataError: it is missing or damaged, or lacks one of the columns.
     """
     return frames.read(folder / f"{name}.csv", columns=columns)
+
+
+def module_of(run: Record) -> str:
+    """Find the module of a run; those of 0.4 name one in the package that is in beyond/ now."""
+    moved = _METHODS / f"{run.module}.py"
+    return str(moved) if moved.is_file() else run.module
 
 
 def titles(folder: Path) -> dict[str, str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pandas as pd
 import torch
 
+from beyond.analyses import common
 from fairgat import frames, methods
 from fairgat.data import splits
 from fairgat.data.graph import Graph, load_npz
@@ -34,9 +35,11 @@ def measured(results: Path, run: Record, folder: Path) -> float:
     split = splits.load(
         results / f"data/splits/{run.task}/{run.dataset}/split-{run.split}.npz"
     )
-    settings, model = methods.settings(run.module, run.settings), folder / "model.npz"
+    module = common.module_of(run)
+    settings = methods.settings(module, run.settings)
+    model = folder / "model.npz"
     method = rebuild(
-        run.module,
+        module,
         settings,
         graph,
         split,

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
+from beyond.analyses import common
 from beyond.methods.matched import alone, dose, kinds
 from fairgat import frames, methods
 from fairgat.data import splits
@@ -48,8 +49,9 @@ def made(results: Path, run: Record) -> Method:
     graph = Graph.load(results / f"data/graphs/{run.dataset}.npz")
     name = f"{run.task}/{run.dataset}/split-{run.split}.npz"
     split = splits.load(results / "data/splits" / name)
-    settings = methods.settings(run.module, run.settings)
-    return job.build(run.module, settings, graph, split, run.trained_by, run.seed)
+    module = common.module_of(run)
+    settings = methods.settings(module, run.settings)
+    return job.build(module, settings, graph, split, run.trained_by, run.seed)
 
 
 def main(results: Path) -> Path:
