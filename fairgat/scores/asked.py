@@ -33,8 +33,8 @@ class Asked:
     def check(self, path: str | Path, found: Record) -> None:
         """Check what the record at `path` says of itself.
 
-        Settings are compared as the methods take them: with the defaults of what was not
-        given. Threads, the device and the module's name do not count.
+        Settings are compared as the methods take them: with the defaults of what was
+        not given. Threads, the device and the module's name do not count.
 
         Raises:
             DataError: it is another run, or was trained otherwise.
@@ -77,6 +77,6 @@ def _compare(
             _compare(path, wanted, found, f"{of}{name}.")
         elif wanted != found:
             raise DataError(
-                f"{path} was trained with {of}{name}: {found}, and {wanted} is asked for. "
-                f"{_AGAIN}"
+                f"{path} was trained with {of}{name}: {found}, and {wanted} is asked "
+                f"for. {_AGAIN}"
             )

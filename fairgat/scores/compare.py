@@ -6,6 +6,7 @@ plots are lists of rows. Fractions throughout.
 """
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from statistics import fmean, pstdev, stdev
 
 import pandas as pd
@@ -52,7 +53,8 @@ def compare(rows: pd.DataFrame, scores: pd.DataFrame, ddof: int = 1) -> pd.DataF
     rows = rows.reset_index(drop=True)
     known = scores.dropna(subset="value")
     own = _scores_of(rows, known)
-    base = _scores_of(_as_base(rows), known).rename(columns={"value": "base"})
+    base = _scores_of(_as_base(rows), known)
+    base = base.rename(columns={"value": "base"})
     pairs = own.merge(base, on=["line", "split"])
 
     means = averages(own, ["line"], ddof)
@@ -95,14 +97,16 @@ def averages(scores: pd.DataFrame, keys: Sequence[str], ddof: int) -> pd.DataFra
         `mean`, `std` and the number of scores, `n_splits`.
     """
     values = scores.groupby(list(keys), sort=False)["value"]
-    found = values.agg(
-        mean=fmean, std=lambda each: deviation(each, ddof), n_splits="size"
-    )
-    return found.astype({"mean": float, "std": float})
+    std = partial(deviation, ddof=ddof)
+    means = values.agg(mean=fmean, std=std, n_splits="size")
+    return means.astype({"mean": float, "std": float})
 
 
 def deviation(values: Iterable[float], ddof: int) -> float:
-    """Standard deviation with n - ddof in the denominator; NaN where that is not positive."""
+    """Compute the standard deviation with n - ddof in the denominator.
+
+    NaN where that is not positive.
+    """
     values = list(values)
     if len(values) <= ddof:
         return float("nan")
@@ -116,7 +120,7 @@ def _ran(scores: pd.DataFrame) -> pd.DataFrame:
 
 
 def _constant(known: pd.DataFrame) -> pd.DataFrame:
-    """Count the splits on which a run gives nearly everyone in each group one answer."""
+    """Count the splits on which a run gives nearly everyone in a group one answer."""
     is_rate = known["metric"].str.fullmatch(r"positive_rate_\d+")
     rates = known[is_rate].groupby([*RUN, "split"])["value"]
     all_no = rates.max() <= 1 - ALIKE

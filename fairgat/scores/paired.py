@@ -20,7 +20,7 @@ _POWER = 0.8
 
 
 def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Series:
-    """Half the width of each mean difference's confidence interval by Student's t.
+    """Compute half of each mean difference's confidence interval by Student's t.
 
     It is for other splits of these people, and with `ratios` for other data sets like
     this one. Random splits share their people: the variance of the mean is that of a
@@ -47,12 +47,12 @@ def half_width(frame: pd.DataFrame, ratios: pd.Series | float = 0.0) -> pd.Serie
 
 
 def _critical_t(n_splits: pd.Series | np.ndarray) -> pd.Series | np.ndarray:
-    """The t beyond which the two-sided paired test finds a difference."""
+    """Give the t beyond which the two-sided paired test finds a difference."""
     return stdtrit(n_splits - 1, (1 + CONFIDENCE) / 2)
 
 
 def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
-    """Mean differences with their 95 % intervals by the paired t.
+    """Compute mean differences with their 95 % intervals by the paired t.
 
     Args:
         pairs: a row per split, with `value` and the `base` that it is compared with;
@@ -78,7 +78,7 @@ def differences(pairs: pd.DataFrame, keys: Sequence[str]) -> pd.DataFrame:
 def against(
     scores: pd.DataFrame, base: pd.DataFrame, on: Sequence[str], keys: Sequence[str]
 ) -> pd.DataFrame:
-    """`differences` of scores to those of `base` with the same values in `on`.
+    """Compute the `differences` of scores to those of `base` that agree in `on`.
 
     What is missing is left out.
     """
@@ -90,10 +90,7 @@ def against(
 
 
 def for_other_people(frame: pd.DataFrame) -> pd.DataFrame:
-    """The differences with `low` and `high` for other people.
-
-    `corrected` is half the interval.
-    """
+    """Set `low` and `high` for other people: `corrected` is half the interval."""
     low = frame["difference"] - frame["corrected"]
     high = frame["difference"] + frame["corrected"]
     return frame.assign(low=low, high=high)
@@ -109,7 +106,7 @@ def leave_out_0(frame: pd.DataFrame) -> str:
 
 
 def splits_needed(difference: float, spread: float) -> float:
-    """Splits with which the paired t-test at 5 % finds a difference of this size.
+    """Count the splits with which the paired t-test at 5 % finds a difference.
 
     It finds it with a probability of 80 %. Exact, by the noncentral t; infinite where a
     thousand splits are too few.

@@ -24,7 +24,7 @@ def regrouped(
     splits: Mapping[int, str | Path],
     predictions: Iterable[tuple[str, str, int, str | Path]],
 ) -> pd.DataFrame:
-    """Measure the selected cells of a data set's methods by the groups of another data set with the same people.
+    """Measure a data set's selected cells by another's groups of the same people.
 
     Args:
         runs: shards of scores, which say at which epoch each run is reported.
@@ -35,7 +35,8 @@ def regrouped(
         predictions: method, cell, split and predictions.npz of every run on `dataset`.
 
     Returns:
-        Test scores, as `fairgat.scores.runs.read` gives them, of `METHOD@DATASET` on `by`.
+        Test scores, as `fairgat.scores.runs.read` gives them, of `METHOD@DATASET` on
+        `by`.
 
     Raises:
         DataError: the graphs have other people, or predictions cannot be read.
@@ -43,18 +44,22 @@ def regrouped(
     own, other = map(Graph.load, graphs)
     if not np.array_equal(own.labels, other.labels):
         raise DataError(
-            f"{dataset} and {by} have other nodes: its runs cannot be measured by the groups of {by}"
+            f"{dataset} and {by} have other nodes: its runs cannot be measured by the "
+            f"groups of {by}"
         )
     parts = {number: split_files.load(path) for number, path in splits.items()}
-    reported = under(runs[(runs["dataset"] == dataset) & (runs["metric"] == "epoch")])
+
+    is_epoch = runs["metric"] == "epoch"
+    reported = under(runs[is_epoch & (runs["dataset"] == dataset)])
     epochs = reported.set_index(["method", "cell", "split"])["value"]
+
     rows = []
     for method, cell, split, path in predictions:
-        if winners.get(method) == cell:
-            kept = unpack(load_npz(path), epochs[method, cell, split])
-            scores = measures.judge(NodeTraining(), other, parts[split], kept, "")[
-                "test"
-            ]
-            run = (by, f"{method}@{dataset}", cell, split, "test", "")
-            rows += [(*run, metric, value, "") for metric, value in scores.items()]
+        if winners.get(method) != cell:
+            continue
+        kept = unpack(load_npz(path), epochs[method, cell, split])
+        scores = measures.judge(NodeTraining(), other, parts[split], kept, "")
+        run = (by, f"{method}@{dataset}", cell, split, "test", "")
+        for metric, value in scores["test"].items():
+            rows.append((*run, metric, value, ""))
     return pd.DataFrame(rows, columns=list(COLUMNS))

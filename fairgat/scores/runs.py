@@ -1,16 +1,24 @@
 """The scores of training runs as one tidy table.
 
-Each row is one number of one run (a cell on one split), with the columns COLUMNS: `part` is `validation`, `test` or
-`training`, `protocol` one of link prediction's (`fairgat.config.LinkTraining`), or a rule that chooses the epoch of
-node classification (`fairgat.tasks.epochs`): empty for ours, and the others have only what the tables show. Scores are
-fractions; one that is missing, such as a rate over nobody, has no value. `training` has `epoch` (the one reported),
-`epochs` (all), `seconds` and `seconds_per_epoch`. A failed run is a single row with the metric `failure`, no value, and
-why in `reason`.
+Each row is one number of one run (a cell on one split), with the columns COLUMNS:
+
+- `part` is `validation`, `test` or `training`.
+- `protocol` is one of link prediction's (`fairgat.config.LinkTraining`), or a rule that
+  chooses the epoch of node classification (`fairgat.tasks.epochs`): empty for ours, and
+  the others have only what the tables show.
+- `value` is a fraction, and empty for a score that is missing, such as a rate over
+  nobody.
+
+`training` has `epoch` (the one reported), `epochs` (all), `seconds` and
+`seconds_per_epoch`. A failed run is a single row with the metric `failure`, no value,
+and why in `reason`.
 """
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -38,10 +46,8 @@ COLUMNS = (
     "reason",
 )
 FAILURE = "failure"
-CLOCK = (
-    "seconds",
-    "seconds_per_epoch",
-)  # metrics that differ from run to run of the same code
+CLOCK = ("seconds", "seconds_per_epoch")
+"""Metrics that differ from run to run of the same code."""
 
 _NUMBERS = ("split", "value", "mean", "std", "n_splits", "paper_mean", "paper_std")
 
@@ -64,14 +70,17 @@ def judged(
     inputs: Mapping[str, str],
     check: Callable[[str | Path, Record], None] | None = None,
 ) -> Judged:
-    """Judge the run of a run.json by the predictions beside it, the graph and the split.
+    """Judge the run of a run.json by its predictions, the graph and the split.
 
     Args:
-        inputs: what `fairgat.training.record.digests` gives of the files of graph and split.
-        check: what refuses the record at a path, such as `fairgat.scores.asked.Asked`'s.
+        inputs: what `fairgat.training.record.digests` gives of the files of graph and
+            split.
+        check: what refuses the record at a path, such as
+            `fairgat.scores.asked.Asked`'s.
 
     Raises:
-        DataError: a file is missing or damaged, they are not of one run, or it is refused.
+        DataError: a file is missing or damaged, they are not of one run, or it is
+            refused.
     """
     folder = Path(path).parent
     run = Record.read(path)
@@ -79,13 +88,14 @@ def judged(
         check(path, run)
     predictions = load_npz(folder / "predictions.npz")
     run.check_inputs(folder, inputs)
+
+    scores = {}
     try:
-        scores = {
-            protocol: measures.judge(
-                run.trained_by, graph, split, unpack(predictions, epoch), protocol
+        for protocol, epoch in run.epochs.items():
+            kept = unpack(predictions, epoch)
+            scores[protocol] = measures.judge(
+                run.trained_by, graph, split, kept, protocol
             )
-            for protocol, epoch in run.epochs.items()
-        }
     except (DataError, IndexError, KeyError, ValueError) as error:
         raise DataError(
             f"{folder}: predictions.npz is not of this run: {error}"
@@ -94,13 +104,13 @@ def judged(
 
 
 def table(runs: Iterable[Judged]) -> pd.DataFrame:
-    """The rows of judged runs, in the order given."""
-    return pd.DataFrame(
-        [row for run in runs for row in _rows(run)], columns=list(COLUMNS)
-    )
+    """List the rows of judged runs, in the order given."""
+    rows = [row for run in runs for row in _rows(run)]
+    return pd.DataFrame(rows, columns=list(COLUMNS))
 
 
 def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
+    """List the rows of a run."""
     run = judged.run
 
     def row(
@@ -118,38 +128,38 @@ def _rows(judged: Judged) -> Iterator[dict[str, Any]]:
             "reason": reason,
         }
 
-    if failure := run.failure or _unusable(judged.scores, measures.utility(run.task)):
+    failure = run.failure or _unusable(judged.scores, measures.utility(run.task))
+    if failure:
         yield row("training", "", FAILURE, reason=failure)
         return
+
     for protocol, parts in judged.scores.items():
         for part in HELD_OUT:
-            shown = _shown(run.task, protocol, parts[part])
-            yield from (
-                row(part, protocol, metric, value) for metric, value in shown.items()
-            )
-    yield from (
-        row("training", protocol, "epoch", epoch)
-        for protocol, epoch in run.epochs.items()
-    )
+            kept = _kept(run.task, protocol, parts[part])
+            for metric, value in kept.items():
+                yield row(part, protocol, metric, value)
+    for protocol, epoch in run.epochs.items():
+        yield row("training", protocol, "epoch", epoch)
     yield row("training", "", "epochs", run.training["epochs"])
-    yield from (row("training", "", name, run.runtime[name]) for name in CLOCK)
+    for name in CLOCK:
+        yield row("training", "", name, run.runtime[name])
 
 
-def _shown(
+def _kept(
     task: Task, protocol: str, scores: Mapping[str, float]
 ) -> Mapping[str, float]:
-    """Choose the scores that are kept: of further rules for the epoch what the tables show."""
+    """Choose the scores to keep: of further rules for the epoch those shown."""
     if protocol not in TASKS[task].epoch_rules:
         return scores
-    return {
-        metric: value
-        for metric, value in scores.items()
-        if metric in measures.names(task, "shown")
-    }
+    shown = measures.names(task, "shown")
+    return {metric: value for metric, value in scores.items() if metric in shown}
 
 
 def _unusable(scores: Mapping[str, Scores], utility: str) -> str | None:
-    """Say why a run cannot be used: the measure that cells are chosen by is missing, or a score is infinite."""
+    """Say why a run cannot be used.
+
+    The measure that cells are chosen by is missing, or a score is infinite.
+    """
     for parts in scores.values():
         for part in HELD_OUT:
             if math.isnan(parts[part][utility]):
@@ -161,42 +171,46 @@ def _unusable(scores: Mapping[str, Scores], utility: str) -> str | None:
 
 
 def trained_at(runs: Iterable[Record]) -> list[dict[str, Any]]:
-    """The `commit` of the code that trained, whether it was `modified`, and its number of `runs`; most runs first."""
+    """Count the runs by the code that trained them; most runs first.
+
+    Returns:
+        The `commit` of each, whether it was `modified`, and its number of `runs`.
+    """
     codes = [(run.code.get("commit"), run.code.get("modified")) for run in runs]
-    counts = pd.Series(codes, dtype=object).value_counts()
+    counts = Counter(codes).most_common()
     return [
-        {"commit": code[0], "modified": code[1], "runs": int(count)}
-        for code, count in counts.items()
+        {"commit": commit, "modified": modified, "runs": count}
+        for (commit, modified), count in counts
     ]
 
 
 def read(*paths: str | Path) -> pd.DataFrame:
-    """The rows of runs.csv, cells.csv or winners.csv files, one file after the other.
+    """Read runs.csv, cells.csv or winners.csv files, one after the other.
 
     Raises:
         DataError: a file is missing, cut off or damaged.
     """
     if not paths:  # no data set of a task is run
         return pd.DataFrame(columns=list(COLUMNS))
-    return frames.read(
-        *paths, columns=("dataset", "method", "metric"), numbers=_NUMBERS
-    )
+    needed = ("dataset", "method", "metric")
+    return frames.read(*paths, columns=needed, numbers=_NUMBERS)
 
 
 def read_shards(paths: Sequence[str | Path], shards: Sequence[Shard]) -> pd.DataFrame:
-    """The rows of the runs.csv of methods on data sets, one after the other.
+    """Read the runs.csv of methods on data sets, one after the other.
 
     Args:
         paths: the file of each of `shards`.
         shards: the data set, the method, its cells, and the numbers of the splits.
 
     Raises:
-        DataError: a file is missing, cut off or damaged, or does not hold each of the cells on each of the splits.
+        DataError: a file is missing, cut off or damaged, or does not hold each of the
+            cells on each of the splits.
     """
-    return frames.join(
-        [_read_shard(path, *shard) for path, shard in zip(paths, shards, strict=True)],
-        COLUMNS,
-    )
+    parts = [
+        _read_shard(path, *shard) for path, shard in zip(paths, shards, strict=True)
+    ]
+    return frames.join(parts, COLUMNS)
 
 
 def _read_shard(
@@ -206,14 +220,13 @@ def _read_shard(
     cells: Sequence[str],
     splits: Sequence[int],
 ) -> pd.DataFrame:
+    """Read a runs.csv, which has these runs and no others."""
     rows = read(path)
-    ends = rows[
-        rows["metric"].isin([FAILURE, CLOCK[-1]])
-    ]  # with which the rows of a run end
-    there = set(
-        ends[["dataset", "method", "cell", "split"]].itertuples(index=False, name=None)
-    )
-    wanted = {(dataset, method, cell, split) for cell in cells for split in splits}
+    is_last = rows["metric"].isin([FAILURE, CLOCK[-1]])  # of a run's rows
+    ends = rows.loc[is_last, ["dataset", "method", "cell", "split"]]
+    there = set(ends.itertuples(index=False, name=None))
+    wanted = set(product([dataset], [method], cells, splits))
+
     for what, runs in (
         ("lacks the end of", wanted - there),
         ("has, besides its own runs,", there - wanted),
@@ -225,12 +238,15 @@ def _read_shard(
 
 
 def untimed(scores: pd.DataFrame) -> pd.DataFrame:
-    """Add the rows that a run ends with to published scores, which have no times: without a value."""
+    """Add the rows that a run ends with to published scores, without a value.
+
+    Published scores have no times.
+    """
     finished = scores[scores["metric"] == "epochs"]
     times = [finished.assign(metric=name, value=math.nan) for name in CLOCK]
     return pd.concat([scores, *times])
 
 
 def under(frame: pd.DataFrame, *protocols: str) -> pd.DataFrame:
-    """The rows of tasks with a single protocol, and of the others those under these protocols."""
+    """Keep the rows under these protocols, or of tasks with a single one."""
     return frame[frame["protocol"].isin(["", *protocols])]
