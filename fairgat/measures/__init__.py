@@ -1,8 +1,9 @@
 """Measures: predictions, a graph and a split come in, scores go out.
 
-Look first at `registry.py`, which lists every measure with its labels and uses, then at `judge.py`, which turns an
-epoch's predictions into decisions and measures them. `metrics.py` computes accuracy and fairness of decisions,
-`parity.py` splits a gap in two parts. The rules import this room: it imports neither PyTorch nor pandas.
+Look first at `registry.py`, which lists every measure with its labels and uses, then at
+`judge.py`, which turns an epoch's predictions into decisions and measures them.
+`metrics.py` computes accuracy and fairness of decisions, `parity.py` splits a gap in
+two parts. The rules import this room: it imports neither PyTorch nor pandas.
 """
 
 from fairgat.measures.judge import Scores, judge

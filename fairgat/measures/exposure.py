@@ -2,9 +2,9 @@
 
 A pair's kind is the group of its ends, or that they are in different groups. Of two
 groups these are the three kinds of Mattos et al. (arXiv 2511.06568); of more groups, a
-kind for each pair of them would often have no true link, and a divergence without limit.
-What is first is a share of the number of true links. Equal scores come in a random order
-that is always the same.
+kind for each pair of them would often have no true link, and a divergence without
+limit. What is first is a share of the number of true links. Equal scores come in a
+random order that is always the same.
 """
 
 import math
@@ -37,7 +37,8 @@ def ndkl(ranked: np.ndarray, desired: np.ndarray) -> float:
     with np.errstate(divide="ignore", invalid="ignore"):
         terms = shares * np.log(shares / desired)
     divergence = np.where(shares > 0, terms, 0).sum(axis=1)
-    return float(np.average(divergence, weights=1 / np.log2(places + 1)))
+    weights = 1 / np.log2(places + 1)
+    return float(np.average(divergence, weights=weights))
 
 
 def ndkl_at(decisions: Decisions, share: float, scores: np.ndarray) -> float:
@@ -62,7 +63,7 @@ def within_links(decisions: Decisions) -> float:
 
 
 def _within(decisions: Decisions, pairs: np.ndarray) -> float:
-    """Compute the share of pairs within a group among some; NaN where there are none."""
+    """Compute the share of pairs within a group among some; NaN without any."""
     if not len(pairs):
         return math.nan
     u, v = decisions.groups[:, pairs]

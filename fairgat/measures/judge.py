@@ -1,7 +1,10 @@
-"""Judge the predictions of an epoch: the decisions that they are, then every measure. Nothing else scores."""
+"""Judge the predictions of an epoch: the decisions that they are, then every measure.
+
+Nothing else scores.
+"""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 import numpy as np
 
@@ -24,11 +27,13 @@ def judge(
     Args:
         training: of the task; link prediction's has the candidates for the cut-off.
         graph, split: the whole graph, and what was held out of it.
-        predictions: of one epoch, in the graph's order: `logits` (N,), or the `*_logits` of each part's pairs.
+        predictions: of one epoch, in the graph's order: `logits` (N,), or the
+            `*_logits` of each part's pairs.
         protocol: of link prediction.
 
     Raises:
-        IndexError, KeyError, ValueError: predictions, graph and split are not of one run.
+        IndexError, KeyError, ValueError: predictions, graph and split are not of one
+            run.
     """
     match training:
         case LinkTraining():
@@ -44,21 +49,23 @@ def _of_nodes(graph: Graph, split: Arrays, logits: np.ndarray) -> dict[str, Deci
     """Take nodes with a positive logit for positive."""
     if len(logits) != graph.num_nodes:
         raise ValueError(f"{len(logits)} logits for {graph.num_nodes} nodes")
-    attributes = graph.attributes if len(graph.attributes) > 1 else {}
-    return {
-        part: Decisions(
-            logits[split[part]],
-            0.0,
-            logits[split[part]] > 0,
-            graph.labels[split[part]] == 1,
-            graph.sensitive[split[part]],
-            graph.num_groups,
-            attributes={
-                name: values[split[part]] for name, (values, _) in attributes.items()
-            },
+    decided = {}
+    for part in HELD_OUT:
+        nodes = split[part]
+        attributes = {}
+        if len(graph.attributes) > 1:
+            for name, (values, _) in graph.attributes.items():
+                attributes[name] = values[nodes]
+        decided[part] = Decisions(
+            scores=logits[nodes],
+            cutoff=0.0,
+            positive=logits[nodes] > 0,
+            labels=graph.labels[nodes] == 1,
+            groups=graph.sensitive[nodes],
+            num_groups=graph.num_groups,
+            attributes=attributes,
         )
-        for part in HELD_OUT
-    }
+    return decided
 
 
 def _of_pairs(
@@ -68,38 +75,53 @@ def _of_pairs(
     predictions: Arrays,
     protocol: str,
 ) -> dict[str, Decisions]:
-    """Take pairs for links where the probability reaches the cut-off that is the most accurate on validation.
+    """Take pairs for links where the probability reaches a cut-off.
 
-    FairDrop's notebook looks for it on the test set, and counts a rate over nobody as 0.
+    It is the most accurate on validation. FairDrop's notebook looks for it on the test
+    set, and counts a rate over nobody as 0.
     """
+    chosen_on, nobody = "validation", math.nan
+    if protocol == "fairdrop":
+        chosen_on, nobody = "test", 0.0
+
     logits = {part: predictions[f"{part}_logits"] for part in HELD_OUT}
     probabilities = {part: _sigmoid(values) for part, values in logits.items()}
-    pairs = {part: pairs_of(split, part) for part in HELD_OUT}
-    notebook = protocol == "fairdrop"
-    chosen_on = "test" if notebook else "validation"
-    values, labels = probabilities[chosen_on], pairs[chosen_on][1]
-    # max() keeps the first of equals, as the notebook does
-    cutoff = max(
-        training.cutoffs, key=lambda candidate: ((values >= candidate) == labels).mean()
-    )
-    return {
-        part: Decisions(
-            logits[
-                part
-            ],  # in float32 every probability above a logit of 17 is 1, and would not rank the pairs
-            cutoff,
-            probabilities[part] >= cutoff,
-            labels == 1,
-            graph.sensitive[ends],
-            graph.num_groups,
-            0.0 if notebook else math.nan,
+    _, labels = pairs_of(split, chosen_on)
+    cutoff = _most_accurate(training.cutoffs, probabilities[chosen_on], labels)
+
+    decided = {}
+    for part in HELD_OUT:
+        ends, labels = pairs_of(split, part)
+        decided[part] = Decisions(
+            # In float32 every probability above a logit of 17 is 1, and would not rank.
+            scores=logits[part],
+            cutoff=cutoff,
+            positive=probabilities[part] >= cutoff,
+            labels=labels == 1,
+            groups=graph.sensitive[ends],
+            num_groups=graph.num_groups,
+            nobody=nobody,
         )
-        for part, (ends, labels) in pairs.items()
-    }
+    return decided
+
+
+def _most_accurate(
+    cutoffs: Iterable[float], probabilities: np.ndarray, labels: np.ndarray
+) -> float:
+    """Choose the cut-off with which most are right; the first of equals."""
+
+    def accuracy(cutoff: float) -> float:
+        right = (probabilities >= cutoff) == labels
+        return right.mean()
+
+    return max(cutoffs, key=accuracy)
 
 
 def _sigmoid(logits: np.ndarray) -> np.ndarray:
-    """Compute the probabilities that training saw, to the last bit: NumPy rounds some of them otherwise."""
+    """Compute the probabilities that training saw, to the last bit.
+
+    NumPy rounds some of them otherwise.
+    """
     import torch  # here, as judging nodes does without
 
     return torch.from_numpy(logits).sigmoid().numpy()

@@ -1,7 +1,8 @@
 """Accuracy and group fairness of decisions, as fractions.
 
-A gap between more than two groups is the largest rate minus the smallest, as in fairlearn. What is missing, such as a
-rate over nobody, is NaN (`fairgat.tasks.rates`). Everything is plain NumPy on counts.
+A gap between more than two groups is the largest rate minus the smallest, as in
+fairlearn. What is missing, such as a rate over nobody, is NaN (`fairgat.tasks.rates`).
+Everything is plain NumPy on counts.
 """
 
 import math
@@ -22,14 +23,16 @@ class Decisions:
 
     Attributes:
         scores: (n,) higher means more likely positive.
-        cutoff: nodes are positive where their score exceeds it, pairs where the probability of a link reaches it.
+        cutoff: nodes are positive where their score exceeds it, pairs where the
+            probability of a link reaches it.
         positive: (n,) bool, the decisions.
         labels: (n,) bool, the truth.
         groups: sensitive groups from 0: (n,) of the nodes, (2, n) of the pairs' ends.
         num_groups: of the whole data set; some groups may be absent here.
-        attributes: where the groups are combinations of several attributes, the value of each, (n,) from 0.
-        nobody: the rate of a group that has members but nobody to count, and the gap without two rates: NaN for
-            missing, or 0 as in FairDrop's notebook.
+        attributes: where the groups are combinations of several attributes, the value
+            of each, (n,) from 0.
+        nobody: the rate of a group that has members but nobody to count, and the gap
+            without two rates: NaN for missing, or 0 as in FairDrop's notebook.
     """
 
     scores: np.ndarray
@@ -48,112 +51,121 @@ class Decisions:
 
     @cached_property
     def dyads(self) -> dict[str, np.ndarray]:
-        """Counts of pairs by FairDrop's three groupings, each (groups, 2, 2) by label and decision.
+        """Count the pairs by FairDrop's three groupings.
 
-        mixed: whether the ends' groups differ; group: the group of each end (a pair counts once per end); subgroup: the
+        Each is (groups, 2, 2) by label and decision. mixed: whether the ends' groups
+        differ; group: the group of each end (a pair counts once per end); subgroup: the
         unordered pair of groups.
         """
-        (u, v), positive, labels = self.groups, self.positive, self.labels
-        codes = np.minimum(u, v) * self.num_groups + np.maximum(u, v)
-        ends = counted(positive, labels, u, self.num_groups) + counted(
-            positive, labels, v, self.num_groups
-        )
+        first, second = self.groups
+        mixed = first != second
+        lower = np.minimum(first, second)
+        higher = np.maximum(first, second)
+        subgroup = lower * self.num_groups + higher
         return {
-            "mixed": counted(positive, labels, u != v, 2),
-            "group": ends,
-            "subgroup": counted(positive, labels, codes, self.num_groups**2),
+            "mixed": self._counted(mixed, 2),
+            "group": self._counted(first) + self._counted(second),
+            "subgroup": self._counted(subgroup, self.num_groups**2),
         }
+
+    def _counted(self, groups: np.ndarray, num_groups: int | None = None) -> np.ndarray:
+        """Count by these groups, by default as many as in the whole data set."""
+        if num_groups is None:
+            num_groups = self.num_groups
+        return counted(self.positive, self.labels, groups, num_groups)
 
     def gap(
         self, rates_of: Callable[[np.ndarray, float], np.ndarray], dyad: str = ""
     ) -> float:
-        """The gap between the rates of groups, or of those of FairDrop's grouping in `dyads`."""
+        """Compute the gap between the rates of groups, or of a grouping in `dyads`."""
         counts = self.dyads[dyad] if dyad else self.counts
-        return rates.gap(rates_of(counts, self.nobody), self.nobody)
+        group_rates = rates_of(counts, self.nobody)
+        return rates.gap(group_rates, self.nobody)
 
     def odds(self, dyad: str) -> float:
-        """The difference of equalised odds: the larger gap, of true or of false positive rates."""
-        gaps = [
-            self.gap(rates_of, dyad)
-            for rates_of in (true_positive_rates, false_positive_rates)
-        ]
-        return float(np.max(gaps))  # NaN where either is missing
+        """Compute the difference of equalised odds.
+
+        It is the larger gap, of true or of false positive rates.
+        """
+        of_true = self.gap(true_positive_rates, dyad)
+        of_false = self.gap(false_positive_rates, dyad)
+        return float(np.max([of_true, of_false]))  # NaN where either is missing
 
     def gap_by_attribute(
         self, rates_of: Callable[[np.ndarray], np.ndarray]
     ) -> dict[str, float]:
-        """The gap between the values of each attribute."""
-        return {
-            name: rates.gap(
-                rates_of(
-                    counted(
-                        self.positive,
-                        self.labels,
-                        values,
-                        int(values.max(initial=0)) + 1,
-                    )
-                )
-            )
-            for name, values in self.attributes.items()
-        }
+        """Compute the gap between the values of each attribute."""
+        gaps = {}
+        for name, values in self.attributes.items():
+            num_values = int(values.max(initial=0)) + 1
+            counts = self._counted(values, num_values)
+            gaps[name] = rates.gap(rates_of(counts))
+        return gaps
 
     def in_groups(
         self, measure: Callable[[np.ndarray, np.ndarray], float]
     ) -> np.ndarray:
-        """A measure of scores and labels in each group: (groups,), NaN for a group without members."""
-        members = [self.groups == group for group in range(self.num_groups)]
-        return np.array(
-            [measure(self.scores[each], self.labels[each]) for each in members]
-        )
+        """Compute a measure of scores and labels in each group.
+
+        Returns:
+            (groups,), NaN for a group without members.
+        """
+        measured = []
+        for group in range(self.num_groups):
+            members = self.groups == group
+            measured.append(measure(self.scores[members], self.labels[members]))
+        return np.array(measured)
 
     def auc_of_pairs(self) -> np.ndarray:
-        """Area under the ROC curve of pairs within a group, and of mixed ones: (2,)."""
-        mixed = self.groups[0] != self.groups[1]
-        kinds = (~mixed, mixed)
-        return np.array(
-            [
-                rates.area_under_roc(self.scores[kind], self.labels[kind])
-                for kind in kinds
-            ]
-        )
+        """Compute the AUC of pairs within a group, and of mixed ones: (2,)."""
+        first, second = self.groups
+        mixed = first != second
+        areas = []
+        for kind in (~mixed, mixed):
+            area = rates.area_under_roc(self.scores[kind], self.labels[kind])
+            areas.append(area)
+        return np.array(areas)
 
 
 def accuracies(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
-    """Share of right decisions in each group."""
-    return rates.shares(
-        counts[:, 0, 0] + counts[:, 1, 1], counts.sum(axis=(1, 2)), counts, nobody
-    )
+    """Compute the share of right decisions in each group."""
+    right = counts[:, 0, 0] + counts[:, 1, 1]
+    members = counts.sum(axis=(1, 2))
+    return rates.shares(right, members, counts, nobody)
 
 
 def false_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
-    """Share of positive decisions among those with label 0, in each group."""
-    return rates.shares(counts[:, 0, 1], counts[:, 0].sum(axis=1), counts, nobody)
+    """Compute the share of positive decisions among label 0, in each group."""
+    false_positives = counts[:, 0, 1]
+    negatives = counts[:, 0].sum(axis=1)
+    return rates.shares(false_positives, negatives, counts, nobody)
 
 
 def calibration_error(logits: np.ndarray, labels: np.ndarray) -> float:
-    """Expected calibration error of the probability of label 1, in ten bins of equal width.
+    """Compute the expected calibration error of the probability of label 1.
 
-    NaN for nobody, and where a logit is NaN.
-
-    In each bin it is how far the mean probability lies from the share of label 1, and the bins count by their members
-    (Guo et al., On Calibration of Modern Neural Networks, ICML 2017, with the probability of class 1 in place of that
-    of the decision).
+    There are ten bins of equal width. In each bin it is how far the mean probability
+    lies from the share of label 1, and the bins count by their members (Guo et al., On
+    Calibration of Modern Neural Networks, ICML 2017, with the probability of class 1 in
+    place of that of the decision). NaN for nobody, and where a logit is NaN.
     """
     if not len(logits) or np.isnan(logits).any():
         return math.nan
-    probabilities = (
-        1 + np.tanh(logits.astype(float) / 2)
-    ) / 2  # the sigmoid, without overflow
-    bins = np.minimum((10 * probabilities).astype(int), 9)
-    return float(np.abs(np.bincount(bins, probabilities - labels)).sum() / len(logits))
+    half = logits.astype(float) / 2
+    probabilities = (1 + np.tanh(half)) / 2  # the sigmoid, without overflow
+    bins = (10 * probabilities).astype(int)
+    bins = np.minimum(bins, 9)  # a probability of 1 is in the last
+    errors = np.bincount(bins, probabilities - labels)
+    return float(np.abs(errors).sum() / len(logits))
 
 
 def node_metrics(
     predicted: np.ndarray, labels: np.ndarray, sensitive: np.ndarray
 ) -> dict[str, float]:
-    """Compute accuracy, the F1 score of class 1, and the differences of statistical parity and equal opportunity.
+    """Compute accuracy, the F1 score of class 1, and two gaps.
 
-    The latter are those of the paper's section Evaluation Metrics. What is missing is NaN.
+    These are the differences of statistical parity and equal opportunity of the paper's
+    section Evaluation Metrics. What is missing is NaN.
 
     Args:
         predicted: (n,) 0/1 predictions.
@@ -161,24 +173,25 @@ def node_metrics(
         sensitive: (n,) sensitive groups, as `fairgat.groups` takes them.
 
     Raises:
-        ValueError: predictions or labels other than 0 and 1 or masked, groups that are none, or another shape.
+        ValueError: predictions or labels other than 0 and 1 or masked, groups that are
+            none, or another shape.
     """
-    decided, truth, values = (
-        _binary(predicted, "predictions"),
-        _binary(labels, "labels"),
-        groups.values(sensitive),
-    )
-    if not (decided.ndim == 1 and decided.shape == truth.shape == values.shape):
-        shapes = f"{decided.shape}, {truth.shape} and {values.shape}"
+    decided = _binary(predicted, "predictions")
+    truth = _binary(labels, "labels")
+    values = groups.values(sensitive)
+    one_shape = decided.shape == truth.shape == values.shape
+    if decided.ndim != 1 or not one_shape:
         raise ValueError(
-            f"predictions, labels and groups must have one shape (n,), got {shapes}"
+            "predictions, labels and groups must have one shape (n,), got "
+            f"{decided.shape}, {truth.shape} and {values.shape}"
         )
+
     names, numbers = np.unique(values, return_inverse=True)
-    decisions = Decisions(decided, 0.5, decided, truth, numbers, len(names))
+    counts = counted(decided, truth, numbers, len(names))
     return {
         "accuracy": rates.accuracy(decided, truth),
-        "statistical_parity": rates.gap(positive_rates(decisions.counts)),
-        "equal_opportunity": rates.gap(true_positive_rates(decisions.counts)),
+        "statistical_parity": rates.gap(positive_rates(counts)),
+        "equal_opportunity": rates.gap(true_positive_rates(counts)),
         "f1": rates.f1(decided, truth),
     }
 
@@ -186,9 +199,10 @@ def node_metrics(
 def _binary(values: np.ndarray, what: str) -> np.ndarray:
     """Check that all values are 0 or 1."""
     values = groups.unmasked(values, what)
-    if values.dtype != bool and (wrong := values[(values != 0) & (values != 1)]).size:
+    wrong = values[(values != 0) & (values != 1)]
+    if wrong.size:
         raise ValueError(
-            f"{what} must be 0 or 1; found {wrong[0]}. Leave out nodes without a label, and turn scores into decisions "
-            "first, such as with logits > 0"
+            f"{what} must be 0 or 1; found {wrong[0]}. Leave out nodes without a "
+            "label, and turn scores into decisions first, such as with logits > 0"
         )
     return values.astype(bool)

@@ -2,7 +2,8 @@
 
 The rule `collect` computes all of them from predictions. Selection, tables, figures,
 studies and audit look up which ones they use, what these are called and which direction
-is better. One's own come from a file (docs/extending.md); a new one trains nothing again.
+is better. One's own come from a file (docs/extending.md); a new one trains nothing
+again.
 
 Imports neither PyTorch nor pandas, because the rules import it.
 """
@@ -27,16 +28,21 @@ Role = Literal["utility", "chosen", "audited", "shown"]
 """What a measure is used for:
 
 - utility: what fairness is traded against. The first one of a task chooses cells.
-- chosen: a gap that the choice of cells keeps small, and that studies compare. Whether it is missing must depend on
-  the examples in a part and their labels, not on the decisions, so that it is missing for all cells or for none.
+- chosen: a gap that the choice of cells keeps small, and that studies compare. Whether
+  it is missing must depend on the examples in a part and their labels, not on the
+  decisions, so that it is missing for all cells or for none.
 - audited: compared with what the paper printed.
-- shown: in tables and figures. A measure that is only shown is neither optimised nor audited.
+- shown: in tables and figures. A measure that is only shown is neither optimised nor
+  audited.
 """
 
 
 @dataclass(frozen=True)
 class Unit:
-    """How values are shown: multiplied by `factor`, with `decimals`; headings have `sign`, in LaTeX `tex`."""
+    """How values are shown: multiplied by `factor`, with `decimals`.
+
+    Headings have `sign`, in LaTeX `tex`.
+    """
 
     sign: str
     tex: str
@@ -55,13 +61,14 @@ class Measure:
 
     Attributes:
         name: in files.
-        label, tex: in text and in LaTeX, without the unit. "{which}" stands for the group's number or the attribute.
-        of: computes it from decisions; NaN where it is missing. With `by`, an array with a value for each group, or a
-            mapping with one for each attribute.
+        label, tex: in text and in LaTeX, without the unit. "{which}" stands for the
+            group's number or the attribute.
+        of: computes it from decisions; NaN where it is missing. With `by`, an array
+            with a value for each group, or a mapping with one for each attribute.
         better: the better direction; None where neither is.
         roles: what it is used for.
-        by: whether there is one for each group (`{name}_0`, `{name}_1`, ...) or, where groups are combinations of
-            attributes, for each attribute (such as `{name}_race`).
+        by: whether there is one for each group (`{name}_0`, `{name}_1`, ...) or, where
+            groups are combinations of attributes, for each attribute (`{name}_race`).
         which: the group or the attribute, of such a measure.
     """
 
@@ -76,13 +83,15 @@ class Measure:
     which: str = ""
 
     def which_of(self, name: str) -> str:
-        """The group or the attribute in a name such as `{name}_0`; empty where it is not one of this measure's."""
-        which = name.removeprefix(f"{self.name}_")
-        if (
-            which == name
-            or not self.by
-            or (self.by == "group" and not which.isdecimal())
-        ):
+        """Find the group or the attribute in a name such as `{name}_0`.
+
+        Empty where it is not one of this measure's.
+        """
+        prefix = f"{self.name}_"
+        if not self.by or not name.startswith(prefix):
+            return ""
+        which = name.removeprefix(prefix)
+        if self.by == "group" and not which.isdecimal():
             return ""
         return which
 
@@ -109,7 +118,8 @@ def _exposure(percent: int) -> tuple[Measure, ...]:
     Beside NDKL stands that of a perfect ranking, the true links in a random order.
     """
     share = percent / 100
-    first, tex_first = f"first {percent} %", rf"first {percent}\,\%"
+    first = f"first {percent} %"
+    tex_first = rf"first {percent}\,\%"
     return (
         Measure(
             f"ndkl_{percent}",
@@ -274,7 +284,8 @@ MEASURES: Mapping[Task, tuple[Measure, ...]] = {
         ),
         _gap("eo_subgroup", "ΔEO_s", r"$\Delta EO_{s}$", lambda d: d.odds("subgroup")),
         AUC,
-        # Neither calibration nor a worst group: how many of the pairs are links is the split's choice.
+        # Neither calibration nor a worst group: how many of the pairs are links is the
+        # split's choice.
         Measure(
             "auc_intra",
             "AUC within groups",
@@ -338,8 +349,11 @@ def _own(path: str) -> Mapping[Task, Sequence[Measure]]:
 
 
 def of_task(task: str, *roles: Role) -> tuple[Measure, ...]:
-    """List the measures of a task with any of these roles, or all of its measures where none are given."""
-    return tuple(m for m in MEASURES[task] if not roles or set(m.roles) & set(roles))
+    """List the measures of a task with any of these roles; all where none are given."""
+    if not roles:
+        return MEASURES[task]
+    asked = set(roles)
+    return tuple(measure for measure in MEASURES[task] if asked & set(measure.roles))
 
 
 def names(task: str, *roles: Role) -> tuple[str, ...]:
@@ -348,19 +362,23 @@ def names(task: str, *roles: Role) -> tuple[str, ...]:
 
 
 def utility(task: str) -> str:
-    """The measure that cells are chosen by."""
+    """Name the measure that cells are chosen by."""
     return names(task, "utility")[0]
 
 
 @cache
 def find(name: str) -> Measure:
-    """Find a measure by its name. An undeclared one is a plain number, of which neither direction is better."""
+    """Find a measure by its name.
+
+    An undeclared one is a plain number, of which neither direction is better.
+    """
     known = [measure for measures in MEASURES.values() for measure in measures]
-    whole = {measure.name: measure for measure in reversed(known) if not measure.by}
-    if name in whole:
-        return whole[name]
     for measure in known:
-        if which := measure.which_of(name):
+        if measure.name == name and not measure.by:
+            return measure
+    for measure in known:
+        which = measure.which_of(name)
+        if which:
             return measure.of_one(which)
     return Measure(name, name, name, lambda decisions: math.nan, unit=NUMBER)
 
@@ -371,32 +389,35 @@ def compute(task: str, decisions: Decisions) -> dict[str, float]:
     for measure in MEASURES[task]:
         try:
             value = measure.of(decisions)
-        except Exception as error:  # noqa: BLE001: whatever is wrong in a measure of one's own
+        except Exception as error:  # noqa: BLE001: one's own may do anything
             raise ConfigError(
                 f"the measure {measure.name} failed: {type(error).__name__}: {error}"
             ) from error
+
+        if not measure.by:
+            values[measure.name] = _number(measure, value)
+            continue
         if measure.by == "group":
             value = dict(enumerate(value))
-        if measure.by:
-            values |= {
-                f"{measure.name}_{which}": _number(measure, each)
-                for which, each in value.items()
-            }
-        else:
-            values[measure.name] = _number(measure, value)
+        for which, each in value.items():
+            values[f"{measure.name}_{which}"] = _number(measure, each)
     return values
 
 
 def _number(measure: Measure, value: Any) -> float:
-    """A measure's value. An infinite one is missing, unless cells are chosen by it: they are not chosen then."""
+    """Check a measure's value.
+
+    An infinite one is missing, unless cells are chosen by it: they are not chosen then.
+    """
     if np.ndim(value):
-        shape = np.shape(value)
         raise ConfigError(
-            f"the measure {measure.name} gave {shape} numbers: with `by` there is one for each group"
+            f"the measure {measure.name} gave {np.shape(value)} numbers: with `by` "
+            "there is one for each group"
         )
     if not isinstance(value, Real):
         raise ConfigError(
             f"the measure {measure.name} gave {value!r} in place of a number"
         )
-    chosen = {"utility", "chosen"} & set(measure.roles)
-    return float(value) if chosen or not math.isinf(value) else math.nan
+    if math.isinf(value) and not {"utility", "chosen"} & set(measure.roles):
+        return math.nan
+    return float(value)
