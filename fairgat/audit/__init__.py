@@ -1,7 +1,11 @@
-"""Does the paper hold? Its numbers (`agreement`) and its claims (`claims`) against ours, as `pages` and in a few lines.
+"""Does the paper hold?
 
-`make` gives every file of results/audit from the summaries and the runtimes. `support` says how far the paper's
-own numbers carry its claims. Start with `claims`: one function a claim.
+Its numbers (`agreement`) and its claims (`claims`) against ours, as `pages` and in a
+few lines.
+
+`make` gives every file of results/audit from the summaries and the runtimes. `support`
+says how far the paper's own numbers carry its claims. Start with `claims`: one function
+a claim.
 """
 
 from collections.abc import Mapping
@@ -21,13 +25,16 @@ from fairgat.scores.summary import with_same
 
 
 def make(settings: AuditSettings, files: Files) -> dict[str, str]:
-    """Write the text of each of the audit's files, by its name; of a run that is not about the paper only `paired`.
+    """Write the text of each of the audit's files, by its name.
+
+    Of a run that is not about the paper only `paired`.
 
     Args:
-        files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's differences.csv
-            or none.
+        files: of the kinds `winners`, `runs`, `runtime`, and `more_splits`, a study's
+            differences.csv or none.
     """
-    rows, runs = with_same(read(*files["winners"]), settings.same), read(*files["runs"])
+    runs = read(*files["runs"])
+    rows = with_same(read(*files["winners"]), settings.same)
     winners = _distinct(rows, settings)
     differences_to_gat = paired.compared(runs, winners, settings)
     tables = {"paired": differences_to_gat[paired.COLUMNS]}
@@ -40,27 +47,22 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
     )
     protocols = agreement.compare_protocols(rows, settings.margins, settings.ddof)
 
-    studies = {
-        str(path): _distinct(results.read_study(path), settings)
-        for path in files.get("more_splits", ())
-    }
-    seconds = results.seconds(medians(by_dataset(files["runtime"])))
-    headings = {
-        f"Ours ({rule})": rule for rule in (settings.rule, *RULES)
-    }  # in this order, each once
-    ours = {
-        heading: {**results.ours(winners, rule, settings.protocols), **seconds}
-        for heading, rule in headings.items()
-    }
+    studies = {}
+    for path in files.get("more_splits", ()):
+        studies[str(path)] = _distinct(results.read_study(path), settings)
+    times = medians(by_dataset(files["runtime"]))
+    headings = _headings(settings)
+    ours = {}
+    for heading, rule in headings.items():
+        scores = results.ours(winners, rule, settings.protocols)
+        ours[heading] = {**scores, **results.seconds(times)}
     checks = _checks(ours, studies)
-    statuses = (
-        claims.statuses(checks)[[*headings]]
-        .rename(columns=headings)
-        .rename_axis(columns="rule")
-    )
+    statuses = claims.statuses(checks)[[*headings]]
+    statuses = statuses.rename(columns=headings).rename_axis(columns="rule")
     counts = count(numbers, statuses)
 
     differences = support.differences()
+
     tables |= {
         "paper_vs_reproduced": numbers,
         "protocols": protocols,
@@ -73,75 +75,77 @@ def make(settings: AuditSettings, files: Files) -> dict[str, str]:
         "paper_vs_reproduced": pages.verdicts(numbers, protocols, settings),
         "claims": pages.claims(checks, differences),
     }
-    return _texts(tables, written) | {
-        "headline.txt": headline(runs, counts, numbers, settings)
-    }
+    texts = _texts(tables, written)
+    texts["headline.txt"] = headline(runs, counts, numbers, settings)
+    return texts
+
+
+def _headings(settings: AuditSettings) -> dict[str, str]:
+    """Name the rules in headings: the one that is shown first, each once."""
+    return {f"Ours ({rule})": rule for rule in (settings.rule, *RULES)}
 
 
 def _texts(
     tables: Mapping[str, pd.DataFrame], written: Mapping[str, Table]
 ) -> dict[str, str]:
-    texts = {
-        f"{name}.csv": frame.to_csv(
+    """Write CSV files and pages, by their names."""
+    texts = {}
+    for name, frame in tables.items():
+        texts[f"{name}.csv"] = frame.to_csv(
             index=False, float_format="%.6g", lineterminator="\n"
         )
-        for name, frame in tables.items()
-    }
-    return texts | {
-        f"{name}.{form}": render(page, form)
-        for name, page in written.items()
-        for form in ("md", "html")
-    }
+    for name, page in written.items():
+        for form in ("md", "html"):
+            texts[f"{name}.{form}"] = render(page, form)
+    return texts
 
 
 def _checks(
     ours: Mapping[str, results.Results], studies: Mapping[str, pd.DataFrame]
 ) -> pd.DataFrame:
-    """The checks of every claim on the paper's own numbers, on ours under each rule, and on studies, by their file."""
-    checks = [
-        claims.checks("Paper's own numbers"),
-        *(claims.checks(*entry) for entry in ours.items()),
-    ]
+    """Check every claim on the paper's own numbers, on ours, and on studies.
+
+    Args:
+        ours: under each rule, by its heading.
+        studies: by their file.
+    """
+    checks = [claims.checks("Paper's own numbers")]
+    for heading, of_rule in ours.items():
+        checks.append(claims.checks(heading, of_rule))
     for path, frame in studies.items():
-        checks.append(
-            claims.checks(
-                f"Ours ({_splits(frame)} splits)", results.of_study(frame), path
-            )
-        )
+        heading = f"Ours ({_splits(frame)} splits)"
+        checks.append(claims.checks(heading, results.of_study(frame), path))
     return pd.concat(checks)
 
 
 def _distinct(frame: pd.DataFrame, settings: AuditSettings) -> pd.DataFrame:
-    """The rows of methods that are not another one: claims are judged by these."""
+    """Keep the rows of methods that are not another one: these judge claims."""
     return frame[~frame["method"].isin([*settings.same])]
 
 
 def _splits(frame: pd.DataFrame) -> int:
-    """The number of splits behind the means of a summary or a study."""
+    """Count the splits behind the means of a summary or a study."""
     return int(frame["n_splits"].max()) if len(frame) else 0
 
 
 def count(numbers: pd.DataFrame, statuses: pd.DataFrame) -> pd.DataFrame:
-    """Count each verdict (about `numbers`, then about `claims`) under each selection rule.
+    """Count each verdict, about `numbers`, then about `claims`, under each rule.
 
     Args:
         numbers: as `agreement.compare` gives them.
         statuses: of each claim (index) by the rule (columns).
 
     Returns:
-        One row per rule and outcome, with the columns `about`, `rule`, `outcome` and `count`.
+        One row per rule and outcome, with the columns `about`, `rule`, `outcome` and
+        `count`.
     """
     rows = []
     for rule in statuses:
         verdicts = numbers.loc[numbers["rule"] == rule, "verdict"]
-        rows += [
-            ("numbers", rule, verdict, (verdicts == verdict).sum())
-            for verdict in labels.VERDICTS
-        ]
-        rows += [
-            ("claims", rule, status, (statuses[rule] == status).sum())
-            for status in claims.STATUSES
-        ]
+        for verdict in labels.VERDICTS:
+            rows.append(("numbers", rule, verdict, (verdicts == verdict).sum()))
+        for status in claims.STATUSES:
+            rows.append(("claims", rule, status, (statuses[rule] == status).sum()))
     return pd.DataFrame(rows, columns=["about", "rule", "outcome", "count"])
 
 
@@ -151,49 +155,58 @@ def headline(
     numbers: pd.DataFrame,
     settings: AuditSettings,
 ) -> str:
-    """Say in three paragraphs what was run, how many numbers agree, and how many claims hold.
+    """Say what was run, how many numbers agree, and how many claims hold.
 
-    `runs` are as `fairgat.scores.runs.read` gives them, the others as `count` and
-    `agreement.compare` do.
+    Args:
+        runs: as `fairgat.scores.runs.read` gives them.
+        counts, numbers: as `count` and `agreement.compare` give them.
     """
+    ran = _what_ran(runs, settings)
     numbers = numbers[numbers["rule"] == settings.rule]
     if (numbers["verdict"] == labels.NOT_RUN).all():
-        return f"{_what_ran(runs, settings)}\n\nNone of the paper's {len(numbers)} results is among them.\n"
-    counts = counts[
-        (counts["rule"] == settings.rule) & (counts["count"] > 0)
-    ].set_index("about")
+        return f"{ran}\n\nNone of the paper's {len(numbers)} results is among them.\n"
 
-    def counted(about: str, what: str) -> str:
-        rows = counts.loc[[about]]
-        words = ", ".join(
-            f"{count} {outcome}"
-            for count, outcome in zip(rows["count"], rows["outcome"], strict=True)
-        )
-        words = words.replace(labels.AGREES, "agree")
-        return f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule {settings.rule}: {words}."
-
+    counts = counts[counts["rule"] == settings.rule]
+    agreeing = _counted(counts, "numbers", "results (mean and standard deviation)")
+    holding = _counted(counts, "claims", "claims")
     paragraphs = [
-        _what_ran(runs, settings),
-        f"{counted('numbers', 'results (mean and standard deviation)')} {agreement.expected_in_words(numbers)}",
-        f"{counted('claims', 'claims')} Claims can fail, or pass, by luck.",
+        ran,
+        f"{agreeing} {agreement.expected_in_words(numbers)}",
+        f"{holding} Claims can fail, or pass, by luck.",
     ]
     return "\n\n".join(paragraphs) + "\n"
 
 
+def _counted(counts: pd.DataFrame, about: str, what: str) -> str:
+    """Say how often each outcome under a rule came out."""
+    rows = counts[(counts["about"] == about) & (counts["count"] > 0)]
+    outcomes = ", ".join(f"{row.count} {row.outcome}" for row in rows.itertuples())
+    outcomes = outcomes.replace(labels.AGREES, "agree")
+    return (
+        f"Of the paper's {rows['count'].sum()} {what}, at cells chosen by the rule "
+        f"{rows['rule'].iloc[0]}: {outcomes}."
+    )
+
+
 def _what_ran(runs: pd.DataFrame, settings: AuditSettings) -> str:
-    ran, titles = (
-        runs.drop_duplicates(["dataset", "method", "cell", "split"]),
-        settings.dataset_titles,
-    )
-    names = ", ".join(titles.get(name, name) for name in ran["dataset"].unique())
-    failed, counts = (
-        (ran["metric"] == FAILURE).sum(),
-        ran.groupby("dataset")["split"].nunique(),
-    )
+    """Say how many runs there are, of what, and how many failed."""
+    ran = runs.drop_duplicates(["dataset", "method", "cell", "split"])
+    n_methods = ran["method"].nunique()
+    n_cells = len(ran[["method", "cell"]].drop_duplicates())
+
+    said = f"{len(ran)} runs"
+    failed = (ran["metric"] == FAILURE).sum()
+    if failed:
+        said += f", {failed} of which failed"
+
     splits = f"{ran['split'].nunique()} splits of each data set"
+    counts = ran.groupby("dataset")["split"].nunique()
     if counts.nunique() > 1:
         splits = f"{counts.min()} to {counts.max()} splits of a data set"
+
+    titles = settings.dataset_titles
+    names = ", ".join(titles.get(name, name) for name in ran["dataset"].unique())
     return (
-        f"{len(ran)} runs{f', {failed} of which failed' if failed else ''}: {ran['method'].nunique()} methods with "
-        f"{len(ran[['method', 'cell']].drop_duplicates())} cells of hyperparameters, {splits} ({names})."
+        f"{said}: {n_methods} methods with {n_cells} cells of hyperparameters, "
+        f"{splits} ({names})."
     )

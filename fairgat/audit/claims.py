@@ -1,7 +1,10 @@
-"""The paper's eight claims: one function each, whose docstring is the claim and, below it, the rule that it is held to.
+"""The paper's eight claims: one function each.
 
-A function goes through a set of results, the paper's own or ours, and yields its checks. A check holds, does not hold,
-or cannot be made because a result is missing (None). To add a claim, write a function and put it into CLAIMS.
+A function's docstring is the claim and, below it, the rule that the claim is held to.
+
+A function goes through a set of results, the paper's own or ours, and yields its
+checks. A check holds, does not hold, or cannot be made because a result is missing
+(None). To add a claim, write a function and put it into CLAIMS.
 """
 
 import inspect
@@ -35,7 +38,13 @@ Judged = tuple[Any, str]
 
 @dataclass(frozen=True)
 class Check:
-    """One comparison: of what, the results that it needs (FairGAT's, then its rivals'), and how it came out."""
+    """One comparison.
+
+    Attributes:
+        subject: of what.
+        keys: the results that it needs, FairGAT's, then its rivals'.
+        holds, numbers: how it came out.
+    """
 
     subject: str
     keys: list[Key]
@@ -45,22 +54,29 @@ class Check:
 
 @dataclass(frozen=True)
 class Claim:
-    """A claim of the paper, the paper's table with its own numbers on it, and whether it is about their means."""
+    """A claim of the paper.
+
+    Attributes:
+        function: makes its checks.
+        table: the paper's, with its own numbers on it.
+        means: whether it is about their means.
+    """
 
     function: Callable[[Results], Iterable[Check]]
     table: str
     means: bool = True
 
     def in_words(self) -> list[str]:
-        """The claim in one sentence, and when it counts as supported: its function's docstring."""
-        return [
-            " ".join(part.split())
-            for part in inspect.getdoc(self.function).split("\n\n")
-        ]
+        """Say the claim in one sentence, and when it counts as supported."""
+        paragraphs = inspect.getdoc(self.function).split("\n\n")
+        return [" ".join(paragraph.split()) for paragraph in paragraphs]
 
 
 def status(outcomes: Sequence[bool | None]) -> str:
-    """Judge a claim by its checks: one that fails decides, missing results leave the claim open."""
+    """Judge a claim by its checks.
+
+    One that fails decides, missing results leave the claim open.
+    """
     known = [bool(holds) for holds in outcomes if holds is not None]
     if not all(known):
         return NOT_SUPPORTED
@@ -70,10 +86,11 @@ def status(outcomes: Sequence[bool | None]) -> str:
 
 
 def improves_fairness(results: Results) -> Iterator[Check]:
-    """FairGAT improves every fairness measure over GAT by 30 to 60 % on every data set, except statistical parity on
-    Recidivism.
+    """FairGAT improves every fairness measure over GAT by 30 to 60 % on every data set,
+    except statistical parity on Recidivism.
 
-    Each improvement, rounded to a whole per cent, is at least 30 %. More than 60 % counts as well.
+    Each improvement, rounded to a whole per cent, is at least 30 %. More than 60 %
+    counts as well.
     """
 
     def lower_by_30_percent(ours: Number, gat: Number) -> Judged:
@@ -83,17 +100,15 @@ def improves_fairness(results: Results) -> Iterator[Check]:
         return gain >= 30, _said("{:.2f} → {:.2f} ({:+.0f} %)", gat, ours, 0 - gain)
 
     for dataset, metric in product(SOCIAL, (PARITY, OPPORTUNITY)):
-        if (dataset, metric) != ("recidivism", PARITY):
-            yield _against(
-                results,
-                f"{metric} on {dataset}",
-                Key(dataset, "gat", metric),
-                lower_by_30_percent,
-            )
+        if (dataset, metric) == ("recidivism", PARITY):
+            continue
+        gat = Key(dataset, "gat", metric)
+        yield _against(results, f"{metric} on {dataset}", gat, lower_by_30_percent)
 
 
 def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
-    """FairGAT has the lowest equal-opportunity difference of all fairness-aware methods on all three data sets.
+    """FairGAT has the lowest equal-opportunity difference of all fairness-aware methods
+    on all three data sets.
 
     Its mean is below every other fairness-aware method's.
     """
@@ -102,7 +117,8 @@ def lowest_opportunity_difference(results: Results) -> Iterator[Check]:
 
 
 def lowest_deviations(results: Results) -> Iterator[Check]:
-    """FairGAT has the lowest standard deviation of the fairness measures on all data sets.
+    """FairGAT has the lowest standard deviation of the fairness measures on all data
+    sets.
 
     Its standard deviation is below every other row's, GAT's included.
     """
@@ -116,35 +132,31 @@ def similar_accuracy(results: Results) -> Iterator[Check]:
     Its mean is at most one percentage point below GAT's.
     """
     for dataset in SOCIAL:
-        yield _against(
-            results,
-            f"{ACCURACY} on {dataset}",
-            Key(dataset, "gat", ACCURACY),
-            _as_accurate,
-        )
+        gat = Key(dataset, "gat", ACCURACY)
+        yield _against(results, f"{ACCURACY} on {dataset}", gat, _as_accurate)
 
 
 def every_step_counts(results: Results) -> Iterator[Check]:
-    """Leaving out any one step (of ours 1 or 3, as 2 is void) costs fairness or utility.
+    """Leaving out any one step (of ours 1 or 3, as 2 is void) costs fairness or
+    utility.
 
-    Each ablation is worse than FairGAT in the mean of at least one of the three measures. Ours are judged on steps 1
-    and 3 only: step 2 changes nothing where step 3, as it is read here, follows (docs/theory.md), so that FairGAT
-    without it is the same method.
+    Each ablation is worse than FairGAT in the mean of at least one of the three
+    measures. Ours are judged on steps 1 and 3 only: step 2 changes nothing where step
+    3, as it is read here, follows (docs/theory.md), so that FairGAT without it is the
+    same method.
     """
     metrics = (ACCURACY, PARITY, OPPORTUNITY)
 
     def worse_in_something(ours: list[Number], ablations: list[Number]) -> Judged:
-        worse, said = [], []
+        worse = []
+        said = []
         for metric, own, theirs in zip(metrics, ours, ablations, strict=True):
             gain = np.round(own, 2) - np.round(theirs, 2)
-            worse.append(
-                gain > 0 if measures.find(metric).better == "higher" else gain < 0
-            )
-            said += (
-                [_said(metric + " {:.2f} against {:.2f}", theirs, own)]
-                if np.all(worse[-1])
-                else []
-            )
+            higher_is_better = measures.find(metric).better == "higher"
+            is_worse = gain > 0 if higher_is_better else gain < 0
+            worse.append(is_worse)
+            if np.all(is_worse):
+                said.append(_said(metric + " {:.2f} against {:.2f}", theirs, own))
         return np.any(worse, axis=0), "; ".join(said) or "worse in nothing"
 
     for dataset, ablation in product(SOCIAL, ABLATIONS):
@@ -153,35 +165,33 @@ def every_step_counts(results: Results) -> Iterator[Check]:
 
 
 def epochs_cost(results: Results) -> Iterator[Check]:
-    """FairGAT's epoch costs about as much as GAT's (published: 1.01 to 1.04 times); FairGNN, EDITS and NIFTY cost 2 to
-    4.6 times.
+    """FairGAT's epoch costs about as much as GAT's (published: 1.01 to 1.04 times);
+    FairGNN, EDITS and NIFTY cost 2 to 4.6 times.
 
-    The ratio to GAT's seconds per epoch is at most 1.1 for FairGAT, and between 2 and 4.6 for the others. The paper
-    prints seconds only; the ratios and their range are ours.
+    The ratio to GAT's seconds per epoch is at most 1.1 for FairGAT, and between 2 and
+    4.6 for the others. The paper prints seconds only; the ratios and their range are
+    ours.
     """
 
     def as_dear(ours: Number, gat: Number) -> Judged:
-        return round(ours / gat, 2) <= 1.1, _said("{:.2f} times", ours / gat)
+        ratio = ours / gat
+        return round(ratio, 2) <= 1.1, _said("{:.2f} times", ratio)
 
     def dearer(ours: Number, gat: Number) -> Judged:
-        return 2 <= round(ours / gat, 2) <= 4.6, _said("{:.2f} times", ours / gat)
+        ratio = ours / gat
+        return 2 <= round(ratio, 2) <= 4.6, _said("{:.2f} times", ratio)
 
     for dataset, method in product(SOCIAL, ("fairgat", *BASELINES)):
         judge = as_dear if method == "fairgat" else dearer
-        yield _against(
-            results,
-            f"{method} on {dataset}",
-            Key(dataset, "gat", SECONDS),
-            judge,
-            method,
-        )
+        gat = Key(dataset, "gat", SECONDS)
+        yield _against(results, f"{method} on {dataset}", gat, judge, method)
 
 
 def beats_fairdrop(results: Results) -> Iterator[Check]:
     """FairGAT beats FairDrop in most fairness measures at similar or better accuracy.
 
-    On each data set its mean is lower in more than half of the six measures, and its accuracy at most one percentage
-    point lower.
+    On each data set its mean is lower in more than half of the six measures, and its
+    accuracy at most one percentage point lower.
     """
 
     def lower_in_most(ours: list[Number], fairdrops: list[Number]) -> Judged:
@@ -193,12 +203,8 @@ def beats_fairdrop(results: Results) -> Iterator[Check]:
     for dataset in CITATION:
         rivals = [Key(dataset, "fairdrop", metric) for metric in gaps]
         yield _check(results, f"fairness measures on {dataset}", rivals, lower_in_most)
-        yield _against(
-            results,
-            f"{ACCURACY} on {dataset}",
-            Key(dataset, "fairdrop", ACCURACY),
-            _as_accurate,
-        )
+        fairdrop = Key(dataset, "fairdrop", ACCURACY)
+        yield _against(results, f"{ACCURACY} on {dataset}", fairdrop, _as_accurate)
 
 
 def most_efficient(results: Results) -> Iterator[Check]:
@@ -210,10 +216,9 @@ def most_efficient(results: Results) -> Iterator[Check]:
     def faster(ours: Number, theirs: Number) -> Judged:
         return ours < theirs, _said("{:.3g} s against {:.3g} s", ours, theirs)
 
-    for dataset, rival in product(SOCIAL, BASELINES):
-        yield _against(
-            results, f"{rival} on {dataset}", Key(dataset, rival, SECONDS), faster
-        )
+    for dataset, method in product(SOCIAL, BASELINES):
+        rival = Key(dataset, method, SECONDS)
+        yield _against(results, f"{method} on {dataset}", rival, faster)
 
 
 CLAIMS = {
@@ -237,10 +242,13 @@ def _check(
 ) -> Check:
     """Judge the method's means against its rivals'; open where one is missing."""
     own = [key._replace(method=method) for key in rivals]
-    if any(key not in results for key in (*own, *rivals)):
-        return Check(subject, [*own, *rivals])
-    ours, theirs = ([results[key].mean for key in keys] for keys in (own, rivals))
-    return Check(subject, [*own, *rivals], *judge(ours, theirs))
+    keys = [*own, *rivals]
+    if any(key not in results for key in keys):
+        return Check(subject, keys)
+    ours = [results[key].mean for key in own]
+    theirs = [results[key].mean for key in rivals]
+    holds, numbers = judge(ours, theirs)
+    return Check(subject, keys, holds, numbers)
 
 
 def _against(
@@ -250,21 +258,19 @@ def _against(
     judge: Callable[[Any, Any], Judged],
     method: str = "fairgat",
 ) -> Check:
-    """`_check` against a single rival."""
-    return _check(
-        results,
-        subject,
-        [rival],
-        lambda ours, theirs: judge(ours[0], theirs[0]),
-        method,
-    )
+    """Do as `_check` against a single rival."""
+
+    def judge_single(ours: list[Number], theirs: list[Number]) -> Judged:
+        return judge(ours[0], theirs[0])
+
+    return _check(results, subject, [rival], judge_single, method)
 
 
 def _as_accurate(ours: Number, theirs: Number) -> Judged:
+    """Judge whether ours is at most one percentage point lower."""
     gain = ours - theirs
-    return np.round(gain, 2) >= -1, _said(
-        "{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain
-    )
+    said = _said("{:.2f} against {:.2f} ({:+.2f})", ours, theirs, gain)
+    return np.round(gain, 2) >= -1, said
 
 
 def _said(form: str, *values: Any) -> str:
@@ -279,74 +285,79 @@ def _lowest(
 
     One rival that is as low decides, even where another's is missing.
     """
-    subject, keys = (
-        f"{part} of {metric} on {dataset}",
-        [Key(dataset, name, metric) for name in ("fairgat", *rivals)],
-    )
-    own, *theirs = (
-        np.round(getattr(results.get(key, Result(math.nan)), part), 2) for key in keys
-    )
+    subject = f"{part} of {metric} on {dataset}"
+    keys = [Key(dataset, name, metric) for name in ("fairgat", *rivals)]
+    printed = []
+    for key in keys:
+        result = results.get(key, Result(math.nan))
+        printed.append(np.round(getattr(result, part), 2))
+    own, *theirs = printed
     best = np.fmin.reduce(theirs)  # of those that are not missing
     if np.isnan(own).any() or np.isnan(best).any():
         return Check(subject, keys)
+
     lowest = own < best
     if np.all(lowest) and np.isnan(theirs).any():  # one that is missing may be lower
         lowest = None
-    names = [
+    lowest_rivals = [
         name
         for name, value in zip(rivals, theirs, strict=True)
         if np.array_equal(value, best)
     ]
-    return Check(
-        subject,
-        keys,
-        lowest,
-        _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(names)),
-    )
+    said = _said("{:.2f} against {:.2f} ({})", own, best, ", ".join(lowest_rivals))
+    return Check(subject, keys, lowest, said)
 
 
 def checks(
     heading: str, results: Results | None = None, study: str = ""
 ) -> pd.DataFrame:
-    """List the checks of every claim on the results that go by a heading: ours, or, where None, the paper's own.
+    """List the checks of every claim on ours, or, where None, on the paper's own.
+
+    Args:
+        heading: by which the results go.
+        results: ours.
+        study: the file of the study that they are of, if any.
 
     Returns:
-        `claim`, `results` (their heading), `check`, `numbers`, `holds`, and of ours the `cells` that are compared and
-        the `file` that has their scores: that of the `study`, if they are of one.
+        `claim`, `results` (their heading), `check`, `numbers`, `holds`, and of ours the
+        `cells` that are compared and the `file` that has their scores: that of the
+        `study`, if they are of one.
     """
     rows = []
     for number, claim in CLAIMS.items():
-        for check in claim.function(
-            papers(claim.table) if results is None else results
-        ):
+        judged = papers(claim.table) if results is None else results
+        for check in claim.function(judged):
             row = {
                 "claim": number,
                 "results": heading,
                 "check": check.subject,
                 "numbers": check.numbers,
+                "holds": check.holds,
+                "cells": "",
+                "file": "",
             }
-            row |= {"holds": check.holds, "cells": "", "file": ""}
             if results is not None and check.holds is not None:
-                row |= {
-                    "cells": _cells(check, results),
-                    "file": study or _file(claim, check),
-                }
+                row["cells"] = _cells(check, results)
+                row["file"] = study or _file(claim, check)
             rows.append(row)
     return pd.DataFrame(rows)
 
 
 def statuses(checks: pd.DataFrame) -> pd.DataFrame:
-    """The status of each claim (index) by each set of results (columns, in their order)."""
-    by_heading = checks.groupby(["claim", "results"])["holds"].agg(status).unstack()
-    return by_heading[[*dict.fromkeys(checks["results"])]]
+    """Judge each claim (index) by each set of results (columns, in their order)."""
+    outcomes = checks.groupby(["claim", "results"])["holds"]
+    by_heading = outcomes.agg(status).unstack()
+    return by_heading[[*checks["results"].unique()]]
 
 
 def _cells(check: Check, results: Results) -> str:
+    """Name the methods' cells that are compared."""
     cells = {key.method: results[key].cell for key in check.keys if key in results}
     return "; ".join(f"{method} {cell}" for method, cell in cells.items() if cell)
 
 
 def _file(claim: Claim, check: Check) -> str:
+    """Name the file that has our scores of a check."""
     if claim.table == "runtime":
         return f"runtime/{check.keys[0].dataset}.json"
     return f"summary/{TASK_OF_RESULTS[claim.table]}/winners.csv"

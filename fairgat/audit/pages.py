@@ -20,38 +20,38 @@ _TITLES = {
 }
 _TEXTS = {"ablation": "FairGAT's rows that agree with the comparison are not repeated."}
 _PROTOCOL = (
-    "fairdrop: what the notebook of FairDrop's authors reports, the last epoch with the cut-off that is best on the "
-    "test set; validation: the epoch of best validation AUC, with the best cut-off on validation."
+    "fairdrop: what the notebook of FairDrop's authors reports, the last epoch with "
+    "the cut-off that is best on the test set; validation: the epoch of best "
+    "validation AUC, with the best cut-off on validation."
 )
 
 
 def verdicts(
     frame: pd.DataFrame, protocols: pd.DataFrame, settings: AuditSettings
 ) -> Table:
-    """Paper against reproduction, number by number, under the rule that is shown, with counts for every rule.
+    """Show paper against reproduction, number by number, under the rule that is shown.
 
-    `frame` and `protocols` are those of `agreement.compare` and `agreement.compare_protocols`.
+    With counts for every rule.
+
+    Args:
+        frame, protocols: those of `agreement.compare` and
+            `agreement.compare_protocols`.
     """
-    shown, under = (
-        lines[lines["rule"] == settings.rule] for lines in (frame, protocols)
-    )
-    tables = shown["table"].str.split("+").str[0]
-    panels = [
-        _numbers(_TITLES[name], shown[tables == name], settings, _TEXTS.get(name, ""))
-        for name in TASK_OF_RESULTS
-    ]
-    for protocol in dict.fromkeys(under["protocol"]):
+    shown = frame[frame["rule"] == settings.rule]
+    first_table = shown["table"].str.split("+").str[0]
+    panels = []
+    for name in TASK_OF_RESULTS:
+        lines = shown[first_table == name]
+        panels.append(_numbers(_TITLES[name], lines, settings, _TEXTS.get(name, "")))
+
+    by_protocol = protocols[protocols["rule"] == settings.rule]
+    for protocol, lines in by_protocol.groupby("protocol", sort=False):
         if protocol not in settings.protocols:
-            lines = under[under["protocol"] == protocol]
-            panels.append(
-                _numbers(
-                    f"Link prediction, protocol {protocol}", lines, settings, _PROTOCOL
-                )
-            )
-    accuracy, fairness = (
-        f"{100 * margin:g}"
-        for margin in (settings.margins.accuracy, settings.margins.fairness)
-    )
+            title = f"Link prediction, protocol {protocol}"
+            panels.append(_numbers(title, lines, settings, _PROTOCOL))
+
+    accuracy = f"{100 * settings.margins.accuracy:g}"
+    fairness = f"{100 * settings.margins.fairness:g}"
     return Table(
         name="paper_vs_reproduced",
         caption="Published results and ours",
@@ -62,47 +62,46 @@ def verdicts(
         ],
         notes=[],
         explanation=(
-            "Every published mean ± standard deviation (percent) beside ours: difference with its 95 % interval, the "
-            "p-value of Welch's t-test from the two summaries, and the same after Holm's correction for all tests of a "
-            f"selection rule (significant: below {agreement.ALPHA:g}). The interval is for the means of random splits "
-            "of one data set, ours and the paper's. Agrees: the 95 % interval of the difference, ours minus the "
-            "paper's, lies within a margin, half the range that the paper's own methods span in that measure and "
-            f"table, and at most {accuracy} (accuracy) or {fairness} (fairness measures) percentage points. This rules "
-            "out a larger difference; it does not mean that the paper's effect was found. Better, worse: significantly "
-            "better or worse than the paper by Welch's test, with Holm's correction for the number of results. "
-            "Undecided: the data show neither agreement nor a difference; in "
-            "parentheses where the result would count as better or worse if it were the only one tested. "
-            "Not run: ours is missing, or the rule paper meets a method whose cells the paper doesn't give. "
-            f"Shown in full: {labels.RULES[settings.rule]} (selection.rule: {settings.rule})."
+            "Every published mean ± standard deviation (percent) beside ours: "
+            "difference with its 95 % interval, the p-value of Welch's t-test from the "
+            "two summaries, and the same after Holm's correction for all tests of a "
+            f"selection rule (significant: below {agreement.ALPHA:g}). The interval is "
+            "for the means of random splits of one data set, ours and the paper's. "
+            "Agrees: the 95 % interval of the difference, ours minus the paper's, lies "
+            "within a margin, half the range that the paper's own methods span in that "
+            f"measure and table, and at most {accuracy} (accuracy) or {fairness} "
+            "(fairness measures) percentage points. This rules out a larger "
+            "difference; it does not mean that the paper's effect was found. Better, "
+            "worse: significantly better or worse than the paper by Welch's test, with "
+            "Holm's correction for the number of results. Undecided: the data show "
+            "neither agreement nor a difference; in parentheses where the result would "
+            "count as better or worse if it were the only one tested. Not run: ours is "
+            "missing, or the rule paper meets a method whose cells the paper doesn't "
+            f"give. Shown in full: {labels.RULES[settings.rule]} (selection.rule: "
+            f"{settings.rule})."
         ),
         source="Ours are from summary/(task)/winners.csv.",
     )
 
 
 def _counts(frame: pd.DataFrame, text: str) -> Panel:
-    """Each verdict's count under each rule, and those that rest on the correction."""
+    """Count each verdict under each rule, and those that rest on the correction."""
     rows = []
     for rule, group in frame.groupby("rule", sort=False):
-        alone = (
-            (group["verdict"] == labels.UNDECIDED) & (group["p"] < agreement.ALPHA)
-        ).sum()
-        rows.append(
-            row(
-                rule,
-                *((group["verdict"] == each).sum() for each in labels.VERDICTS),
-                alone,
-            )
-        )
+        counts = [(group["verdict"] == each).sum() for each in labels.VERDICTS]
+        is_undecided = group["verdict"] == labels.UNDECIDED
+        is_low = group["p"] < agreement.ALPHA
+        alone = (is_undecided & is_low).sum()
+        rows.append(row(rule, *counts, alone))
     header = ["", *labels.VERDICTS, "undecided (alone better or worse)"]
-    return Panel(
-        "stacked", header, [Block("Cells chosen by", rows)], "Verdicts", (text,)
-    )
+    blocks = [Block("Cells chosen by", rows)]
+    return Panel("stacked", header, blocks, "Verdicts", (text,))
 
 
 def _numbers(
     title: str, frame: pd.DataFrame, settings: AuditSettings, text: str = ""
 ) -> Panel:
-    """A panel of results with a block per data set."""
+    """Make a panel of results with a block per data set."""
     header = [
         "",
         "Metric",
@@ -114,44 +113,38 @@ def _numbers(
         "p (Holm)",
         "Verdict",
     ]
-    known, titles, blocks = settings.config.datasets, settings.method_titles, []
+    blocks = []
     for dataset, group in frame.groupby("dataset", sort=False):
-        if dataset not in known or known[dataset].reason:
-            reason = (
-                known[dataset].reason
-                if dataset in known
-                else "not in this configuration"
-            )
-            blocks.append(
-                Block(settings.dataset_titles.get(dataset, dataset), reason=reason)
-            )
+        heading = settings.dataset_titles.get(dataset, dataset)
+        reason = _not_run(dataset, settings)
+        if reason:
+            blocks.append(Block(heading, reason=reason))
             continue
         rows = []
         for number, (method, lines) in enumerate(group.groupby("method", sort=False)):
-            rows += titled(
-                titles.get(method, method),
-                [_line(line) for line in lines.itertuples()],
-                number,
-            )
-        blocks.append(Block(known[dataset].title, rows))
-    return Panel(
-        "stacked",
-        header,
-        blocks,
-        title=title,
-        text=(text,) if text else (),
-        align="llrrrrrrl",
-    )
+            name = settings.method_titles.get(method, method)
+            entries = [_line(line) for line in lines.itertuples()]
+            rows += titled(name, entries, number)
+        blocks.append(Block(heading, rows))
+    texts = (text,) if text else ()
+    return Panel("stacked", header, blocks, title=title, text=texts, align="llrrrrrrl")
+
+
+def _not_run(dataset: str, settings: AuditSettings) -> str | None:
+    """Say why a data set is not run, if it is not."""
+    known = settings.config.datasets
+    if dataset not in known:
+        return "not in this configuration"
+    return known[dataset].reason
 
 
 def _line(line: Any) -> list[Cell | Text]:
+    """Show a published result and ours."""
+    std = "" if pd.isna(line.std) else f"{line.std:.2f}"
     return [
         str(labels.metric(line.metric)).removesuffix(" (%)"),
         Cell(f"{line.paper_mean:.2f}", std=f"{line.paper_std:.2f}"),
-        Cell(
-            percent.formatted("{:.2f}", line.mean),
-            std="" if pd.isna(line.std) else f"{line.std:.2f}",
-        ),
+        Cell(percent.formatted("{:.2f}", line.mean), std=std),
         percent.formatted("{:+.2f}", line.difference),
         percent.formatted("{:+.2f} … {:+.2f}", line.ci_low, line.ci_high),
         percent.formatted("{:.3g}", line.p),
@@ -161,6 +154,7 @@ def _line(line: Any) -> list[Cell | Text]:
 
 
 def _verdict(line: Any) -> Cell:
+    """Show a verdict, in parentheses the one that there would be without correction."""
     alone = agreement.verdict(line, line.p)
     if line.verdict == labels.UNDECIDED != alone:
         return Cell(f"{line.verdict} (alone {alone})")
@@ -168,124 +162,126 @@ def _verdict(line: Any) -> Cell:
 
 
 def _decisions(decisions: Sequence[Decision]) -> Panel:
-    texts = [
-        f"{' = '.join(filter(None, (entry.setting or 'built in', entry.value)))}: {' '.join(entry.decision.split())}"
-        for entry in decisions
-    ]
-    return Panel(
-        "stacked",
-        title="What the paper leaves open, and how it is settled here",
-        text=tuple(texts),
-    )
+    """List the decisions of the configuration."""
+    texts = []
+    for entry in decisions:
+        setting = entry.setting or "built in"
+        if entry.value:
+            setting += f" = {entry.value}"
+        decision = " ".join(entry.decision.split())
+        texts.append(f"{setting}: {decision}")
+    title = "What the paper leaves open, and how it is settled here"
+    return Panel("stacked", title=title, text=tuple(texts))
 
 
 def claims(
     checks: pd.DataFrame,
     own: pd.DataFrame,
 ) -> Table:
-    """Each claim on the paper's own numbers and on ours, with how far those of the paper carry it.
+    """Show each claim on the paper's own numbers and on ours.
 
-    `checks` are those of `fairgat.audit.claims`, `own` the differences of
-    `fairgat.audit.support`.
+    Args:
+        checks: those of `fairgat.audit.claims`.
+        own: the differences of `fairgat.audit.support`: how far the paper's own
+            numbers carry its claims.
     """
     statuses = claiming.statuses(checks)
-    overview = []
-    for number, claim in claiming.CLAIMS.items():
-        said = [
-            Cell(each, bold=each == claiming.NOT_SUPPORTED)
-            for each in statuses.loc[number]
-        ]
-        overview.append(row(number, claim.in_words()[0], *said))
-    of_claims = [
-        _claim(number, group, statuses.loc[number], own[own["claim"] == number])
-        for number, group in checks.groupby("claim")
+    panels = [
+        _overview(statuses),
+        Panel("stacked", title="Oddities of the paper", text=tuple(load()["oddities"])),
     ]
+    for number, of_claim in checks.groupby("claim"):
+        own_of_claim = own[own["claim"] == number]
+        panels.append(_claim(number, of_claim, statuses.loc[number], own_of_claim))
     return Table(
         name="claims",
         caption="The paper's claims",
-        panels=[
-            Panel(
-                "stacked",
-                ["", "Claim", *statuses],
-                [Block("#", overview)],
-                align="l" * (2 + len(statuses.columns)),
-            ),
-            Panel(
-                "stacked", title="Oddities of the paper", text=tuple(load()["oddities"])
-            ),
-            *of_claims,
-        ],
+        panels=panels,
         notes=[],
         explanation=(
-            "Each claim is a rule on numbers, applied alike to the paper's tables and to ours under each of the three "
-            "ways to choose a hyperparameter cell (and, where given, to a study with more splits). The rules compare "
-            "the numbers as they are (means; in claim 3 standard deviations, in 6 and 8 seconds) and ignore noise, so "
-            "even a lead smaller than the noise counts, and a claim can fail, or pass, by luck. not supported: at "
-            "least one check fails (✗). not run: no check could be made, as results are missing (–). supported where "
-            "run: every check that could be made holds. paper_differences.csv has the differences between the paper's "
-            "means, checks.csv every check in a row."
+            "Each claim is a rule on numbers, applied alike to the paper's tables and "
+            "to ours under each of the three ways to choose a hyperparameter cell "
+            "(and, where given, to a study with more splits). The rules compare the "
+            "numbers as they are (means; in claim 3 standard deviations, in 6 and 8 "
+            "seconds) and ignore noise, so even a lead smaller than the noise counts, and a "
+            "claim can fail, or pass, by luck. not supported: at least one check fails "
+            "(✗). not run: no check could be made, as results are missing (–). "
+            "supported where run: every check that could be made holds. "
+            "paper_differences.csv has the differences between the paper's means, "
+            "checks.csv every check in a row."
         ),
     )
+
+
+def _overview(statuses: pd.DataFrame) -> Panel:
+    """List the claims with their statuses."""
+    rows = []
+    for number, claim in claiming.CLAIMS.items():
+        cells = [
+            Cell(status, bold=status == claiming.NOT_SUPPORTED)
+            for status in statuses.loc[number]
+        ]
+        sentence, _ = claim.in_words()
+        rows.append(row(number, sentence, *cells))
+    header = ["", "Claim", *statuses]
+    return Panel("stacked", header, [Block("#", rows)], align="l" * len(header))
 
 
 def _claim(
     number: int, checks: pd.DataFrame, statuses: pd.Series, own: pd.DataFrame
 ) -> Panel:
-    """The checks of a claim, with a column for each set of results, and the cells and files that they compare."""
-    (claim, rule), subjects = (
-        claiming.CLAIMS[number].in_words(),
-        [*dict.fromkeys(checks["check"])],
-    )
-    marks = [
-        _MARKS[None if holds is None else bool(holds)] for holds in checks["holds"]
-    ]
-    checks = checks.assign(
-        numbers=[
-            f"{text} {mark}".strip()
-            for text, mark in zip(checks["numbers"], marks, strict=True)
-        ]
-    )
-    numbers, cells = (
-        checks.pivot(index="check", columns="results", values=column).loc[
-            subjects, statuses.index
-        ]
-        for column in ("numbers", "cells")
-    )
-    blocks = [
-        Block("Check", [row(subject, *line) for subject, line in numbers.iterrows()])
-    ]
-    cells = cells[(cells != "").any(axis=1)]
-    if len(cells):
-        blocks.append(
-            Block("Cells", [row(subject, *line) for subject, line in cells.iterrows()])
-        )
+    """Show the checks of a claim, with a column for each set of results.
+
+    And the cells and files that they compare.
+    """
+    blocks = []
+    shown = checks.assign(numbers=[_outcome(check) for check in checks.itertuples()])
+    for heading, column in {"Check": "numbers", "Cells": "cells"}.items():
+        frame = shown.pivot(index="check", columns="results", values=column)
+        frame = frame.loc[checks["check"].unique(), statuses.index]
+        if column == "cells":
+            frame = frame[(frame != "").any(axis=1)]
+        rows = [row(subject, *line) for subject, line in frame.iterrows()]
+        if rows:
+            blocks.append(Block(heading, rows))
+
+    claim, rule = claiming.CLAIMS[number].in_words()
     said = "; ".join(f"{heading}: {status}" for heading, status in statuses.items())
-    text = (rule, f"{said}.", *_files(checks), *_papers_tests(own))
-    title, align = f"Claim {number}: {claim}", "l" * (1 + len(statuses))
+    header = ["", *statuses.index]
     return Panel(
-        "stacked", ["", *statuses.index], blocks, title=title, text=text, align=align
+        "stacked",
+        header,
+        blocks,
+        title=f"Claim {number}: {claim}",
+        text=(rule, f"{said}.", *_files(checks), *_papers_tests(own)),
+        align="l" * len(header),
     )
+
+
+def _outcome(check: Any) -> str:
+    """Show the numbers of a check and whether it holds."""
+    holds = None if check.holds is None else bool(check.holds)
+    return f"{check.numbers} {_MARKS[holds]}".strip()
 
 
 def _files(checks: pd.DataFrame) -> list[str]:
-    files = checks[checks["file"] != ""].groupby("file", sort=False)["results"].unique()
-    return (
-        [
-            "; ".join(
-                f"{', '.join(headings)}: {file}" for file, headings in files.items()
-            )
-            + "."
-        ]
-        if len(files)
-        else []
-    )
+    """Name the files that have our scores."""
+    named = checks[checks["file"] != ""]
+    if named.empty:
+        return []
+    headings = named.groupby("file", sort=False)["results"].unique()
+    files = [f"{', '.join(of_file)}: {file}" for file, of_file in headings.items()]
+    return ["; ".join(files) + "."]
 
 
 def _papers_tests(own: pd.DataFrame) -> list[str]:
+    """Say how many of the paper's differences are significant."""
     if own.empty:
         return []
-    alone, corrected = ((own[p] < agreement.ALPHA).sum() for p in ("p", "p_holm"))
+    alone = (own["p"] < agreement.ALPHA).sum()
+    corrected = (own["p_holm"] < agreement.ALPHA).sum()
     return [
-        "FairGAT's published means less the others', by Welch's test from the printed means and deviations, which "
-        f"treats splits as independent: {alone} of {len(own)} are significant, after Holm's correction {corrected}."
+        "FairGAT's published means less the others', by Welch's test from the printed "
+        "means and deviations, which treats splits as independent: "
+        f"{alone} of {len(own)} are significant, after Holm's correction {corrected}."
     ]

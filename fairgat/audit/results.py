@@ -25,9 +25,10 @@ class Key(NamedTuple):
 
 
 class Result(NamedTuple):
-    """A mean and a standard deviation, in percent or seconds, and the cell that they are of (empty in the paper).
+    """A mean and a standard deviation, in percent or seconds, and their cell.
 
-    Both may be arrays (n,): n results that were drawn, which are judged together.
+    Both may be arrays (n,): n results that were drawn, which are judged together. The
+    cell is empty in the paper.
     """
 
     mean: Number
@@ -39,19 +40,20 @@ Results = Mapping[Key, Result]
 
 
 def papers(table: str) -> Results:
-    """The results that one of the paper's tables prints."""
+    """List the results that one of the paper's tables prints."""
     if table == "runtime":
         return seconds(load()[table])
     return {Key(*key): Result(*pair) for key, pair in printed(table).items()}
 
 
 def ours(winners: pd.DataFrame, rule: str, protocols: Iterable[str]) -> Results:
-    """Our results under one selection rule."""
-    return _scores(under(winners[winners["rule"] == rule], *protocols))
+    """List our results under one selection rule."""
+    by_rule = winners[winners["rule"] == rule]
+    return _scores(under(by_rule, *protocols))
 
 
 def read_study(path: str | Path) -> pd.DataFrame:
-    """The rows of a study's differences.csv."""
+    """Read the rows of a study's differences.csv."""
     columns = (
         *Key._fields,
         "run_on",
@@ -68,29 +70,31 @@ def read_study(path: str | Path) -> pd.DataFrame:
 
 
 def of_study(frame: pd.DataFrame) -> Results:
-    """The results of a study: of what is trained on the data set itself, reported at the epoch that all here are."""
-    kept = (
-        (frame["run_on"] == frame["dataset"])
-        & (frame["epochs"] == "accuracy")
-        & frame["mean"].notna()
-    )
-    return _scores(frame[kept])
+    """List the results of a study.
+
+    They are of what is trained on the data set itself, reported at the epoch that all
+    results here are.
+    """
+    on_itself = frame["run_on"] == frame["dataset"]
+    at_our_epoch = frame["epochs"] == "accuracy"
+    known = frame["mean"].notna()
+    return _scores(frame[on_itself & at_our_epoch & known])
 
 
 def _scores(frame: pd.DataFrame) -> Results:
-    """Means and deviations in percent; one split has no deviation: NaN."""
-    return {
-        Key(row.dataset, row.method, row.metric): Result(
-            100 * row.mean, 100 * row.std if row.n_splits > 1 else math.nan, row.cell
-        )
-        for row in frame.itertuples()
-    }
+    """List means and deviations in percent; one split has no deviation: NaN."""
+    results = {}
+    for row in frame.itertuples():
+        std = 100 * row.std if row.n_splits > 1 else math.nan
+        key = Key(row.dataset, row.method, row.metric)
+        results[key] = Result(100 * row.mean, std, row.cell)
+    return results
 
 
 def seconds(times: Mapping[str, Mapping[str, float]]) -> Results:
-    """The seconds per epoch of each data set and method."""
-    return {
-        Key(d, m, SECONDS): Result(value)
-        for d, methods in times.items()
-        for m, value in methods.items()
-    }
+    """List the seconds per epoch of each data set and method."""
+    results = {}
+    for dataset, methods in times.items():
+        for method, value in methods.items():
+            results[Key(dataset, method, SECONDS)] = Result(value)
+    return results
