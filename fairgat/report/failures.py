@@ -13,8 +13,8 @@ _SHOWN = 3
 def of_selection(selection: Mapping[str, Any]) -> str:
     """Say why no cell was chosen, and which cells failed; empty where neither is so.
 
-    Such as `2 of 4 cells failed on every split (threshold 0.001, 0.01: the graph is too dense)`. A reason that begins
-    with its cell loses that beginning.
+    Such as `2 of 4 cells failed on every split (threshold 0.001, 0.01: the graph is too
+    dense)`. A reason that begins with its cell loses that beginning.
 
     Args:
         selection: as `fairgat.scores.selection.select` gives it.

@@ -71,10 +71,13 @@ class Block:
 class Panel:
     """One grid of columns.
 
-    `stacked`: each block repeats the header, with its title in the first column (the paper's comparison table).
-    `multirow`: one header, and the block's title in a first column of its own, beside all of its rows.
-    `title` and `text` (one paragraph each) stand above it; a panel may consist of only these. With `aside` the last
-    column is not in the paper's table: LaTeX puts it into a note.
+    `stacked`: each block repeats the header, with its title in the first column (the
+    paper's comparison table).
+    `multirow`: one header, and the block's title in a first column of its own, beside
+    all of its rows.
+    `title` and `text` (one paragraph each) stand above it; a panel may consist of only
+    these. With `aside` the last column is not in the paper's table: LaTeX puts it into
+    a note.
     """
 
     layout: Literal["stacked", "multirow"]
@@ -94,8 +97,9 @@ class Panel:
 class Table:
     """A whole table.
 
-    `name` is its file name, `explanation` says how to read it, `notes` are (mark, text) pairs below it; a note
-    without a mark is about the whole table. `source` says which files the numbers come from (not in LaTeX and CSV).
+    `name` is its file name, `explanation` says how to read it, `notes` are (mark, text)
+    pairs below it; a note without a mark is about the whole table. `source` says which
+    files the numbers come from (not in LaTeX and CSV).
     """
 
     name: str

@@ -42,7 +42,8 @@ _SUPERSCRIPTS = str.maketrans("0123456789+-", "⁰¹²³⁴⁵⁶⁷⁸⁹⁺⁻
 def render(table: Table, form: str) -> str:
     """The table as `md`, `tex`, `html` or `csv`.
 
-    The LaTeX needs booktabs, longtable and multirow, nothing else. A table goes on on the next page.
+    The LaTeX needs booktabs, longtable and multirow, nothing else. A table goes on on
+    the next page.
     """
     if form == "csv":
         return to_csv(table)

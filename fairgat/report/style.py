@@ -23,8 +23,8 @@ from fairgat.texts import shown
 FORMATS = ("pdf", "png", "svg")
 WIDTH = 7.0  # inches, a text width
 GREY = "#666666"  # of the paper, and of signs that stand for all methods
-# Each method has a colour and a marker: baselines in Okabe & Ito's and Tol's bright colours; FairGAT, its
-# steps and its other shares in dark ones.
+# Each method has a colour and a marker: baselines in Okabe & Ito's and Tol's bright
+# colours; FairGAT, its steps and its other shares in dark ones.
 _KNOWN = {
     "gat": ("#000000", "s"),
     "fairgnn": ("#E69F00", "^"),

@@ -37,9 +37,10 @@ _SIDE_BY_SIDE = 4
 def draw(settings: Settings, files: Files) -> Figure:
     """Draw a bar for each method on each data set: parts that widen GAT's gap to the right, others to the left.
 
-    The diamond is the gap, the sum of the parts; bars are means over the splits, in standard deviations of each model's
-    logits, as the scale of logits differs between methods and decides nothing. Of more than two groups the one with
-    GAT's largest gap is drawn, less all others.
+    The diamond is the gap, the sum of the parts; bars are means over the splits, in
+    standard deviations of each model's logits, as the scale of logits differs between
+    methods and decides nothing. Of more than two groups the one with GAT's largest gap
+    is drawn, less all others.
     """
     accounts = read(files, settings)
     datasets = [

@@ -88,7 +88,8 @@ def _histories(
     """The history of each split of the cells that were selected, by data set and method.
 
     Raises:
-        DataError: the splits of one have different lengths, as where a file was cut off.
+        DataError: the splits of one have different lengths, as where a file was cut
+            off.
     """
     curves = {}
     for (dataset, method), selection in inputs.selections(files, settings).items():

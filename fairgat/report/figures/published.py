@@ -26,7 +26,8 @@ _SIGNS = {  # of the verdicts, in the legend
 def draw(settings: Settings, files: Files) -> Figure:
     """Both means in percent with their standard deviations: hollow where undecided, ringed where they differ.
 
-    Where a few results leave the others little room, these are drawn once more from closer.
+    Where a few results leave the others little room, these are drawn once more from
+    closer.
     """
     looks = style.looks(settings.method_titles)
     frame = frames.read(*files["audit"])

@@ -18,7 +18,8 @@ TASK = None
 def draw(settings: Settings, files: Files) -> Figure:
     """Every cell of every method by its test means, the method's Pareto front as a line, and the selected cell filled.
 
-    Where a few cells leave the others little room, these are drawn once more from closer.
+    Where a few cells leave the others little room, these are drawn once more from
+    closer.
     """
     utility = measures.find(measures.utility(settings.task))
     shown = [

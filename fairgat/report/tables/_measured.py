@@ -23,7 +23,8 @@ def panel(
     """Make a panel in which a method without measures keeps a line of dashes, with a note that says why.
 
     Args:
-        asked: the data sets and methods that the run was asked for; others have no line.
+        asked: the data sets and methods that the run was asked for; others have no
+            line.
         measured: a row for each measure, with `dataset` and `method`.
         header: of the columns after those of the data set and the method.
         lines: makes one method's lines of its rows of `measured`.

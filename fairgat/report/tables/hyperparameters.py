@@ -28,7 +28,8 @@ TASK = None
 def build(settings: Settings, files: Files) -> Table:
     """One row per hyperparameter of each method with a grid, one block per data set.
 
-    A method that the paper gives no cell of (an ablation) shows what the configuration lists as its published one.
+    A method that the paper gives no cell of (an ablation) shows what the configuration
+    lists as its published one.
     """
     selections, notes = inputs.selections(files, settings), Notes()
     with_paper = settings.config.compares_with_paper

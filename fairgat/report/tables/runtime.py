@@ -27,8 +27,8 @@ _MACHINE = {
 def build(settings: Settings, files: Files) -> Table:
     """Median seconds per epoch of each method (rows) on each data set that is run (columns), and their ratio to GAT's.
 
-    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), the cell that was timed (`cells`),
-    and why that was not the first one (`failures`).
+    Runtime JSON has, by method, the seconds of the timed epochs (`epoch_seconds`), the
+    cell that was timed (`cells`), and why that was not the first one (`failures`).
     """
     measured, notes = by_dataset(files["runtime"]), Notes()
     ours = medians(measured)
