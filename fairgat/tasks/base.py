@@ -1,6 +1,7 @@
 """Hold what tasks share: the graph that messages are passed on, as tensors.
 
-Nodes are renumbered for the attention kernels (`nn.bandwidth_order`); what leaves a task is in the graph's own order.
+Nodes are renumbered for the attention kernels (`nn.bandwidth_order`); what leaves a
+task is in the graph's own order.
 """
 
 import importlib
@@ -35,7 +36,8 @@ class Task(ABC):
     decisive: str
     """The validation score that its own rule goes by."""
     returns: bool
-    """Whether one of the rules may go back to an epoch that it has passed over before."""
+    """Whether one of the rules may go back to an epoch that it has passed over
+    before."""
     training: Training
     graph: Graph
     """Renumbered; its edges are those of training."""
@@ -78,7 +80,7 @@ class Task(ABC):
 
     @abstractmethod
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:
-        """Collect what predictions.npz keeps of an epoch's output, in the data set's own order."""
+        """Collect what predictions.npz keeps, in the data set's own order."""
 
     @cached_property
     def features(self) -> Tensor:
@@ -111,6 +113,7 @@ class Task(ABC):
 def task_class(name: str) -> type[Task]:
     """Import the class of a task from the module of its name in fairgat/tasks."""
     module = importlib.import_module(f"fairgat.tasks.{name}")
-    return next(
-        value for value in vars(module).values() if getattr(value, "name", None) == name
-    )
+    for value in vars(module).values():
+        if getattr(value, "name", None) == name:
+            return value
+    raise LookupError(f"no class in {module.__name__} has the name {name}")

@@ -1,4 +1,4 @@
-"""The device that a job computes on. New tensors are made there; `tensor` brings arrays there."""
+"""The device that a job computes on: new tensors are made there."""
 
 import numpy as np
 import torch
@@ -11,7 +11,8 @@ from fairgat.errors import ConfigError
 def use(device: Device) -> str:
     """Make all new tensors on a device, until the process ends.
 
-    On the CPU PyTorch's default is left alone: a default that is set is looked up in every operation.
+    On the CPU PyTorch's default is left alone: a default that is set is looked up in
+    every operation.
 
     Returns:
         What the device is called.
@@ -21,8 +22,9 @@ def use(device: Device) -> str:
     """
     if device == "cuda" and not torch.cuda.is_available():
         raise ConfigError(
-            "training.device: cuda is asked for, and PyTorch sees no GPU here. Set it to auto, which takes one where "
-            "there is one, or install PyTorch's build for this machine's GPU (https://pytorch.org)"
+            "training.device: cuda is asked for, and PyTorch sees no GPU here. Set it "
+            "to auto, which takes one where there is one, or install PyTorch's build "
+            "for this machine's GPU (https://pytorch.org)"
         )
     if device == "cpu" or not torch.cuda.is_available():
         return "cpu"

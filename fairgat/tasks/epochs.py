@@ -1,8 +1,9 @@
 """Rules that choose the epoch of a run, from its validation scores.
 
-In node classification ours is the best accuracy (the protocol ""); the others, RULES, are those of released code. All
-choose from the same training, which goes to its last epoch. A measure that is missing on the validation nodes is so in
-every epoch (whom it counts doesn't depend on the decisions), and rules leave it out.
+In node classification ours is the best accuracy (the protocol ""); the others, RULES,
+are those of released code. All choose from the same training, which goes to its last
+epoch. A measure that is missing on the validation nodes is so in every epoch (whom it
+counts doesn't depend on the decisions), and rules leave it out.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -17,8 +18,10 @@ GAPS = ("statistical_parity", "equal_opportunity")
 
 
 def most_accurate(scores: Scores) -> int:
-    """Choose the best accuracy; ties go to the smaller sum of gaps, then to the earlier epoch."""
-    return int(np.lexsort((_gaps(scores), -_column(scores, "accuracy")))[0])
+    """Choose the best accuracy; of equals the least sum of gaps, then the earliest."""
+    accuracy = _column(scores, "accuracy")
+    order = np.lexsort((_gaps(scores), -accuracy))  # the last key decides first
+    return int(order[0])
 
 
 def largest_area(scores: Scores) -> int:
@@ -32,29 +35,38 @@ def last(scores: Scores) -> int:
 
 
 def least_loss(scores: Scores) -> int:
-    """Choose the least cross-entropy, as NIFTY's and EDITS's scripts do for their plain baseline."""
+    """Choose the least cross-entropy.
+
+    NIFTY's and EDITS's scripts do so for their plain baseline.
+    """
     return int(_column(scores, "loss").argmin())
 
 
 def accuracy_less_gaps(scores: Scores) -> int:
-    """Choose the largest accuracy - (SP + EO), the kind of rule that most released fair methods have."""
-    return int((_column(scores, "accuracy") - _gaps(scores)).argmax())
+    """Choose the largest accuracy - (SP + EO).
+
+    It is the kind of rule that most released fair methods have.
+    """
+    worth = _column(scores, "accuracy") - _gaps(scores)
+    return int(worth.argmax())
 
 
 def qian(scores: Scores) -> int:
-    """Choose the least SP + EO among epochs whose accuracy, AUC and F1 all reach a share r of the run's largest.
+    """Choose the least SP + EO among epochs that are useful enough.
 
-    r is 0.95, or where no epoch qualifies 0.94 and so on down to 0.90; below that it is the last epoch. After
-    `report.py` of XweiQ/Benchmark-GraphFairness.
+    Their accuracy, AUC and F1 all reach a share r of the run's largest. r is 0.95, or
+    where no epoch qualifies 0.94 and so on down to 0.90; below that it is the last
+    epoch. After `report.py` of XweiQ/Benchmark-GraphFairness.
     """
     utilities = [_column(scores, name) for name in ("accuracy", "auc", "f1")]
     known = [values for values in utilities if not np.isnan(values).any()]
+    gaps = _gaps(scores)
     for percent in range(95, 89, -1):
-        qualified = np.all(
-            [values >= percent / 100 * values.max() for values in known], axis=0
-        )
+        reached = [values >= percent / 100 * values.max() for values in known]
+        qualified = np.all(reached, axis=0)
         if qualified.any():
-            return int(np.where(qualified, _gaps(scores), np.inf).argmin())
+            eligible = np.where(qualified, gaps, np.inf)
+            return int(eligible.argmin())
     return last(scores)
 
 

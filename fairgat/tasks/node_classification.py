@@ -1,4 +1,7 @@
-"""Node classification: predict a binary label; validation chooses the epoch by accuracy, then by the gaps."""
+"""Node classification: predict a binary label.
+
+Validation chooses the epoch by accuracy, then by the gaps.
+"""
 
 from collections.abc import Callable, Mapping
 
@@ -16,7 +19,7 @@ from fairgat.tasks.device import tensor
 
 
 class NodeTask(Task):
-    """Node classification on one split: `train`, `validation` and `test` node numbers."""
+    """Node classification on one split, of `train`, `validation` and `test` nodes."""
 
     name = NodeTraining.task
     rules = {"": epochs.most_accurate} | epochs.RULES
@@ -31,15 +34,13 @@ class NodeTask(Task):
         seed: int = 0,
     ) -> None:
         super().__init__(graph, split, training, seed)
-        self.train = tensor(np.sort(self.rank[split["train"]]))  # (n,) nodes trained on
         labels = tensor(self.graph.labels).float()
-        self.labels = torch.full_like(
-            labels, torch.nan
-        )  # (N,) 0/1 of the nodes trained on, and NaN of all others
+        train = self.rank[split["train"]]
+        self.train = tensor(np.sort(train))  # (n,) nodes trained on
+        # (N,) NaN of the nodes that are not trained on
+        self.labels = torch.full_like(labels, torch.nan)
         self.labels[self.train] = labels[self.train]
-        self.validation = self.rank[
-            split["validation"]
-        ]  # (m,) nodes that choose the epoch
+        self.validation = self.rank[split["validation"]]  # (m,) they choose the epoch
         self._validated = labels[self.validation]
         self._num_groups = graph.num_groups  # counted once, and not in every epoch
 
@@ -53,30 +54,27 @@ class NodeTask(Task):
 
     def loss(self, output: Tensor) -> Tensor:
         """Compute the binary cross-entropy of (N,) logits on the training nodes."""
+        logits = output.index_select(0, self.train)  # faster than output[train]
         labels = self.labels.index_select(0, self.train)
-        return binary_cross_entropy_with_logits(
-            output.index_select(0, self.train), labels
-        )  # faster than output[train]
+        return binary_cross_entropy_with_logits(logits, labels)
 
     def validate(self, output: Tensor) -> dict[str, float]:
         """Measure (N,) logits on the validation nodes."""
-        logits = output[self.validation]
-        loss = float(binary_cross_entropy_with_logits(logits, self._validated))
-        logits, labels = (
-            logits.numpy(force=True),
-            self._validated.numpy(force=True) == 1,
+        loss = binary_cross_entropy_with_logits(
+            output[self.validation], self._validated
         )
+        logits = output[self.validation].numpy(force=True)
         positive = logits > 0
-        counts = rates.counted(
-            positive, labels, self.graph.sensitive[self.validation], self._num_groups
-        )
+        labels = self._validated.numpy(force=True) == 1
+        groups = self.graph.sensitive[self.validation]
+        counts = rates.counted(positive, labels, groups, self._num_groups)
         return {
             "accuracy": rates.accuracy(positive, labels),
             "statistical_parity": rates.gap(rates.positive_rates(counts)),
             "equal_opportunity": rates.gap(rates.true_positive_rates(counts)),
             "f1": rates.f1(positive, labels),
             "auc": rates.area_under_roc(logits, labels),
-            "loss": loss,
+            "loss": float(loss),
         }
 
     def predictions(self, output: Tensor) -> dict[str, np.ndarray]:

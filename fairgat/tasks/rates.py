@@ -1,9 +1,11 @@
-"""The rates by which validation chooses an epoch: of decisions, as fractions, in plain NumPy.
+"""The rates by which validation chooses an epoch, as fractions, in plain NumPy.
 
-A rate over nobody, such as the true positive rate of a group in which no one has label 1, is missing (NaN), and so is a
-gap between fewer than two groups that have a rate. fairlearn counts such a rate as 0: docs/fidelity.md says why we
-don't. Measured in every epoch, scikit-learn's area under the ROC curve takes twenty times as long as this one, and
-importing it 1.7 s a run. Every other measure is in `fairgat.measures`, which uses these.
+A rate over nobody, such as the true positive rate of a group in which no one has label
+1, is missing (NaN), and so is a gap between fewer than two groups that have a rate.
+fairlearn counts such a rate as 0: docs/fidelity.md says why we don't. Measured in every
+epoch, scikit-learn's area under the ROC curve takes twenty times as long as this one,
+and importing it 1.7 s a run. Every other measure is in `fairgat.measures`, which uses
+these.
 """
 
 import math
@@ -18,44 +20,59 @@ def counted(
 ) -> np.ndarray:
     """Count nodes or pairs by group, label and decision: (groups, 2, 2)."""
     codes = (groups.astype(np.int64) * 2 + labels) * 2 + positive
-    return np.bincount(codes, minlength=4 * num_groups).reshape(num_groups, 2, 2)
+    counts = np.bincount(codes, minlength=4 * num_groups)
+    return counts.reshape(num_groups, 2, 2)
 
 
 def positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     """Share of positive decisions in each group."""
-    return shares(counts[:, :, 1].sum(axis=1), counts.sum(axis=(1, 2)), counts, nobody)
+    positive = counts[:, :, 1].sum(axis=1)
+    return shares(positive, counts.sum(axis=(1, 2)), counts, nobody)
 
 
 def true_positive_rates(counts: np.ndarray, nobody: float = math.nan) -> np.ndarray:
     """Share of positive decisions among those with label 1, in each group."""
-    return shares(counts[:, 1, 1], counts[:, 1].sum(axis=1), counts, nobody)
+    labelled = counts[:, 1].sum(axis=1)
+    return shares(counts[:, 1, 1], labelled, counts, nobody)
 
 
 def shares(
     part: np.ndarray, whole: np.ndarray, counts: np.ndarray, nobody: float
 ) -> np.ndarray:
-    """Divide; where `whole` is 0, the rate is `nobody` for a group with members and NaN for one without."""
-    rates = np.where(counts.any(axis=(1, 2)), nobody, math.nan)
+    """Divide `part` by `whole`, each (groups,).
+
+    Where `whole` is 0, the rate is `nobody` for a group with members, and NaN for one
+    without.
+    """
+    has_members = counts.any(axis=(1, 2))
+    rates = np.where(has_members, nobody, math.nan)
     return np.divide(part, whole, out=rates, where=whole > 0)
 
 
 def gap(rates: np.ndarray, nobody: float = math.nan) -> float:
-    """The largest of some rates minus the smallest; `nobody` where fewer than two are there."""
+    """Subtract the smallest of some rates from the largest.
+
+    NaN are left out; where fewer than two rates remain, the gap is `nobody`.
+    """
     there = rates[~np.isnan(rates)]
-    return float(np.ptp(there)) if len(there) > 1 else nobody
+    if len(there) < 2:
+        return nobody
+    return float(np.ptp(there))
 
 
 def accuracy(positive: np.ndarray, labels: np.ndarray) -> float:
     """Share of right decisions; NaN without any."""
-    right = positive == labels
-    return float(right.mean()) if len(right) else math.nan
+    if not len(labels):
+        return math.nan
+    return float((positive == labels).mean())
 
 
 def f1(positive: np.ndarray, labels: np.ndarray) -> float:
-    """Harmonic mean of precision and recall of class 1; NaN where nobody has label 1."""
+    """Harmonic mean of precision and recall of label 1; NaN where nobody has it."""
     if not labels.any():
         return math.nan
-    return float(2 * (positive & labels).sum() / (positive.sum() + labels.sum()))
+    hits = (positive & labels).sum()
+    return float(2 * hits / (positive.sum() + labels.sum()))
 
 
 def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
@@ -71,7 +88,8 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
         ValueError: a label is neither 0 nor 1, or masked.
     """
     labels = unmasked(labels, "labels")
-    if (wrong := labels[(labels != 0) & (labels != 1)]).size:
+    wrong = labels[(labels != 0) & (labels != 1)]
+    if wrong.size:
         raise ValueError(
             f"labels must be 0 or 1; found {wrong[0]}. Leave out those without a label"
         )
@@ -83,8 +101,7 @@ def area_under_roc(scores: np.ndarray, labels: np.ndarray) -> float:
     values, inverse, counts = np.unique(scores, return_inverse=True, return_counts=True)
     if np.isnan(values[-1]):  # sorted last, NaN would count as the highest
         return math.nan
-    ranks = (np.cumsum(counts) - (counts - 1) / 2)[inverse]
-    return float(
-        (ranks[labels].sum() - positives * (positives + 1) / 2)
-        / (positives * negatives)
-    )
+    ranks_of_values = np.cumsum(counts) - (counts - 1) / 2
+    ranks = ranks_of_values[inverse]
+    least = positives * (positives + 1) / 2  # were all positives below all negatives
+    return float((ranks[labels].sum() - least) / (positives * negatives))

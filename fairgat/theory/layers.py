@@ -1,13 +1,16 @@
-"""The terms of Theorem 1 for one attention layer, and those of Lemma 1 for one linear layer, from arrays.
+"""The terms of Theorem 1 for an attention layer and of Lemma 1 for a linear layer.
 
-For any number of groups: a disparity is the largest distance between the means of two of them.
+All are computed from arrays. For any number of groups: a disparity is the largest
+distance between the means of two of them.
 
-With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identities without it), a layer computes
+With W the weight matrix and D_c, D_z the diagonal factors of step S3 (identities
+without it), a layer computes
 
     c_j = D_c W h_j,    z_i = D_z sum_j alpha_ij c_j,    h'_i = sigma(z_i + b).
 
-What lies between h and z is linear once the data are given, so the proof holds for the effective weight
-W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "The bounds" and "More than two groups".
+What lies between h and z is linear once the data are given, so the proof holds for the
+effective weight W~ = D_z D_c W and c~_j = W~ h_j; see docs/theory.md, "The bounds" and
+"More than two groups".
 """
 
 from collections.abc import Iterator, Sequence
@@ -30,8 +33,9 @@ SIGMOID = 0.25
 class Bound(NamedTuple):
     """delta_out <= slope * delta_in + offset.
 
-    `slope` passes disparity on, which FairGAT's S1 and S2 reduce; `offset` comes from deviations inside the groups,
-    which S3 reduces. Kept apart, the bounds of successive layers can be composed.
+    `slope` passes disparity on, which FairGAT's S1 and S2 reduce; `offset` comes from
+    deviations inside the groups, which S3 reduces. Kept apart, the bounds of successive
+    layers can be composed.
     """
 
     slope: float
@@ -49,29 +53,29 @@ def theorem(
     delta_z: float,
     dimension: int,
 ) -> Bound:
-    """Theorem 1: L (sigma_max * factor * delta_in + 2 sqrt(d) Delta_c + 2 sqrt(d) Delta_z).
+    """Theorem 1: L (sigma_max factor delta_in + 2 sqrt(d) Delta_c + 2 sqrt(d) Delta_z).
 
-    Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0. The other terms are those of
-    `LayerTerms`. As d, `dimension`, the paper prints N, the number of nodes; its proof gives F, that of features.
-    """
-    return Bound(
-        lipschitz * sigma_max * factor,
-        lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z),
-    )
+    Lemma 1, for a fully connected layer, is the same with `factor` 1 and `delta_c` 0.
+    The other terms are those of `LayerTerms`. As d, `dimension`, the paper prints N,
+    the number of nodes; its proof gives F, that of features."""
+    slope = lipschitz * sigma_max * factor
+    offset = lipschitz * 2 * sqrt(dimension) * (delta_c + delta_z)
+    return Bound(slope, offset)
 
 
 @dataclass(frozen=True, kw_only=True)
 class LayerTerms:
-    """Every term of the bound on one layer's output disparity, and three forms of the bound.
+    """Every term of the bound on a layer's output disparity, and three forms of it.
 
-    Norms are Euclidean, in units of the representations; shares, factors and constants have no unit. Terms that only
-    attention has are None for a linear layer, and those of the theorem as printed, which is for two groups, for more.
-    """
+    Norms are Euclidean, in units of the representations; shares, factors and constants
+    have no unit. Terms that only attention has are None for a linear layer, and those
+    of the theorem as printed, which is for two groups, for more."""
 
     layer: str
     """Name of the layer."""
     delta_in: float
-    """delta_h of the input: the largest distance between two groups' mean representations (above Theorem 1)."""
+    """delta_h of the input: the largest distance between two groups' mean
+    representations (above Theorem 1)."""
     delta_out: float
     """delta_h of the output, measured on what the layer returned."""
     lipschitz: float
@@ -81,47 +85,55 @@ class LayerTerms:
     sigma_effective: float
     """Spectral norm of W~: of W and S3's normalisation together."""
     delta_c: float | None = None
-    """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), as S3 leaves C."""
+    """Delta_c: largest deviation of an entry of c_j from its group's mean (A1), as S3
+    leaves C."""
     delta_c_effective: float | None = None
     """The same for c~_j, the representations that are aggregated into z."""
     delta_z: float
-    """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3 leaves Z."""
+    """Delta_z: largest deviation of an entry of z_j from its group's mean (A1), as S3
+    leaves Z."""
     r_0: float | None = None
-    """R^chi_0: of two groups, the share of the nodes of group 0 that have an inter-edge."""
+    """R^chi_0: of two groups, the share of group 0's nodes that have an inter-edge."""
     r_1: float | None = None
     """R^chi_1: the same for group 1."""
     alpha_chi: float | None = None
-    """Attention given to inter-edges: mean over the nodes that have one (and over heads)."""
+    """Attention to inter-edges: mean over the nodes that have one, and over heads."""
     alpha_chi_std: float | None = None
     """Its standard deviation; assumption A2 says 0."""
     factor_printed: float | None = None
     """|(R_0 + R_1) alpha_chi - 1| (Theorem 1)."""
     tau: float | None = None
-    """tau(B), with B the mean attention of each group to each: half the largest sum of differences between two rows,
-    and the largest over heads. Of two groups |a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group
-    s; equals `factor_printed` where A2 holds, and needs no assumption."""
+    """tau(B), with B the mean attention of each group to each: half the largest sum of
+    differences between two rows, and the largest over heads. Of two groups
+    |a_0 + a_1 - 1|, with a_s the mean inter-attention over all nodes of group s; equals
+    `factor_printed` where A2 holds, and needs no assumption."""
     bound_printed: float | None
-    """Right-hand side of Theorem 1 or Lemma 1 as printed: W, `factor_printed`, sqrt(N)."""
+    """Right-hand side of Theorem 1 or Lemma 1 as printed: W, `factor_printed`,
+    sqrt(N)."""
     bound: float
     """The corrected bound: W~, `tau`, sqrt(F); proved in docs/theory.md."""
     bound_sharp: float
-    """The corrected bound with mean absolute deviations per feature in place of the largest ones."""
+    """The corrected bound with mean absolute deviations per feature in place of the
+    largest ones."""
     composed_printed: float | None
-    """As `bound_printed`, with the composed bound of the previous layer in place of `delta_in`: from delta_x on."""
+    """As `bound_printed`, with the composed bound of the previous layer in place of
+    `delta_in`: from delta_x on."""
     composed: float
     """As `bound`, composed."""
     composed_sharp: float
     """As `bound_sharp`, composed."""
     statistical_parity: float | None = None
-    """Delta_SP over all nodes, of decisions cut at one half; only for the layer that gives probabilities."""
+    """Delta_SP over all nodes, of decisions cut at one half; only for the layer that
+    gives probabilities."""
 
 
 def disparity(values: np.ndarray, sensitive: np.ndarray) -> float:
-    """delta of (N, F) or (N,) values: the largest Euclidean distance between the means of two groups."""
-    return max(
-        float(np.linalg.norm(first - second))
-        for first, second in combinations(_means(values, sensitive), 2)
-    )
+    """Measure delta, the largest Euclidean distance between the means of two groups.
+
+    `values` are (N, F) or (N,), `sensitive` (N,) groups.
+    """
+    means = _means(values, sensitive)
+    return max(float(np.linalg.norm(a - b)) for a, b in combinations(means, 2))
 
 
 def attention_terms(
@@ -134,56 +146,55 @@ def attention_terms(
     eta: float | None = None,
     before: LayerTerms | None = None,
 ) -> LayerTerms:
-    """Compute the terms of Theorem 1 for one layer with ReLU. A bias before it changes nothing.
+    """Compute the terms of Theorem 1 for one layer with ReLU.
+
+    A bias before the ReLU changes nothing.
 
     Args:
         layer: its name.
         h: (N, F_in) input.
         out: (N, H * C) what the layer returned; only its group means are used.
         weight: (H * C, F_in) W, head by head.
-        attention: per head (N, N), row i holding alpha_ij; an entry is an edge even where it is 0.
+        attention: per head (N, N), row i holding alpha_ij; an entry is an edge even
+            where it is 0.
         sensitive: (N,) groups, 0 .. K-1.
         eta: S3's factor on features of unit variance; None without S3.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        NotDefined: there are fewer than two groups, or a node's attention does not sum to 1.
+        NotDefined: there are fewer than two groups, or a node's attention does not sum
+            to 1.
     """
     _check(sensitive)
     gain_c, gain_z = gains(h, weight, attention, eta)
+    factors = gain_c * gain_z
     c = h @ weight.T * gain_c
-    c_effective, effective = c * gain_z, weight * (gain_c * gain_z)[:, None]
+    c_effective = c * gain_z
+    effective = weight * factors[:, None]
     z = _aggregate(attention, c_effective)
+
+    delta_in = disparity(h, sensitive)
+    delta_c = _largest(c, sensitive)
+    delta_c_effective = _largest(c_effective, sensitive)
+    delta_z = _largest(z, sensitive)
+    sigma, sigma_effective = _spectral_norm(weight), _spectral_norm(effective)
     between = _between_groups(layer, attention, sensitive)
-    sigma, sigma_effective = (float(np.linalg.norm(w, 2)) for w in (weight, effective))
-    delta_c, delta_c_effective, delta_z = (
-        _largest(v, sensitive) for v in (c, c_effective, z)
-    )
+
     printed, of_two_groups = None, {}
     if len(between.r_chi) == 2:
         r_0, r_1 = between.r_chi
         factor = abs((r_0 + r_1) * between.alpha_chi - 1)
         of_two_groups = {"r_0": r_0, "r_1": r_1, "factor_printed": factor}
         printed = theorem(RELU, sigma, factor, delta_c, delta_z, len(h))
-        slope = sigma_effective * max(between.taus)
-    else:  # heads differ in how the groups' means enter their rows, and not only in how much
-        of_heads = [
-            np.linalg.norm(head, 2) for head in np.split(effective, len(between.taus))
-        ]
-        slope = float(np.linalg.norm(np.multiply(of_heads, between.taus)))
-    inner = _pairs(
-        _aggregate(attention, np.abs(_deviations(c_effective, sensitive))), sensitive
-    )
-    outer = _pairs(np.abs(_deviations(z, sensitive)), sensitive)
+    slope = _slope(effective, sigma_effective, between)
+    corrected = theorem(RELU, slope, 1.0, delta_c_effective, delta_z, c.shape[1])
+    offset = _sharp_offset(attention, c_effective, z, sensitive)
+
+    bounds = _evaluated(delta_in, before, printed, corrected, Bound(slope, offset))
     return LayerTerms(
-        **_evaluated(
-            disparity(h, sensitive),
-            before,
-            printed=printed,
-            corrected=theorem(RELU, slope, 1.0, delta_c_effective, delta_z, c.shape[1]),
-            sharp=Bound(slope, max(map(sum, zip(inner, outer, strict=True)))),
-        ),
+        **bounds,
         layer=layer,
+        delta_in=delta_in,
         delta_out=disparity(out, sensitive),
         lipschitz=RELU,
         sigma_max=sigma,
@@ -198,47 +209,77 @@ def attention_terms(
     )
 
 
+def _slope(effective: np.ndarray, sigma_effective: float, between: "_Between") -> float:
+    """What the corrected bound makes of the input's disparity.
+
+    With more than two groups, heads differ in how the groups' means enter their rows,
+    and not only in how much: each head counts with a norm of its own."""
+    if len(between.r_chi) == 2:
+        return sigma_effective * max(between.taus)
+    heads = np.split(effective, len(between.taus))
+    of_heads = [np.linalg.norm(head, 2) for head in heads]
+    return float(np.linalg.norm(np.multiply(of_heads, between.taus)))
+
+
+def _sharp_offset(
+    attention: Sequence[csr_matrix],
+    c: np.ndarray,
+    z: np.ndarray,
+    sensitive: np.ndarray,
+) -> float:
+    """Compute what the sharp bound adds to what it makes of the disparity."""
+    deviations_of_c = np.abs(_deviations(c, sensitive))
+    deviations_of_z = np.abs(_deviations(z, sensitive))
+    inner = _pairs(_aggregate(attention, deviations_of_c), sensitive)
+    outer = _pairs(deviations_of_z, sensitive)
+    return max(map(sum, zip(inner, outer, strict=True)))
+
+
 @dataclass(frozen=True)
 class _Between:
-    """What attention gives to other groups: the terms of LayerTerms, `tau` for each head and R^chi for each group."""
+    """What attention gives to other groups, as LayerTerms has it."""
 
     alpha_chi: float
     alpha_chi_std: float
     taus: list[float]
+    """Of each head."""
     r_chi: tuple[float, ...]
+    """Of each group."""
 
 
 def _between_groups(
     layer: str, attention: Sequence[csr_matrix], sensitive: np.ndarray
 ) -> _Between:
-    """Measure what nodes give to other groups; `layer` is what to call it in an error."""
-    if any((np.abs(np.asarray(head.sum(1)) - 1) > 1e-3).any() for head in attention):
-        raise NotDefined(
-            f"{layer}: the bounds need each node's attention to sum to 1, and here it does not; leave methods with "
-            "`one_sided: share`, or with `self_loops: false` on a graph with isolated nodes, out of the theory"
-        )
-    member = (sensitive[:, None] == np.arange(sensitive.max() + 1)).astype(
-        float
-    )  # (N, K)
-    given = [
-        head @ member for head in attention
-    ]  # per head (N, K), the attention of each node to each group
-    inter = np.stack([np.where(member, 0, shares).sum(1) for shares in given])  # (H, N)
-    edges = csr_matrix(
-        (np.ones_like(attention[0].data), attention[0].indices, attention[0].indptr),
-        attention[0].shape,
-    )
+    """Measure what nodes give to other groups; errors name the layer."""
+    _check_sums(layer, attention)
+    groups = np.arange(sensitive.max() + 1)
+    member = (sensitive[:, None] == groups).astype(float)  # (N, K)
+
+    first = attention[0]
+    ones = np.ones_like(first.data)
+    edges = csr_matrix((ones, first.indices, first.indptr), first.shape)
     has_inter = np.where(member, 0, edges @ member).any(1)
-    shares = inter[:, has_inter] if has_inter.any() else np.zeros(1)
-    return _Between(
-        alpha_chi=float(shares.mean()),
-        alpha_chi_std=float(shares.std()),
-        taus=[contraction(_means(shares, sensitive)) for shares in given],
-        r_chi=tuple(
-            float(has_inter[sensitive == group].mean())
-            for group in range(member.shape[1])
-        ),
-    )
+
+    given = [head @ member for head in attention]  # (N, K) from each node to each group
+    inter = np.zeros(1)
+    if has_inter.any():
+        to_others = [np.where(member, 0, shares).sum(1) for shares in given]
+        inter = np.stack(to_others)[:, has_inter]  # (H, nodes with an inter-edge)
+    taus = [contraction(_means(shares, sensitive)) for shares in given]
+    r_chi = tuple(float(has_inter[sensitive == group].mean()) for group in groups)
+    return _Between(float(inter.mean()), float(inter.std()), taus, r_chi)
+
+
+def _check_sums(layer: str, attention: Sequence[csr_matrix]) -> None:
+    """Check that each node's attention sums to 1."""
+    for head in attention:
+        sums = np.asarray(head.sum(1))
+        if (np.abs(sums - 1) > 1e-3).any():
+            raise NotDefined(
+                f"{layer}: the bounds need each node's attention to sum to 1, and here "
+                "it does not; leave methods with `one_sided: share`, or with "
+                "`self_loops: false` on a graph with isolated nodes, out of the theory"
+            )
 
 
 def linear_terms(
@@ -260,7 +301,8 @@ def linear_terms(
         weight: (F_out, F_in) W.
         sensitive: (N,) groups, 0 .. K-1.
         eta: S3's factor on Z; None without S3.
-        sigmoid: whether one follows. Without it, the corrected bounds need no deviations.
+        sigmoid: whether one follows. Without it, the corrected bounds need no
+            deviations.
         before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
@@ -271,29 +313,26 @@ def linear_terms(
     z = h @ weight.T
     scale = gain(z, eta)
     z = z * scale
-    sigma, sigma_effective = (
-        float(np.linalg.norm(w, 2)) for w in (weight, weight * scale[:, None])
-    )
+
+    delta_in = disparity(h, sensitive)
     delta_z = _largest(z, sensitive)
+    sigma = _spectral_norm(weight)
+    sigma_effective = _spectral_norm(weight * scale[:, None])
+
+    printed = None
+    if sensitive.max() == 1:
+        printed = theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h))
     corrected = sharp = Bound(sigma_effective, 0.0)
     if sigmoid:
         corrected = theorem(lipschitz, sigma_effective, 1.0, 0.0, delta_z, z.shape[1])
-        deviations = max(_pairs(np.abs(_deviations(z, sensitive)), sensitive))
-        sharp = Bound(lipschitz * sigma_effective, lipschitz * deviations)
-    printed = (
-        theorem(lipschitz, sigma, 1.0, 0.0, delta_z, len(h))
-        if sensitive.max() == 1
-        else None
-    )
+        deviations = np.abs(_deviations(z, sensitive))
+        offset = lipschitz * max(_pairs(deviations, sensitive))
+        sharp = Bound(lipschitz * sigma_effective, offset)
+
     return LayerTerms(
-        **_evaluated(
-            disparity(h, sensitive),
-            before,
-            printed=printed,
-            corrected=corrected,
-            sharp=sharp,
-        ),
+        **_evaluated(delta_in, before, printed, corrected, sharp),
         layer=layer,
+        delta_in=delta_in,
         delta_out=disparity(out, sensitive),
         lipschitz=lipschitz,
         sigma_max=sigma,
@@ -303,35 +342,40 @@ def linear_terms(
 
 
 def _check(sensitive: np.ndarray) -> None:
+    """Check that there are two or more groups, numbered from 0."""
     groups = np.unique(sensitive)
-    if len(groups) < 2 or not np.array_equal(groups, np.arange(len(groups))):
+    numbered = np.array_equal(groups, np.arange(len(groups)))
+    if len(groups) < 2 or not numbered:
         raise NotDefined(
-            f"the theory is for two or more groups, numbered from 0; here they are {groups.tolist()}"
+            "the theory is for two or more groups, numbered from 0; here they are "
+            f"{groups.tolist()}"
         )
 
 
 def _evaluated(
     delta_in: float,
     before: LayerTerms | None,
-    *,
     printed: Bound | None,
     corrected: Bound,
     sharp: Bound,
 ) -> dict[str, float | None]:
-    values: dict[str, float | None] = {"delta_in": delta_in}
+    """Evaluate each bound at the disparity of the input, and at the bound on it."""
+    values: dict[str, float | None] = {}
     for end, bound in (("_printed", printed), ("", corrected), ("_sharp", sharp)):
+        at_most = getattr(before, f"composed{end}") if before else delta_in
         values[f"bound{end}"] = bound and bound(delta_in)
-        values[f"composed{end}"] = bound and bound(
-            getattr(before, f"composed{end}") if before else delta_in
-        )
+        values[f"composed{end}"] = bound and bound(at_most)
     return values
+
+
+def _spectral_norm(weight: np.ndarray) -> float:
+    return float(np.linalg.norm(weight, 2))
 
 
 def _means(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
     """(K, F) mean of each group."""
-    return np.stack(
-        [values[sensitive == group].mean(0) for group in range(sensitive.max() + 1)]
-    )
+    groups = range(sensitive.max() + 1)
+    return np.stack([values[sensitive == group].mean(0) for group in groups])
 
 
 def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
@@ -340,13 +384,16 @@ def _deviations(values: np.ndarray, sensitive: np.ndarray) -> np.ndarray:
 
 
 def _pairs(values: np.ndarray, sensitive: np.ndarray) -> Iterator[float]:
-    """The norm over the features of two groups' means, added up, for each pair of groups; of absolute deviations it is
-    what Eq. 18 has."""
+    """Give the norm of the sum of two groups' means, over the features, for each pair.
+
+    Of absolute deviations it is what Eq. 18 has.
+    """
     for first, second in combinations(_means(values, sensitive), 2):
         yield float(np.linalg.norm(first + second))
 
 
 def _largest(values: np.ndarray, sensitive: np.ndarray) -> float:
+    """The largest absolute deviation."""
     return float(np.abs(_deviations(values, sensitive)).max())
 
 
@@ -356,26 +403,32 @@ def gains(
     attention: Sequence[csr_matrix],
     eta: float | None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """(F,) S3's factors on the columns of C = h W^T and of Z; ones without S3. See `attention_terms`."""
+    """Compute S3's factors on the columns of C = h W^T and of Z, (F,); ones without S3.
+
+    The arguments are those of `attention_terms`.
+    """
     c = h @ weight.T
     gain_c = gain(c, eta)
-    return gain_c, np.ones_like(gain_c) if eta is None else gain(
-        _aggregate(attention, c * gain_c), eta
-    )
+    if eta is None:
+        return gain_c, np.ones_like(gain_c)
+    z = _aggregate(attention, c * gain_c)
+    return gain_c, gain(z, eta)
 
 
 def gain(values: np.ndarray, eta: float | None) -> np.ndarray:
-    """(F,) S3's factor on each column; eta itself on one that does not vary in the layer's single precision."""
+    """Compute S3's factor on each column, (F,).
+
+    It is eta itself on one that does not vary in the layer's single precision.
+    """
     if eta is None:
         return np.ones(values.shape[1])
     deviation = values.std(0)
-    constant = deviation <= ROUNDING * np.finfo(np.float32).eps * np.abs(values.mean(0))
+    size = np.abs(values.mean(0))
+    constant = deviation <= ROUNDING * np.finfo(np.float32).eps * size
     return eta / np.where(constant, 1, deviation)
 
 
 def _aggregate(attention: Sequence[csr_matrix], values: np.ndarray) -> np.ndarray:
-    """sum_j alpha_ij values_j, (N, H * C), each head on its own columns."""
-    heads = np.split(values, len(attention), axis=1)
-    return np.concatenate(
-        [alpha @ head for alpha, head in zip(attention, heads, strict=True)], axis=1
-    )
+    """(N, H * C) sum_j alpha_ij values_j, each head on its own columns."""
+    heads = zip(attention, np.split(values, len(attention), axis=1), strict=True)
+    return np.concatenate([alpha @ head for alpha, head in heads], axis=1)

@@ -1,9 +1,10 @@
-"""Measure the terms of every layer of a network, and account for its gaps, from one pass over the graph."""
+"""Measure a network in one pass: the terms of its layers, the account of its gaps."""
 
 import copy
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, replace
+from functools import partial
 
 import numpy as np
 import torch
@@ -29,83 +30,83 @@ from fairgat.training.loop import Observer
 
 
 def measure(method: Method) -> list[LayerTerms]:
-    """Measure the terms of every layer of a node classifier, over all nodes, in evaluation mode.
+    """Measure the terms of every layer of a node classifier, over all nodes.
 
-    Layers: `conv1`, `conv2`, `logit` (the linear layer) and `probability` (the linear layer with its sigmoid, whose
-    delta is the paper's delta_y). The method's random numbers, parameters and mode are left as they are.
+    Layers: `conv1`, `conv2`, `logit` (the linear layer) and `probability` (the linear
+    layer with its sigmoid, whose delta is the paper's delta_y). The pass is one of
+    evaluation; the method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        NotDefined: the method's model is not a `NodeClassifier`, a layer scales features otherwise than by step 3, or
-            a node's attention does not sum to 1.
+        NotDefined: the method's model is not a `NodeClassifier`, a layer scales
+            features otherwise than by step 3, or a node's attention does not sum to 1.
     """
-    with _recorded(method) as (model, inputs, logits):
-        sensitive = method.task.sensitive
+    sensitive = method.task.sensitive
+    with _recorded(method) as (model, inputs, output):
         first = attention_layer("conv1", model.conv1, *inputs["conv1"], sensitive)
         second = attention_layer(
             "conv2", model.conv2, *inputs["conv2"], sensitive, before=first
         )
+
+        (h,) = inputs["linear"]
+        logits, decisions = _double(output), _double(output > 0)
+        groups = sensitive.numpy(force=True)
         arrays = {
-            "h": _double(inputs["linear"][0]),
+            "h": _double(h),
             "weight": _weight(model, model.linear),
-            "sensitive": sensitive.numpy(force=True),
+            "sensitive": groups,
             "eta": model.eta,
             "before": second,
         }
-        logit = linear_terms("logit", out=_double(logits), **arrays)
+        logit = linear_terms("logit", out=logits, **arrays)
         probability = linear_terms(
-            "probability", out=expit(_double(logits)), sigmoid=True, **arrays
+            "probability", out=expit(logits), sigmoid=True, **arrays
         )
-        parity = disparity(_double(logits > 0), arrays["sensitive"])
+        parity = disparity(decisions, groups)
         return [first, second, logit, replace(probability, statistical_parity=parity)]
 
 
 def account(method: Method) -> list[Account]:
-    """Account for the gaps of a node classifier, over all nodes, in evaluation mode.
+    """Account for the gaps of a node classifier, over all nodes.
 
-    Layers: `conv1` and `conv2`, whose gaps are distances between the groups' mean representations, and `logit`, what
-    the second one gives through the linear layer. Parts and gap agree to the precision of the model's numbers. The
-    method's random numbers, parameters and mode are left as they are.
+    Layers: `conv1` and `conv2`, whose gaps are distances between the groups' mean
+    representations, and `logit`, what the second one gives through the linear layer.
+    Parts and gap agree to the precision of the model's numbers. The pass is one of
+    evaluation; the method's random numbers, parameters and mode are left as they are.
 
     Raises:
-        NotDefined: the method's model is not a `NodeClassifier`, or a layer scales features otherwise than by step 3.
+        NotDefined: the method's model is not a `NodeClassifier`, or a layer scales
+            features otherwise than by step 3.
         ValueError: a layer averages its heads or has a residual.
     """
+    graph = method.task.graph
     with _recorded(method) as (model, inputs, logits):
-        graph = method.task.graph
-        first, second = (
-            _pass(model.conv1, *inputs["conv1"], graph),
-            _pass(model.conv2, *inputs["conv2"], graph),
-        )
-        h, weight = _double(inputs["linear"][0]), _weight(model, model.linear)
-        read = replace(
-            second,
-            direction=weight[0] * gain(h @ weight.T, model.eta),
-            read=_double(logits),
-        )
-        return (
-            first.accounts("conv1") + second.accounts("conv2") + read.accounts("logit")
-        )
+        first = _pass(model.conv1, *inputs["conv1"], graph)
+        second = _pass(model.conv2, *inputs["conv2"], graph)
+
+        (h,) = inputs["linear"]
+        weight = _weight(model, model.linear)
+        scale = gain(_double(h) @ weight.T, model.eta)
+        read = replace(second, direction=weight[0] * scale, read=_double(logits))
+
+        layers = {"conv1": first, "conv2": second, "logit": read}
+        return [each for name in layers for each in layers[name].accounts(name)]
 
 
 def _pass(conv: GATConv, x: Tensor, csr: CSRGraph, graph: Graph) -> Pass:
     """Take what a pass of a layer leaves."""
     out, attention = _attention(conv, x, csr)
     h, weight = _double(x), _weight(conv, conv.lin)
-    first, then = gains(h, weight, attention, getattr(conv, "eta", None))
-    return Pass(
-        h @ weight.T * first * then,
-        _double(out.relu()),
-        attention,
-        graph.sensitive,
-        graph.labels,
-    )
+    gain_c, gain_z = gains(h, weight, attention, _eta(conv))
+    c = h @ weight.T * gain_c * gain_z
+    after = _double(out.relu())
+    return Pass(c, after, attention, graph.sensitive, graph.labels)
 
 
 def measure_every(epochs: int) -> Observer:
-    """Make an observer for the training loop: all terms of all layers as `conv1_delta_out`, ..., every n-th epoch.
+    """Make an observer for the training loop: every layer's terms, every n-th epoch.
 
-    Where the bounds are not defined for the model, or its data, it says so once and adds nothing.
-    """
+    They are called `conv1_delta_out` and so on. Where the bounds are not defined for
+    the model, or its data, it says so once and adds nothing."""
     defined = True
 
     def observe(epoch: int, method: Method) -> dict[str, float]:
@@ -118,12 +119,12 @@ def measure_every(epochs: int) -> Observer:
             defined = False
             print(f"history.csv will not have the theory's terms: {error}")
             return {}
-        return {
-            f"{terms.layer}_{name}": value
-            for terms in measured
-            for name, value in asdict(terms).items()
-            if isinstance(value, float)
-        }
+        columns = {}
+        for terms in measured:
+            for name, value in asdict(terms).items():
+                if isinstance(value, float):
+                    columns[f"{terms.layer}_{name}"] = value
+        return columns
 
     return observe
 
@@ -136,71 +137,88 @@ def attention_layer(
     sensitive: Tensor,
     before: LayerTerms | None = None,
 ) -> LayerTerms:
-    """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it; otherwise as `attention_terms`.
+    """Measure the terms of Theorem 1 for a layer with ReLU, from one pass of it.
 
-    `x` is (N, F_in) its input; the graph is built with `sensitive` where the layer has S1.
+    Args:
+        name: the layer's.
+        x: (N, F_in) its input.
+        graph: built with `sensitive` where the layer has S1.
+        sensitive: (N,) groups, 0 .. K-1.
+        before: the terms of the previous layer, whose composed bounds continue.
 
     Raises:
-        ValueError: the layer averages its heads or has a residual, for which there is no theorem.
-        NotDefined: there are fewer than two sensitive groups, a node's attention does not sum to 1, or the layer scales
-            features otherwise than by step 3.
+        ValueError: the layer averages its heads or has a residual, for which there is
+            no theorem.
+        NotDefined: there are fewer than two sensitive groups, a node's attention does
+            not sum to 1, or the layer scales features otherwise than by step 3.
     """
     out, attention = _attention(conv, x, graph)
     h, weight = _double(x), _weight(conv, conv.lin)
-    groups, eta = sensitive.numpy(force=True), getattr(conv, "eta", None)
+    groups, after = sensitive.numpy(force=True), _double(out.relu())
     return attention_terms(
-        name, h, _double(out.relu()), weight, attention, groups, eta, before
+        name, h, after, weight, attention, groups, _eta(conv), before
     )
+
+
+def _eta(conv: GATConv) -> float | None:
+    """S3's factor; None of a layer that has no such step."""
+    return getattr(conv, "eta", None)
 
 
 def _weight(module: NodeClassifier | GATConv, linear: nn.Linear) -> np.ndarray:
     """W after S2, which a pass does not compute where S3 follows."""
     weight = linear.weight.detach().double()
-    return (
-        spectrally_normalised(weight)
-        if getattr(module, "spectral_norm", False)
-        else weight
-    ).numpy(force=True)
+    if getattr(module, "spectral_norm", False):
+        weight = spectrally_normalised(weight)
+    return weight.numpy(force=True)
 
 
 def _attention(
     conv: GATConv, x: Tensor, graph: CSRGraph
 ) -> tuple[Tensor, list[csr_matrix]]:
-    """(N, H * C) a layer's output before its activation, and per head (N, N) its attention, targets by sources."""
-    if conv.res is not None or (not conv.concat and conv.heads > 1):
+    """Pass once through a layer, before its activation.
+
+    Returns:
+        (N, H * C) the output, and per head (N, N) its attention, targets by sources.
+    """
+    averages = conv.heads > 1 and not conv.concat
+    if conv.res is not None or averages:
         raise ValueError(
-            "the theorem is about layers without residual whose heads, if several, are concatenated"
+            "the theorem is about layers without residual whose heads, if several, are "
+            "concatenated"
         )
     if not conv.scales_by_step_3:
         raise NotDefined(
-            f"{type(conv).__name__} scales features otherwise than by step 3: there is no theorem for it"
+            f"{type(conv).__name__} scales features otherwise than by step 3: there is "
+            "no theorem for it"
         )
     with torch.no_grad():
         out, (edges, alpha) = conv(x, graph, return_attention_weights=True)
     source, target = edges.numpy(force=True)
-    shape = (len(x), len(x))
-    return out, [
-        csr_matrix((head, (target, source)), shape) for head in _double(alpha).T
-    ]
+    place, shape = (target, source), (len(x), len(x))
+    return out, [csr_matrix((head, place), shape) for head in _double(alpha).T]
 
 
 @contextmanager
 def _recorded(
     method: Method,
 ) -> Iterator[tuple[NodeClassifier, dict[str, tuple], Tensor]]:
-    """Pass once over the graph in evaluation mode; gives the model, its layers' positional inputs and its logits."""
+    """Pass once over the graph in evaluation mode.
+
+    Gives the model, its layers' positional inputs and its logits.
+    """
     model = method.model
     if not isinstance(model, NodeClassifier):
         raise NotDefined(
-            f"the theory is about two attention layers and a linear layer, not {type(model).__name__}"
+            "the theory is about two attention layers and a linear layer, not "
+            f"{type(model).__name__}"
         )
     inputs: dict[str, tuple] = {}
-    hooks = [
-        getattr(model, name).register_forward_pre_hook(
-            lambda _, given, name=name: inputs.update({name: given})
-        )
-        for name in ("conv1", "conv2", "linear")
-    ]
+    hooks = []
+    for name in ("conv1", "conv2", "linear"):
+        layer = getattr(model, name)
+        keep = partial(_keep, inputs, name)
+        hooks.append(layer.register_forward_pre_hook(keep))
     training = model.training
     model.eval()
     try:
@@ -211,6 +229,10 @@ def _recorded(
         model.train(training)
         for hook in hooks:
             hook.remove()
+
+
+def _keep(inputs: dict[str, tuple], name: str, _: nn.Module, given: tuple) -> None:
+    inputs[name] = given
 
 
 def _double(tensor: Tensor) -> np.ndarray:

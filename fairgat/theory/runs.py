@@ -35,10 +35,17 @@ def rebuild(
     arrays: Mapping[str, np.ndarray],
     debiased: str | Path | None = None,
 ) -> Method:
-    """Make a trained method from the arrays of its model.npz; the others are those of `fairgat.training.job.build`.
+    """Make a trained method from the arrays of its model.npz.
+
+    Args:
+        model: the file that they are from, for errors.
+        arrays: its content.
+        module, settings, graph, split, training, seed, debiased: as
+            `fairgat.training.job.build` takes them.
 
     Raises:
-        DataError: the arrays are not those of the method; the message names the file, `model`.
+        DataError: the arrays are not those of the method; the message names the file,
+            `model`.
     """
     method = build(module, settings, graph, dict(split), training, seed, debiased)
     try:
@@ -64,61 +71,61 @@ def measure_runs(
     selection: str | Path | None = None,
     debiased: Sequence[str | Path] = (),
 ) -> pd.DataFrame:
-    """Measure the terms of each layer, or account for the gaps, of a method's runs on one data set.
+    """Measure the terms of each layer, or account for the gaps, of a method's runs.
+
+    All of them are on one data set.
 
     Args:
         what: a key of MEASURED.
         runs: cell and split of each run.
-        models: model.npz of each run; those without arrays are of runs that failed, and have no rows.
-        module, settings, training, seed: of the training jobs; the settings without the cell's hyperparameters.
+        models: model.npz of each run; those without arrays are of runs that failed, and
+            have no rows.
+        module, settings, training, seed: of the training jobs; the settings without the
+            cell's hyperparameters.
         graph, split_files: the graph's file, and that of each split, in the order in
             which `runs` first names it.
-        selection: the method's selection JSON, to measure the runs of the selected cell only.
+        selection: the method's selection JSON, to measure the runs of the selected cell
+            only.
         debiased: the debiased graph of each split, for a method that needs one.
 
     Returns:
-        IDENTITY and the fields of what is measured, a row for each of them, run by run. No rows, and a line on stdout
-        that says why, where no cell was selected or what is measured is not defined for the method.
+        IDENTITY and the fields of what is measured, a row for each of them, run by run.
+        No rows, and a line on stdout that says why, where no cell was selected or what
+        is measured is not defined for the method.
 
     Raises:
-        DataError: a file is missing or malformed, or a model's arrays are not those of the method.
+        DataError: a file is missing or malformed, or a model's arrays are not those of
+            the method.
     """
-    measured, fields_of = MEASURED[what]
-    columns = [*IDENTITY, *(field.name for field in fields(fields_of))]
-    whole, protocol, rows = Graph.load(graph), NodeTraining(**training), []
-    files_of = dict(zip(runs, models, strict=True))
+    measured, kind = MEASURED[what]
+    columns = [*IDENTITY, *(field.name for field in fields(kind))]
+    whole, protocol = Graph.load(graph), NodeTraining(**training)
     numbers = list(dict.fromkeys(split for _, split in runs))
+    files_of = dict(zip(runs, models, strict=True))
     if selection:
         winner = files.read_json(selection)["winner"]
-        files_of = {
-            (cell, split): model
-            for (cell, split), model in files_of.items()
-            if cell == winner
-        }
+        files_of = {run: file for run, file in files_of.items() if run[0] == winner}
         print(f"the selected cell of {method} on {dataset}: {winner}")
+
+    rows = []
     for (cell, split), model in files_of.items():
         arrays = load_npz(model)
         if not arrays:
             continue
         place = numbers.index(split)
-        chosen = methods.settings(module, {**settings, **cells.from_path(cell)})
-        parts = splits.load(split_files[place])
-        job_seed = splits.seed_of(seed, dataset, split)
-        edited = debiased[place] if debiased else None
         try:
-            results = measured(
-                rebuild(
-                    module,
-                    chosen,
-                    whole,
-                    parts,
-                    protocol,
-                    job_seed,
-                    model,
-                    arrays,
-                    edited,
-                )
+            trained = rebuild(
+                module,
+                methods.settings(module, {**settings, **cells.from_path(cell)}),
+                whole,
+                splits.load(split_files[place]),
+                protocol,
+                splits.seed_of(seed, dataset, split),
+                model,
+                arrays,
+                debiased[place] if debiased else None,
             )
+            results = measured(trained)
         except NotDefined as error:
             print(f"{method} on {dataset}: {error}")
             return pd.DataFrame(columns=columns)
