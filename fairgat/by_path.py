@@ -1,6 +1,9 @@
-"""Modules of one's own, given by the path of their file: a method, a source, measures, a table, a figure.
+"""Modules of one's own, given by the path of their file.
 
-The folder of such a file is a package: `from .losses import penalty` imports losses.py beside it.
+Such as a method, a source, measures, a table, a figure.
+
+The folder of such a file is a package: `from .losses import penalty` imports losses.py
+beside it.
 """
 
 import hashlib
@@ -61,7 +64,7 @@ def _moved(name: str, key: str, path: str) -> str:
 
 
 def is_path(name: str) -> bool:
-    """Say whether a module is given by the path of its file, and not by a name in the package."""
+    """Say whether a module is given by its file's path, and not by a name."""
     return name.endswith(".py")
 
 
@@ -88,13 +91,13 @@ def imported(path: str | Path) -> ModuleType:
         raise ConfigError(f"there is no file {path}")
     try:
         return importlib.import_module(f"{_package_of(file.parent)}.{file.stem}")
-    except Exception as error:  # noqa: BLE001: whatever runs at the import of a file of one's own
+    except Exception as error:  # of whatever runs at the import
         said = f"{path} cannot be imported: {type(error).__name__}: {error}"
         raise ConfigError(said + _advice(error, file.parent)) from None
 
 
 def _package_of(folder: Path) -> str:
-    """Make a package of a folder, once; its name tells two folders with equal files apart."""
+    """Make a package of a folder, once; folders with equal files are two packages."""
     digest = hashlib.sha256(str(folder).encode()).hexdigest()
     name = f"fairgat_own_{digest[:12]}"
     if name not in sys.modules:

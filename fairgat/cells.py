@@ -1,4 +1,4 @@
-"""Hyperparameter cells: one point of a method's grid, and its path in Snakemake's Paramspace form."""
+"""Cells, the points of a method's grid, and their paths as Snakemake's Paramspace."""
 
 import contextlib
 import itertools
@@ -8,25 +8,29 @@ from collections.abc import Mapping
 from fairgat.errors import ConfigError
 
 DEFAULT = "default"  # the only cell of a method without a grid
-PATTERN = r"default|[^/~]+~[^/~]+(?:/[^/~]+~[^/~]+)*"  # what a cell may look like, for wildcard constraints
+# What a cell may look like, for wildcard constraints.
+PATTERN = r"default|[^/~]+~[^/~]+(?:/[^/~]+~[^/~]+)*"
 
 Value = float | int | bool | str
 
 
 def expand(grid: Mapping[str, list[Value]]) -> list[dict[str, Value]]:
-    """List every combination of the grid's values, in the grid's order; one empty cell for an empty grid."""
-    return [
-        dict(zip(grid, values, strict=True))
-        for values in itertools.product(*grid.values())
-    ]
+    """List every combination of the grid's values, in the grid's order.
+
+    An empty grid has one cell, which is empty.
+    """
+    combinations = itertools.product(*grid.values())
+    return [dict(zip(grid, values, strict=True)) for values in combinations]
 
 
 def to_path(cell: Mapping[str, Value]) -> str:
-    """Write `{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`; `default` for an empty cell.
+    """Write `{"alpha_chi_max": 0.75, "eta": 1.0}` as `alpha_chi_max~0.75/eta~1.0`.
 
-    By name: configuration files that are merged in another order give the keys in another order.
+    An empty cell is `default`. Keys are sorted, as configuration files that are merged
+    in another order give them in another order.
     """
-    return "/".join(f"{name}~{cell[name]}" for name in sorted(cell)) or DEFAULT
+    parts = [f"{name}~{cell[name]}" for name in sorted(cell)]
+    return "/".join(parts) or DEFAULT
 
 
 def from_path(path: str) -> dict[str, Value]:
@@ -39,12 +43,14 @@ def from_path(path: str) -> dict[str, Value]:
         return {}
     if not re.fullmatch(PATTERN, path):
         raise ConfigError(
-            f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or default"
+            f"{path!r} is not a cell; one looks like alpha_chi_max~0.75/eta~1.0, or "
+            "default"
         )
-    return {
-        name: parse(value)
-        for name, value in (part.split("~") for part in path.split("/"))
-    }
+    cell = {}
+    for part in path.split("/"):
+        name, value = part.split("~")
+        cell[name] = parse(value)
+    return cell
 
 
 def parse(text: str) -> Value:
@@ -58,7 +64,8 @@ def parse(text: str) -> Value:
 
 
 def agrees(cell: Mapping[str, Value], published: Mapping[str, Value]) -> bool:
-    """Say whether a cell has the published values of its hyperparameters; others may be published, too."""
-    return all(
-        name in published and published[name] == value for name, value in cell.items()
-    )
+    """Say whether a cell has the published values of its hyperparameters.
+
+    Others may be published, too.
+    """
+    return cell.items() <= published.items()

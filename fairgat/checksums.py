@@ -29,7 +29,8 @@ def sha256_of(path: str | Path) -> str:
 
 def formatted(checksums: Mapping[str, str]) -> str:
     """Write checksums by file name as `sha256sum` does, sorted by name."""
-    return "".join(_line(name, checksums[name]) for name in sorted(checksums))
+    lines = [_line(name, checksums[name]) for name in sorted(checksums)]
+    return "".join(lines)
 
 
 def _line(name: str, checksum: str) -> str:
@@ -75,8 +76,8 @@ def _unescaped(match: re.Match[str]) -> str:
 
 def _not_a_list(listing: Path, number: int) -> DataError:
     return DataError(
-        f"{listing} is damaged (line {number}): it should list checksums as `sha256sum` "
-        "does. Delete it; the files that it listed are then read unchecked"
+        f"{listing} is damaged (line {number}): it should list checksums as "
+        "`sha256sum` does. Delete it; the files that it listed are then read unchecked"
     )
 
 
@@ -93,8 +94,10 @@ def listings(path: Path) -> Iterator[tuple[Path, str]]:
     for listing in sorted(folder.glob(f"*{SUFFIX}")):
         if listing != own and listing.is_file():
             yield listing, path.name
-    if listing := published(folder.absolute().parent):
-        yield listing, path.absolute().relative_to(listing.parent).as_posix()
+    listing = published(folder.absolute().parent)
+    if listing:
+        inside = path.absolute().relative_to(listing.parent)
+        yield listing, inside.as_posix()
 
 
 def published(folder: Path) -> Path | None:

@@ -1,5 +1,6 @@
-"""Describe where a result came from: the commit of the code, the versions of the packages, the machine."""
+"""Describe where a result came from: commit, versions of packages, machine."""
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -12,16 +13,17 @@ from fairgat import __version__
 
 
 def machine() -> dict[str, str | int]:
-    """Name the processor, the cores that this process may use, memory in GiB, system, Python and PyTorch version."""
+    """Describe the machine: its processor, cores, memory in GiB, system and versions.
+
+    The cores are those that this process may use.
+    """
+    memory = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    release, _, _ = platform.release().partition("-")
     return {
         "processor": _processor(),
-        "cores": len(os.sched_getaffinity(0))
-        if hasattr(os, "sched_getaffinity")
-        else os.cpu_count() or 1,
-        "memory_gib": round(
-            os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
-        ),
-        "system": f"{platform.system()} {platform.release().partition('-')[0]}",
+        "cores": _cores(),
+        "memory_gib": round(memory / 2**30),
+        "system": f"{platform.system()} {release}",
         "python": platform.python_version(),
         "torch": importlib.metadata.version("torch"),
     }
@@ -29,55 +31,59 @@ def machine() -> dict[str, str | int]:
 
 def versions() -> dict[str, str]:
     """Give the versions that decide a result's last digits."""
-    packages = {
-        name: importlib.metadata.version(name) for name in ("torch", "numpy", "numba")
-    }
-    return {"fairgat": __version__, "python": platform.python_version(), **packages}
+    found = {"fairgat": __version__, "python": platform.python_version()}
+    for name in ("torch", "numpy", "numba"):
+        found[name] = importlib.metadata.version(name)
+    return found
 
 
 def revision(
     folder: str | Path = Path(__file__).parent, paths: Sequence[str] = (".",)
 ) -> dict[str, Any]:
-    """Find the `commit` of the checkout that tracks `folder`, and whether it is `modified`; None if no checkout does.
+    """Find the `commit` of a checkout, and whether it is `modified`.
+
+    Both are None where no checkout tracks the folder.
 
     Args:
         folder: a folder of the checkout.
-        paths: what counts as modified, relative to `folder`; Git's wildcards are allowed.
+        paths: what counts as modified, relative to `folder`; Git's wildcards are
+            allowed.
     """
-
-    def git(*arguments: str) -> str | None:
-        # --no-optional-locks: jobs ask at the same time. safe.directory: the checkout may be another user's.
-        command = [
-            "git",
-            "-c",
-            "safe.directory=*",
-            "-C",
-            str(folder),
-            "--no-optional-locks",
-            *arguments,
-        ]
-        try:
-            done = subprocess.run(command, capture_output=True, text=True, timeout=30)
-        except (OSError, subprocess.TimeoutExpired):
-            return None
-        return done.stdout.strip() if done.returncode == 0 else None
-
-    if not git("ls-files", "."):  # installed inside a checkout of something else
+    if not _git(folder, "ls-files", "."):  # installed in a checkout of something else
         return {"commit": None, "modified": None}
-    status = git("status", "--porcelain", "--", *paths)
-    return {
-        "commit": git("rev-parse", "HEAD"),
-        "modified": None if status is None else bool(status),
-    }
+    modified = None
+    status = _git(folder, "status", "--porcelain", "--", *paths)
+    if status is not None:
+        modified = bool(status)
+    return {"commit": _git(folder, "rev-parse", "HEAD"), "modified": modified}
+
+
+def _git(folder: str | Path, *arguments: str) -> str | None:
+    """Give what Git says in a folder; None where it fails."""
+    # The checkout may be another user's; and jobs ask at the same time.
+    options = "-c", "safe.directory=*", "-C", str(folder), "--no-optional-locks"
+    try:
+        done = subprocess.run(
+            ["git", *options, *arguments], capture_output=True, text=True, timeout=30
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return None
+    if done.returncode != 0:
+        return None
+    return done.stdout.strip()
+
+
+def _cores() -> int:
+    """Count the cores that this process may use, where the system says so."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
 
 
 def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-        return next(
-            line.partition(":")[2].strip()
-            for line in lines
-            if line.startswith("model name")
-        )
-    except (OSError, StopIteration):
-        return platform.processor() or platform.machine()
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                _, _, name = line.partition(":")
+                return name.strip()
+    return platform.processor() or platform.machine()

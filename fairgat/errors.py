@@ -1,11 +1,11 @@
-"""Errors that are messages for people: the command line and the workflow print them without a traceback."""
+"""Errors that are messages for people, printed without a traceback."""
 
 import difflib
 from collections.abc import Iterable
 
 
 class FairGATError(Exception):
-    """Something the user can put right; its text says what is wrong, where, and what to do."""
+    """What the user can put right; it says what is wrong, where, and what to do."""
 
 
 class ConfigError(FairGATError):
@@ -21,15 +21,15 @@ class NotDefined(DataError):
 
 
 class CellCalledOff(FairGATError):
-    """A cell is not worth training; its text says why. The selection goes on with the others."""
+    """A cell that is not worth training; the selection goes on with the others."""
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """Suggest the known name closest to `name`, or list all of them if none is close."""
+    """Suggest the known name closest to `name`, or list all if none is close."""
     known = sorted(known)
     close = difflib.get_close_matches(name, known, n=1, cutoff=0.5)
     if close:
         return f"did you mean {close[0]!r}?"
-    return (
-        f"expected one of: {', '.join(known)}" if known else "nothing is allowed here"
-    )
+    if not known:
+        return "nothing is allowed here"
+    return f"expected one of: {', '.join(known)}"

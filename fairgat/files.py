@@ -26,11 +26,8 @@ _REFUSED = {
     errno.EACCES,
     errno.EPERM,
 }
-_REFUSED |= {
-    errno.EISDIR,
-    errno.ENOTDIR,
-    errno.EEXIST,
-}  # a folder where a file should be, or the reverse
+# A folder where a file should be, or the reverse.
+_REFUSED |= {errno.EISDIR, errno.ENOTDIR, errno.EEXIST}
 
 UNFINISHED = ".unfinished."
 """How the name of a folder begins in which files are fetched."""
@@ -47,7 +44,9 @@ _KINDS = {
 
 @contextlib.contextmanager
 def writing(path: str | Path) -> Iterator[None]:
-    """Turn a full, protected or read-only disk, and a place that is taken, into a message about `path`.
+    """Turn what a disk refuses into a message about `path`.
+
+    Such as a disk that is full, protected or read-only, or a place that is taken.
 
     Raises:
         DataError: the disk refused.
@@ -58,21 +57,23 @@ def writing(path: str | Path) -> Iterator[None]:
         if error.errno not in _REFUSED:
             raise
         raise DataError(
-            f"{path} cannot be written: {error.strerror}. What was there before is kept."
+            f"{path} cannot be written: {error.strerror}. What was there before is "
+            "kept."
         ) from None
 
 
 @contextlib.contextmanager
 def replacing(path: str | Path) -> Iterator[IO[bytes]]:
-    """Open a binary file to write to, which takes the place of `path` when the block ends without an error.
+    """Open a binary file to write to, which takes the place of `path` at the end.
+
+    It does so when the block ends without an error.
 
     Raises:
         DataError: the disk refused; `path` is as it was.
     """
     path = Path(path)
-    temporary = (
-        path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
-    )  # tempfile's only their owner may read
+    # Not by tempfile, whose files only their owner may read.
+    temporary = path.parent / f".{path.name}.{secrets.token_hex(4)}.tmp"
     with writing(path):
         path.parent.mkdir(parents=True, exist_ok=True)
         try:
@@ -102,7 +103,7 @@ def remove_unfinished(folder: str | Path) -> None:
 
 
 def _is_old(path: Path) -> bool:
-    """Say whether nothing of a file or a folder has changed for an hour; not of a link."""
+    """Say whether a file or a folder, but no link, has not changed for an hour."""
     if path.is_symlink():
         return False
     try:
@@ -124,9 +125,8 @@ def write_json(path: str | Path, content: Any) -> None:
     Raises:
         ValueError: the content holds NaN or an infinity, which JSON lacks.
     """
-    write_text(
-        path, json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
-    )
+    text = json.dumps(content, indent=2, ensure_ascii=False, allow_nan=False)
+    write_text(path, f"{text}\n")
 
 
 def read_json(path: str | Path) -> Any:
@@ -190,7 +190,8 @@ def read_bytes(path: str | Path) -> bytes:
         DataError: the file is missing, cannot be read, or was changed since.
     """
     try:
-        if what := irregular(path):
+        what = irregular(path)
+        if what:
             raise DataError(f"{path} cannot be read: it is {what}")
         content = Path(path).read_bytes()
     except FileNotFoundError:
@@ -198,7 +199,8 @@ def read_bytes(path: str | Path) -> bytes:
     except OSError as error:  # a file taken for a folder, no permission
         raise DataError(f"{path} cannot be read: {error.strerror}") from None
     checksum = hashlib.sha256(content).hexdigest()
-    if listing := checksums.contradiction(path, checksum):
+    listing = checksums.contradiction(path, checksum)
+    if listing:
         what = f"was changed after it was written: it is not as {listing.name} has it"
         raise damaged(path, what)
     return content
@@ -215,10 +217,10 @@ def copy(origin: str | Path, target: str | Path) -> None:
 
 
 def damaged(path: str | Path, what: str) -> DataError:
-    """Make the error that names a file of an earlier job, what is wrong with it, and what to do."""
+    """Make the error that names a file of an earlier job, its fault, and what to do."""
     return DataError(
-        f"{path} {what}. Delete it and run again: what a run made will be made anew. What is published comes back by "
-        "`git checkout`."
+        f"{path} {what}. Delete it and run again: what a run made will be made anew. "
+        "What is published comes back by `git checkout`."
     )
 
 
@@ -264,7 +266,7 @@ def _forget(file: Path) -> None:
 
 
 def record(files: Iterable[Path]) -> None:
-    """Record the checksums of files; of none where one is missing, as its job failed."""
+    """Record the checksums of files; of none where one is missing: its job failed."""
     folders: dict[Path, dict[str, str]] = {}
     for file in files:
         if not file.is_file():
@@ -292,10 +294,12 @@ def record_published(folder: Path) -> None:
 
 
 def git_blob_of(path: str | Path) -> str:
-    """Compute Git's id of a file's bytes, as a repository's tree has it: SHA-1 of `blob <size>`, NUL and the bytes."""
-    header = b"blob %d\0" % os.path.getsize(path)
+    """Compute Git's id of a file's bytes, as a repository's tree has it.
+
+    It is the SHA-1 of `blob <size>`, NUL and the bytes.
+    """
+    digest = hashlib.sha1(usedforsecurity=False)
+    digest.update(b"blob %d\0" % os.path.getsize(path))
     with open(path, "rb") as file:
-        digest = hashlib.file_digest(
-            file, lambda: hashlib.sha1(header, usedforsecurity=False)
-        )
+        hashlib.file_digest(file, lambda: digest)
     return digest.hexdigest()

@@ -1,6 +1,7 @@
-"""CSV files between jobs: written whole, and read strictly, because a file that is cut off still looks like one.
+"""CSV files between jobs: written whole, and read strictly.
 
-pandas takes a row that ends early for one with missing values, and a file that ends early for a shorter one.
+A file that is cut off still looks like one: pandas takes a row that ends early for one
+with missing values, and a file that ends early for a shorter one.
 """
 
 import csv
@@ -52,11 +53,9 @@ def join(frames: Sequence[pd.DataFrame], columns: Sequence[str] = ()) -> pd.Data
     """Put frames one after the other; of none, make one with these columns."""
     # A header without rows would make every column one of objects.
     frames = [frame for frame in frames if len(frame)] or frames
-    return (
-        pd.concat(frames, ignore_index=True)
-        if frames
-        else pd.DataFrame(columns=list(columns))
-    )
+    if not frames:
+        return pd.DataFrame(columns=list(columns))
+    return pd.concat(frames, ignore_index=True)
 
 
 def _read(
@@ -64,9 +63,11 @@ def _read(
 ) -> pd.DataFrame:
     text = read_text(path)
     header = _header(path, text)
-    if lacking := [name for name in columns if name not in header]:
-        raise damaged(path, f"lacks the column {lacking[0]}")
-    texts, others = {*header} & {*TEXT}, {*header} - {*TEXT}
+    for name in columns:
+        if name not in header:
+            raise damaged(path, f"lacks the column {name}")
+    texts = set(header).intersection(TEXT)
+    others = set(header).difference(TEXT)
     frame = pd.read_csv(
         io.StringIO(text),
         dtype=dict.fromkeys(texts, str),

@@ -39,16 +39,15 @@ def logged(snakemake: Any) -> Iterator[None]:
         if error.errno not in _FULL:
             raise
         where = error.filename or path
-        _end(
-            f"{where} cannot be written: {error.strerror}. Make room, then give the same command.",
-            path,
-        )
+        said = f"{where} cannot be written: {error.strerror}."
+        _end(f"{said} Make room, then give the same command.", path)
 
 
 @contextlib.contextmanager
 def _opened(path: str) -> Iterator[IO[str]]:
-    """Open a log to write to, line by line; it gets the traceback of an error of ours."""
-    # Without `with`: closing it fails where the disk is full, and would take the place of the error that is passed on.
+    """Open a log to write to, line by line; it gets tracebacks of our own mistakes."""
+    # Without `with`: closing it fails where the disk is full, and would take the place
+    # of the error that is passed on.
     log = open(path, "w", encoding="utf-8", buffering=1)  # noqa: SIM115
     try:
         yield log

@@ -1,8 +1,8 @@
 """What becomes of a workflow's jobs when Snakemake ends before them.
 
-A job of a Snakemake that was killed would go on writing while the next one runs. So each
-Snakemake leaves its number in the environment of its jobs, on a cluster the one within the
-job too, and each job looks whether that one still lives.
+A job of a Snakemake that was killed would go on writing while the next one runs. So
+each Snakemake leaves its number in the environment of its jobs, on a cluster the one
+within the job too, and each job looks whether that one still lives.
 """
 
 import contextlib
@@ -28,8 +28,8 @@ def begin() -> None:
 def end_with_snakemake(every: float = 1.0, grace: float = _GRACE) -> None:
     """End this job, as Ctrl-C would, when the Snakemake that started it is no more.
 
-    Shells may stand between both. Where the number is that of no process above this one, as
-    in a container with numbers of its own, nothing is watched.
+    Shells may stand between both. Where the number is that of no process above this
+    one, as in a container with numbers of its own, nothing is watched.
 
     Args:
         every: seconds between two looks.
@@ -65,11 +65,12 @@ def _lives(process: "psutil.Process") -> bool:
 
 
 def kill_jobs_at_second_interrupt() -> None:
-    """Let a second Ctrl-C kill the jobs: one that computes may not heed the first for long.
+    """Let a second Ctrl-C kill the jobs.
 
-    Snakemake then ends as ever: it removes what was half made, and its lock. A third is like
-    the first, in case that Snakemake has missed that one. Ctrl-C that is ignored, as in the
-    background, stays ignored.
+    One that computes may not heed the first for long. Snakemake then ends as ever: it
+    removes what was half made, and its lock. A third is like the first, in case that
+    Snakemake has missed that one. Ctrl-C that is ignored, as in the background, stays
+    ignored.
     """
     if signal.getsignal(signal.SIGINT) is not signal.default_int_handler:
         return

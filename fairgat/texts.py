@@ -16,8 +16,10 @@ def visible(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(each if each.isprintable() else _code(each) for each in text)
+    return "".join(map(_visible, text))
 
 
-def _code(character: str) -> str:
+def _visible(character: str) -> str:
+    if character.isprintable():
+        return character
     return ascii(character).strip("'")
