@@ -38,7 +38,9 @@ def build(
     seed: int,
     debiased: str | Path | None = None,
 ) -> Method:
-    """Make a freshly initialised method on one split; `seed` decides every random number that follows.
+    """Make a freshly initialised method on one split.
+
+    Every random number that follows is decided by `seed`.
 
     Raises:
         CellCalledOff: the method does not train this cell.
@@ -47,7 +49,8 @@ def build(
     torch.manual_seed(seed)
     method = methods.implementation(module, training.task)
     graph = method.prepare(graph, settings, debiased)
-    return method(task_class(training.task)(graph, split, training, seed), settings)
+    task = task_class(training.task)(graph, split, training, seed)
+    return method(task, settings)
 
 
 def run(
@@ -65,11 +68,13 @@ def run(
     observe: Observer = nothing,
     device: Device = "cpu",
 ) -> Record:
-    """Train one cell on one split and write run.json, history.csv, predictions.npz and model.npz.
+    """Train one cell on one split, and write its run.json and the files beside it.
 
-    If the run diverges, or its method calls it off or is not defined for the data, run.json holds the reason, and the
-    selection goes on with the other cells. predictions.npz has the predictions of every epoch that a protocol of the
-    task reports (`fairgat.training.record.pack`), model.npz the weights of the one that stands for the run.
+    These are history.csv, predictions.npz and model.npz. If the run diverges, or its
+    method calls it off or is not defined for the data, run.json holds the reason, and
+    the selection goes on with the other cells. predictions.npz has the predictions of
+    every epoch that a protocol of the task reports (`fairgat.training.record.pack`),
+    model.npz the weights of the one that stands for the run.
 
     Args:
         settings: the method's, with the cell's hyperparameters.
@@ -86,23 +91,35 @@ def run(
     job_seed = seed_of(seed, job.dataset, job.split)
     # Now: an hour later the checkout may have changed.
     code = revision(paths=_files_of(module))
-    directory, result, predictions, failure = Path(directory), Fit(), {}, None
+
+    result, failure = Fit(), None
+    # After a failure the history tells how far it came; no epoch is selected.
+    epochs: dict[str, int] = {}
+    predictions: dict[str, np.ndarray] = {}
+    weights: dict[str, np.ndarray] = {}
     try:
-        chosen, parts = methods.settings(module, settings), splits.load(split)
         method = build(
-            module, chosen, Graph.load(graph), parts, protocol, job_seed, debiased
+            module,
+            methods.settings(module, settings),
+            Graph.load(graph),
+            splits.load(split),
+            protocol,
+            job_seed,
+            debiased,
         )
         fit(method, progress, observe, result)
-        predictions = _predictions(method.task, result)
+        predictions = pack(_predictions(method.task, result))
+        epochs = {name: result.kept[name].epoch for name in sorted(result.kept)}
+        weights = result.weights
     except (CellCalledOff, Diverged, NotDefined) as error:
         failure = str(error)
+
+    median = statistics.median(result.seconds) if result.seconds else None
     record = Record(
         **vars(job),
         seed=job_seed,
         protocol=protocol.reported,
-        epochs={}
-        if failure
-        else {name: kept.epoch for name, kept in sorted(result.kept.items())},
+        epochs=epochs,
         failure=failure,
         module=module,
         settings=settings,
@@ -110,9 +127,7 @@ def run(
         experiment={"seed": seed, "threads": threads, "device": device},
         inputs=digests(graph, split),
         runtime={
-            "seconds_per_epoch": statistics.median(result.seconds)
-            if result.seconds
-            else None,
+            "seconds_per_epoch": median,
             "seconds": time.perf_counter() - started,
             "threads": threads,
             "machine": platform.platform(),
@@ -121,49 +136,55 @@ def run(
         versions=versions(),
         code=code,
     )
-    # After a failure the history tells how far it came; no epoch is selected.
-    save_npz(
-        directory / "predictions.npz", **(pack(predictions) if predictions else {})
-    )
-    save_npz(directory / "model.npz", **({} if failure else result.weights))
+
+    directory = Path(directory)
+    save_npz(directory / "predictions.npz", **predictions)
+    save_npz(directory / "model.npz", **weights)
     files.write_text(directory / "history.csv", _csv(result.history))
     record.write(directory)
     return record
 
 
 def _files_of(module: str) -> list[str]:
-    """Say where a run's code is, for `revision`: the package, and the folder of one's own method."""
+    """Say where a run's code is, for `revision`.
+
+    It is the package, and the folder of one's own method.
+    """
     if not is_path(module):
         return ["."]
     return [".", str(Path(module).resolve().parent)]
 
 
 def _predictions(task: Task, result: Fit) -> dict[int, dict[str, np.ndarray]]:
-    """Collect the predictions of each epoch that a protocol reports."""
-    predictions = {
-        kept.epoch: task.predictions(kept.output) for kept in result.kept.values()
-    }
+    """Collect the predictions of each epoch that a protocol reports.
+
+    Raises:
+        Diverged: one is NaN: a product of finite embeddings may be infinity less
+            infinity.
+    """
+    predictions = {}
+    for kept in result.kept.values():
+        predictions[kept.epoch] = task.predictions(kept.output)
     for epoch, arrays in predictions.items():
         for name, array in arrays.items():
-            if np.isnan(
-                array
-            ).any():  # a product of finite embeddings may be infinity less infinity
-                raise Diverged(
-                    f"{name.replace('_', ' ')} of epoch {epoch} are no longer finite"
-                )
+            if np.isnan(array).any():
+                what = name.replace("_", " ")
+                raise Diverged(f"{what} of epoch {epoch} are no longer finite")
     return predictions
 
 
 def _csv(rows: list[dict[str, float]]) -> str:
-    """Write the history; what is missing is empty. Without pandas, whose import would take long in every run."""
+    """Write the history; what is missing is empty.
+
+    Without pandas, whose import would take long in every run.
+    """
+    columns = {"epoch": None}
+    for row in rows:  # an observer may skip epochs
+        columns |= dict.fromkeys(row)
     text = io.StringIO()
-    columns = dict.fromkeys(
-        ["epoch", *(name for row in rows for name in row)]
-    )  # an observer may skip epochs
     writer = csv.DictWriter(text, list(columns), lineterminator="\n")
     writer.writeheader()
-    writer.writerows(
-        {name: "" if math.isnan(value) else value for name, value in row.items()}
-        for row in rows
-    )
+    for row in rows:
+        known = {name: value for name, value in row.items() if not math.isnan(value)}
+        writer.writerow(known)
     return text.getvalue()

@@ -12,12 +12,10 @@ from fairgat.errors import FairGATError
 from fairgat.methods.base import Method
 from fairgat.tasks.base import Task
 
-Progress = Callable[
-    [int, dict[str, float]], object
-]  # called with the epoch and its row of the history
-Observer = Callable[
-    [int, Method], dict[str, float]
-]  # called with the epoch; what it returns joins that row
+Progress = Callable[[int, dict[str, float]], object]
+"""Called with the epoch and its row of the history."""
+Observer = Callable[[int, Method], dict[str, float]]
+"""Called with the epoch; what it returns joins that row."""
 
 
 class Diverged(FairGATError):
@@ -53,74 +51,78 @@ def fit(
     observe: Observer = nothing,
     result: Fit | None = None,
 ) -> Fit:
-    """Train for the protocol's epochs; every rule of the task then chooses an epoch from the validation scores.
+    """Train for the protocol's epochs.
 
-    The output that enters epoch e + 1 is that of the model after e epochs, so judging needs no pass of its own.
+    Every rule of the task then chooses an epoch from the validation scores. The output
+    that enters epoch e + 1 is that of the model after e epochs, so judging needs no
+    pass of its own.
 
     Args:
         method: freshly initialised.
         progress: called after every epoch.
         observe: called after every epoch; adds columns to the history.
-        result: filled and returned; a training that ends early leaves its history there.
+        result: filled and returned; a training that ends early leaves its history
+            there.
 
     Raises:
         Diverged: the model's output, or its validation score, is no longer finite.
     """
-    task, epochs = method.task, method.task.training.epochs
-    result, losses = result or Fit(), {}
+    task, result = method.task, result or Fit()
+    epochs = task.training.epochs
+    reported = task.rules[task.training.reported]
+    losses: dict[str, float] = {}
     scores: list[dict[str, float]] = []
     outputs: dict[int, torch.Tensor] = {}  # by position among the scores
     for epoch in range(epochs + 1):
         started = time.perf_counter()
         output = method.forward()
         if epoch:
+            place = epoch - 1
             scores.append(_validated(task, output.detach(), epoch))
+            outputs[place] = output.detach().clone()
+            outputs = _reportable(outputs, task, scores)
             measured = {
-                f"validation_{name}": value for name, value in scores[-1].items()
+                f"validation_{name}": scores[place][name] for name in scores[place]
             }
             row = {"epoch": epoch, **losses, **measured, **observe(epoch, method)}
             result.history.append(row)
-            outputs = _reportable(
-                outputs | {epoch - 1: output.detach().clone()}, task, scores
-            )
-            if task.rules[task.training.reported](scores) == epoch - 1:
-                result.weights = {
-                    name: w.numpy(force=True).copy()
-                    for name, w in method.model.state_dict().items()
-                }
+            if reported(scores) == place:
+                result.weights = _weights(method)
             progress(epoch, row)
         if epoch < epochs:
             losses = method.update(output)
             result.seconds.append(time.perf_counter() - started)
+
     for protocol, rule in task.rules.items():
-        chosen = rule(scores)
-        result.kept[protocol] = Kept(chosen + 1, method.postprocess(outputs[chosen]))
+        place = rule(scores)
+        output = method.postprocess(outputs[place])
+        result.kept[protocol] = Kept(place + 1, output)
     return result
+
+
+def _weights(method: Method) -> dict[str, np.ndarray]:
+    """Copy the model's parameters."""
+    state = method.model.state_dict()
+    return {name: state[name].numpy(force=True).copy() for name in state}
 
 
 def _reportable(
     outputs: dict[int, torch.Tensor], task: Task, scores: list[dict[str, float]]
-) -> dict:
+) -> dict[int, torch.Tensor]:
     """Keep the outputs that a rule may report in the end."""
     if task.returns:
         return outputs
-    return {
-        place: outputs[place]
-        for place in {rule(scores) for rule in task.rules.values()}
-    }
+    places = {rule(scores) for rule in task.rules.values()}
+    return {place: outputs[place] for place in places}
 
 
 def _validated(task: Task, output: torch.Tensor, epoch: int) -> dict[str, float]:
     """Score the output of an epoch on validation, unless training has diverged."""
+    when = f"after epoch {epoch} of {task.training.epochs}"
     if not torch.isfinite(output).all():
-        raise Diverged(
-            f"the model's output was no longer finite after epoch {epoch} of {task.training.epochs}"
-        )
+        raise Diverged(f"the model's output was no longer finite {when}")
     scores = task.validate(output)
-    if not math.isfinite(
-        scores[task.decisive]
-    ):  # products of finite embeddings may overflow
-        raise Diverged(
-            f"the validation score was no longer finite after epoch {epoch} of {task.training.epochs}"
-        )
+    # Products of finite embeddings may overflow.
+    if not math.isfinite(scores[task.decisive]):
+        raise Diverged(f"the validation score was no longer finite {when}")
     return scores

@@ -29,7 +29,8 @@ class Record(Model):
     protocol: str = ""
     """The one that stands for the run."""
     epochs: dict[str, int] = {}
-    """The epoch that each protocol of the task, or rule for the epoch, reports; none where the run failed."""
+    """The epoch that each protocol of the task, or rule for the epoch, reports; none
+    where the run failed."""
     failure: str | None = None
     """Why there are no predictions."""
     module: str = ""
@@ -68,9 +69,8 @@ class Record(Model):
         return TASKS[self.task].model_validate(self.training)
 
     def write(self, folder: Path) -> None:
-        write_json(
-            folder / NAME, {key: value for key, value in self if value is not None}
-        )
+        content = {key: value for key, value in self if value is not None}
+        write_json(folder / NAME, content)
 
     @classmethod
     def read(cls, path: str | Path) -> "Record":
@@ -84,7 +84,8 @@ class Record(Model):
         except ValidationError as error:
             problem = explain(error, "", cls)[0]
             raise DataError(
-                f"{path} is not a {NAME} of this version: {problem}; train this run again"
+                f"{path} is not a {NAME} of this version: {problem}; train this run "
+                "again"
             ) from None
 
     def check_inputs(self, folder: Path, inputs: Mapping[str, str]) -> None:
@@ -96,7 +97,8 @@ class Record(Model):
         for what, digest in inputs.items():
             if self.inputs.get(what) != digest:
                 raise DataError(
-                    f"{folder} does not fit its {what}, which was made anew since: train this run again"
+                    f"{folder} does not fit its {what}, which was made anew since: "
+                    "train this run again"
                 )
 
 
@@ -106,12 +108,12 @@ def digests(graph: str | Path, split: str | Path) -> dict[str, str]:
 
 
 def pack(predictions: Mapping[int, Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """Stack the predictions of several epochs: `epochs` (E,), and each array with E rows."""
+    """Stack predictions of E epochs: `epochs` (E,), and each array with E rows."""
     epochs = sorted(predictions)
-    names = predictions[epochs[0]]
-    return {"epochs": np.array(epochs)} | {
-        name: np.stack([predictions[e][name] for e in epochs]) for name in names
-    }
+    arrays = {"epochs": np.array(epochs)}
+    for name in predictions[epochs[0]]:
+        arrays[name] = np.stack([predictions[epoch][name] for epoch in epochs])
+    return arrays
 
 
 def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray]:
@@ -125,8 +127,6 @@ def unpack(arrays: Mapping[str, np.ndarray], epoch: int) -> dict[str, np.ndarray
         raise DataError(
             f"predictions.npz lacks the reported epoch {epoch}: train this run again"
         )
-    return {
-        name: array[kept.argmax()]
-        for name, array in arrays.items()
-        if name.endswith("logits")
-    }
+    row = kept.argmax()
+    names = [name for name in arrays if name.endswith("logits")]
+    return {name: arrays[name][row] for name in names}

@@ -1,4 +1,4 @@
-"""Time an epoch of every method on one data set: one process, after warm-up, the methods taking turns."""
+"""Time an epoch of every method on one data set, in one process, taking turns."""
 
 import time
 from collections.abc import Mapping
@@ -29,40 +29,48 @@ def measure(
     debiased: Mapping[str, str | Path] | None = None,
     device: Device = "cpu",
 ) -> dict[str, Any]:
-    """Time the training epochs (forward, backward, optimiser; no evaluation) of every method.
+    """Time the training epochs of every method: forward, backward, optimiser.
 
-    The methods' epochs are interleaved, so that a machine that slows down slows all of them alike.
+    The methods' epochs are interleaved, so that a machine that slows down slows all of
+    them alike.
 
     Args:
-        entries: per method its `module` and its `cells`, path to settings; the first that trains is timed.
+        entries: per method its `module` and its `cells`, path to settings; the first
+            that trains is timed.
         training: the protocol of node classification.
         debiased: the file of the debiased graph of each method that needs one.
 
     Returns:
-        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed epoch of each method, `cells`
-        says which cell that was, and `failures` why it was not the first one, or none.
+        What results/runtime/{dataset}.json holds; `epoch_seconds` lists every timed
+        epoch of each method, `cells` says which cell that was, and `failures` why it
+        was not the first one, or none.
     """
     keep_freed_memory()  # as a training job does
-    torch.set_num_threads(
-        settings.threads
-    )  # PyTorch, too: some methods compute more with it than others
+    # PyTorch, too: some methods compute more with it than others.
+    torch.set_num_threads(settings.threads)
     computed_on = use(device)
-    whole, parts = Graph.load(graph), splits.load(split)
-    protocol, job_seed = NodeTraining(**training), seed_of(seed, dataset, 0)
+
+    debiased = debiased or {}
+    given = {
+        "graph": Graph.load(graph),
+        "split": splits.load(split),
+        "training": NodeTraining(**training),
+        "seed": seed_of(seed, dataset, 0),
+    }
+    running: dict[str, Method] = {}
+    timed: dict[str, str] = {}
     failures: dict[str, str] = {}
-    running, timed = {}, {}
     for name, entry in entries.items():
-        module, edited = entry["module"], (debiased or {}).get(name)
-        for cell, chosen in entry["cells"].items():
+        module, edited = entry["module"], debiased.get(name)
+        for cell, values in entry["cells"].items():
+            chosen = methods.settings(module, dict(values))
             try:
-                settings_of = methods.settings(module, dict(chosen))
-                running[name] = build(
-                    module, settings_of, whole, parts, protocol, job_seed, edited
-                )
-                timed[name] = cell
-                break
+                running[name] = build(module, chosen, **given, debiased=edited)
             except (CellCalledOff, NotDefined) as error:
                 failures.setdefault(name, str(error))
+                continue
+            timed[name] = cell
+            break
     return {
         "dataset": dataset,
         "threads": settings.threads,
@@ -79,12 +87,13 @@ def measure(
 def _clocked(
     running: Mapping[str, Method], settings: Runtime
 ) -> dict[str, list[float]]:
-    """Train the methods in turns, and give the seconds of each epoch after the warm-up."""
+    """Train the methods in turns; give the seconds of each epoch after the warm-up."""
     seconds: dict[str, list[float]] = {name: [] for name in running}
     for epoch in range(settings.warmup + settings.epochs):
         for name, method in running.items():
             started = time.perf_counter()
-            method.update(method.forward() if method.continues_from_forward else None)
+            output = method.forward() if method.continues_from_forward else None
+            method.update(output)
             wait()
             if epoch >= settings.warmup:
                 seconds[name].append(time.perf_counter() - started)
