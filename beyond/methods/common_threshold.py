@@ -1,6 +1,7 @@
-"""GAT with one threshold for everyone, the most accurate on validation nodes: the control of `thresholds`.
+"""GAT with one threshold for everyone, the control of `thresholds`.
 
-Whatever it changes is due to tuning a threshold, without regard to groups.
+It is the most accurate on validation nodes. Whatever it changes is due to tuning a
+threshold, without regard to groups.
 """
 
 import numpy as np
@@ -20,8 +21,9 @@ class NodeClassification(NodeMethod):
         """Subtract the threshold from the (N,) logits, so that 0 decides."""
         nodes = self.task.validation
         everyone = np.zeros(len(nodes), dtype=np.int64)
+        logits = output.numpy(force=True)
         (shift,) = thresholds(
-            output.numpy(force=True)[nodes],
+            logits[nodes],
             self.task.graph.labels[nodes],
             everyone,
             everyone == 0,

@@ -18,7 +18,7 @@ from torch.nn.functional import mse_loss
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod, attention_layer
-from fairgat.methods.groups import columns, group_loss, membership
+from fairgat.methods.membership import columns, group_loss, membership
 from fairgat.nn import CSRGraph, GATConv
 from fairgat.tasks.node_classification import NodeTask
 

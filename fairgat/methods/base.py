@@ -1,7 +1,7 @@
-"""The interface between the training loop and a method, and the parts that most methods share."""
+"""The interface between the training loop and a method, and what most methods share."""
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from functools import cached_property
 from pathlib import Path
 
@@ -18,7 +18,10 @@ from fairgat.tasks.node_classification import NodeTask
 
 
 class Adam(torch.optim.Adam):
-    """PyTorch's Adam without the decorators that import its compiler and SymPy: 1.5 s of CPU time in every training."""
+    """PyTorch's Adam without the decorators that import its compiler and SymPy.
+
+    These would take 1.5 s of CPU time in every training.
+    """
 
     add_param_group = inspect.unwrap(torch.optim.Adam.add_param_group)
     zero_grad = inspect.unwrap(torch.optim.Adam.zero_grad)
@@ -26,27 +29,35 @@ class Adam(torch.optim.Adam):
 
 
 class Method:
-    """A model in training. Each epoch the loop calls `forward`, judges its output, and calls `update` with it.
+    """A model in training.
 
-    A method whose training step starts with the forward pass that evaluation needs thus pays for it once.
+    Each epoch the loop calls `forward`, judges its output, and calls `update` with it.
+    A method whose training step starts with the forward pass that evaluation needs thus
+    pays for it once.
 
-    A method that is not defined for every graph says so when it is made, with `NotDefined`.
+    A method that is not defined for every graph says so when it is made, with
+    `NotDefined`.
 
     Attributes:
         task: what is learned; only its training set may be used to learn.
         settings: the method's validated `Settings`.
         model: the network; its parameters at the selected epoch are kept.
-        starts_from_forward: whether a training step starts with the pass that evaluation needs. If not, `forward` only
-            evaluates, and `update` ignores its argument.
+        starts_from_forward: whether a training step starts with the pass that
+            evaluation needs. If not, `forward` only evaluates, and `update` ignores its
+            argument.
         output_shape: the axes of `forward`'s output, which the task decides.
         epoch: the one in training, from 1, as the `update` here counts them.
-        needs_debiased: whether `prepare` reads a debiased graph (`fairgat.methods.edits`).
-        for_two_groups: the method's name, where it is not defined for more than two groups.
+        needs_debiased: whether `prepare` reads a debiased graph
+            (`fairgat.methods.edits`).
+        for_two_groups: the method's name, where it is not defined for more than two
+            groups.
     """
 
     starts_from_forward = True
     output_shape: tuple[str, ...]
-    to_compare = 3  # epochs whose output is compared with another pass of evaluation; at first a layer may give zeros
+    # Epochs whose output is compared with another pass of evaluation; in the first of
+    # them a layer may give zeros.
+    to_compare = 3
     epoch = 0
     needs_debiased = False
     for_two_groups = ""
@@ -75,7 +86,10 @@ class Method:
         return self.task.network(attention_layer(GATConv, self.task))
 
     def load(self, state: Mapping[str, Tensor]) -> None:
-        """Take the parameters that a finished run has kept, and find again what depends on them."""
+        """Take the parameters that a finished run has kept.
+
+        What depends on them is found again.
+        """
         self.model.load_state_dict(state)
 
     @property
@@ -88,20 +102,28 @@ class Method:
         return self.model(self.task.features, self.csr)
 
     def loss(self, output: Tensor) -> Tensor:
-        """Compute what is minimised, from a pass of the model: the task's loss, unless a method adds to it."""
+        """Compute what is minimised, from a pass of the model.
+
+        It is the task's loss, unless a method adds to it.
+        """
         return self.task.loss(output)
 
     @property
     def continues_from_forward(self) -> bool:
-        """Whether `update` continues from `forward`'s output; with dropout, evaluation needs a pass of its own."""
+        """Whether `update` continues from `forward`'s output.
+
+        With dropout, evaluation needs a pass of its own.
+        """
         return self.starts_from_forward and not self.task.training.dropout
 
     def forward(self) -> Tensor:
-        """Return the output at the start of the epoch: (N,) logits, or (N, hidden) embeddings for link prediction.
+        """Give the output at the start of the epoch.
+
+        These are (N,) logits, or (N, hidden) embeddings for link prediction.
 
         Raises:
-            ConfigError: the output has another shape; two passes of evaluation differ, or one of training does though
-                training is said to start with it.
+            ConfigError: the output has another shape; two passes of evaluation differ,
+                or one of training does though training is said to start with it.
         """
         expected = self._pass(False) if self.to_compare else None
         output = self._pass(self.continues_from_forward)
@@ -119,36 +141,43 @@ class Method:
 
     @property
     def _replays(self) -> bool:
-        """Whether training's pass is the one here, on a GPU: always the same kernels on the same tensors."""
+        """Whether training's pass is the one here, on a GPU.
+
+        Then it is always the same kernels on the same tensors.
+        """
         return self.task.features.is_cuda and type(self).embed is Method.embed
 
     @cached_property
     def _replayed(self) -> Callable[[Tensor], Tensor]:
-        """The network on its graph, whose passes forward and backward are each launched as one CUDA graph."""
-        return torch.cuda.make_graphed_callables(
-            _OnGraph(self.model, self.csr), (self.task.features,)
-        )
+        """The network on its graph, each of whose passes is launched as one CUDA graph.
+
+        They are a pass forward and one backward.
+        """
+        network = _OnGraph(self.model, self.csr)
+        return torch.cuda.make_graphed_callables(network, (self.task.features,))
 
     def _check(self, output: Tensor, expected: Tensor) -> None:
-        """Check an output's shape, and that it is that of another pass of evaluation."""
+        """Check an output's shape, and that another pass of evaluation gives the same."""
         where, nodes = type(self).__module__, self.task.graph.num_nodes
         if output.dim() != len(self.output_shape) or len(output) != nodes:
             wanted = f"{self.output_shape} with N = {nodes}".replace("'", "")
+            got = tuple(output.shape)
             raise ConfigError(
-                f"{where}: the network's output must have shape {wanted}, got {tuple(output.shape)}"
+                f"{where}: the network's output must have shape {wanted}, got {got}"
             )
         if not torch.allclose(output, expected, 1e-3, 1e-4, equal_nan=True):
             raise ConfigError(
-                f"{where}: two passes of the network differ. If only those of training do, as with dropout or batch "
-                "normalisation, write `starts_from_forward = False` in the method's class"
+                f"{where}: two passes of the network differ. If only those of training "
+                "do, as with dropout or batch normalisation, write "
+                "`starts_from_forward = False` in the method's class"
             )
 
     def postprocess(self, output: Tensor) -> Tensor:
-        """Change the output of an epoch that is reported, after training; it must not read the model."""
+        """Change the output of a reported epoch, after training, without the model."""
         return output
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """Train for one epoch, starting from `forward`'s output; returns the losses to log."""
+        """Train for one epoch, starting from `forward`'s output; give losses to log."""
         self.epoch += 1
         if not self.continues_from_forward:
             self.model.train()
@@ -162,27 +191,29 @@ class Method:
         return {"loss": loss.item()}
 
     def _check_trained(self) -> None:
-        """Check that an optimizer of the method has every module of it that has a gradient."""
-        optimizers = [
-            each
-            for each in vars(self).values()
-            if isinstance(each, torch.optim.Optimizer)
-        ]
-        trained = {
-            id(each)
-            for one in optimizers
-            for group in one.param_groups
-            for each in group["params"]
-        }
-        for name, part in vars(self).items():
-            own = part.parameters() if isinstance(part, nn.Module) else ()
-            if any(each.grad is not None and id(each) not in trained for each in own):
+        """Check that every module that has a gradient is in an optimizer of the method.
+
+        Raises:
+            ConfigError: one is not.
+        """
+        trained = set()
+        for optimizer in vars(self).values():
+            if isinstance(optimizer, torch.optim.Optimizer):
+                for group in optimizer.param_groups:
+                    trained.update(map(id, group["params"]))
+        for name, module in vars(self).items():
+            if not isinstance(module, nn.Module):
+                continue
+            learning = [each for each in module.parameters() if each.grad is not None]
+            if not trained.issuperset(map(id, learning)):
                 raise ConfigError(
-                    f"{type(self).__module__}: nothing trains self.{name}: put it into self.model, or override "
-                    "`update` and give it an optimizer, as fairgat/methods/fairgnn.py does"
+                    f"{type(self).__module__}: nothing trains self.{name}: put it into "
+                    "self.model, or override `update` and give it an optimizer, as "
+                    "fairgat/methods/fairgnn.py does"
                 )
 
-    def adam(self, parameters) -> Adam:
+    def adam(self, parameters: Iterable[nn.Parameter]) -> Adam:
+        """Make the protocol's optimizer of some parameters."""
         training = self.task.training
         return Adam(
             parameters, lr=training.learning_rate, weight_decay=training.weight_decay
@@ -190,7 +221,7 @@ class Method:
 
 
 class _OnGraph(nn.Module):
-    """A network of the features alone: what is captured as a CUDA graph takes tensors only."""
+    """A network of the features alone: a CUDA graph takes nothing but tensors."""
 
     def __init__(self, model: nn.Module, csr: CSRGraph) -> None:
         super().__init__()
@@ -201,12 +232,18 @@ class _OnGraph(nn.Module):
 
 
 class OnDrawnEdges(Method):
-    """A method that passes messages along drawn edges in training, and along every edge in evaluation."""
+    """A method that passes messages along drawn edges in training.
+
+    In evaluation it does along every edge.
+    """
 
     starts_from_forward = False
 
     def drawn(self) -> Tensor:
-        """(E',) bool, the edges that this step keeps, in the CSR graph's order and with self-loops."""
+        """(E',) bool, the edges that this step keeps.
+
+        They are in the CSR graph's order, with self-loops.
+        """
         raise NotImplementedError
 
     def embed(self) -> Tensor:
@@ -239,8 +276,13 @@ def glorot_linear(inputs: int, outputs: int) -> nn.Linear:
 def attention_layer(
     conv: Callable[..., GATConv], task: Task, **options
 ) -> Callable[[int, int], GATConv]:
-    """Make a factory of `conv` layers: input and output width in, a layer with the protocol's heads out."""
+    """Make a factory of `conv` layers with the protocol's heads.
+
+    It takes input and output width, and gives a layer.
+    """
     heads, dropout = task.training.heads, task.training.dropout
-    return lambda inputs, outputs: conv(
-        inputs, outputs // heads, heads, dropout=dropout, **options
-    )
+
+    def layer(inputs: int, outputs: int) -> GATConv:
+        return conv(inputs, outputs // heads, heads, dropout=dropout, **options)
+
+    return layer

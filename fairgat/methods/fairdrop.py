@@ -1,6 +1,7 @@
-"""FairDrop (Spinelli et al., 2021): link prediction on a graph that loses intra-edges more often than inter-edges.
+"""FairDrop (Spinelli et al., 2021): link prediction on a graph that loses edges.
 
-After its notebook, `fair_link_prediction.ipynb` of ispamm/FairDrop.
+It loses intra-edges more often than inter-edges. After its notebook,
+`fair_link_prediction.ipynb` of ispamm/FairDrop.
 """
 
 from typing import Annotated
@@ -17,7 +18,8 @@ from fairgat.tasks.link_prediction import link_loss
 
 class Settings(Model):
     delta: Annotated[float, Field(ge=0, le=0.5)] = 0.16
-    """An inter-edge is kept with probability 1/2 + delta, an intra-edge with 1/2 - delta. 0 drops blindly."""
+    """An inter-edge is kept with probability 1/2 + delta, an intra-edge with 1/2 -
+    delta. 0 drops blindly."""
     every: Count = 10
     """Epochs between two draws of the dropped edges."""
 
@@ -28,24 +30,29 @@ class LinkPrediction(OnDrawnEdges, LinkMethod):
     """(E,) bool: the directed training edges that stay until the next draw."""
 
     def drawn(self) -> Tensor:
-        """(E',) bool, the kept edges and all self-loops; a new draw in epoch 1 and every `every` epochs."""
+        """(E',) bool, the kept edges and all self-loops.
+
+        They are drawn anew in epoch 1 and every `every` epochs.
+        """
         if self.epoch == 1 or self.epoch % self.settings.every == 0:
             self.kept = self.draw()
         loops = self.kept.new_ones(self.task.graph.num_nodes)
         return self.task.plain_csr.reorder_edges(torch.cat([self.kept, loops]))
 
     def loss(self, output: Tensor) -> Tensor:
-        """Compute the cross-entropy of kept edges against non-edges, half as many as all directed training edges."""
-        return link_loss(
-            output, self.task.edge_index[:, self.kept], self.task.sample_non_edges()
-        )
+        """Compute the cross-entropy of kept edges against non-edges.
+
+        Of these there are as many as if no edge were dropped.
+        """
+        edges = self.task.edge_index[:, self.kept]
+        return link_loss(output, edges, self.task.sample_non_edges())
 
     def draw(self) -> Tensor:
-        """Draw (E,) bool by randomised response (section III-B): inter-edges with probability 1/2 + delta, else intra.
+        """Draw (E,) bool by randomised response (section III-B).
 
-        The two directions of an edge are drawn separately, as in the notebook.
+        An inter-edge is kept with probability 1/2 + delta, an intra-edge with 1/2 -
+        delta. The two directions of an edge are drawn separately, as in the notebook.
         """
         inter = tensor(self.task.graph.inter_edges)
-        return torch.where(
-            torch.rand(len(inter)) < 0.5 + self.settings.delta, inter, ~inter
-        )
+        truthful = torch.rand(len(inter)) < 0.5 + self.settings.delta
+        return torch.where(truthful, inter, ~inter)

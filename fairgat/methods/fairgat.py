@@ -1,5 +1,6 @@
-"""FairGAT (Algorithm 1): S1 fair attention, S2 spectral normalisation, S3 scaled representations.
+"""FairGAT (Algorithm 1), in three steps.
 
+They are S1, fair attention, S2, spectral normalisation, and S3, scaled representations.
 The ablations are this method with fewer `steps`.
 """
 
@@ -25,32 +26,38 @@ class Settings(Model):
     steps: Annotated[list[Literal[1, 2, 3]], Field(min_length=1)] = [1, 2, 3]
     """Which of the algorithm's steps are taken."""
     shares: Literal["paper", "balanced"] | None = None
-    """What S1 gives each group: the paper's alpha_chi, one share for all other groups, or masses with which mixing
-    keeps the same part of the difference between any two groups. Where absent, balanced in node classification with
-    more than two groups, for which the paper has no alpha_chi, and otherwise the paper's."""
+    """What S1 gives each group: the paper's alpha_chi, one share for all other groups,
+    or masses with which mixing keeps the same part of the difference between any two
+    groups. Where absent, balanced in node classification with more than two groups, for
+    which the paper has no alpha_chi, and otherwise the paper's."""
     alpha_chi_max: Annotated[float, Field(gt=0, le=1)] = 0.5
-    """The most attention that inter-edges may get (Eq. 8). In link prediction, and with more than two groups, what
-    they get."""
+    """The most attention that inter-edges may get (Eq. 8). In link prediction, and with
+    more than two groups, what they get."""
     cap: bool = True
-    """Node classification with two groups: whether the share is at most 1 / (R_0 + R_1), which makes Theorem 1's factor
-    0 (Eq. 9). Without it, inter-edges get `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
+    """Node classification with two groups: whether the share is at most 1 / (R_0 +
+    R_1), which makes Theorem 1's factor 0 (Eq. 9). Without it, inter-edges get
+    `alpha_chi_max`, and mixing beyond the optimum has the other sign."""
     retention: Annotated[float, Field(ge=-1, le=1)] | None = None
-    """Balanced shares: the part of a difference that mixing keeps. Where absent it follows from `alpha_chi_max`, as it
-    would if all K groups were as large and everyone had neighbours of each: 1 - alpha_chi_max K / (K - 1)."""
+    """Balanced shares: the part of a difference that mixing keeps. Where absent it
+    follows from `alpha_chi_max`, as it would if all K groups were as large and everyone
+    had neighbours of each: 1 - alpha_chi_max K / (K - 1)."""
     eta: Annotated[float, Field(gt=0)] = 1.0
     """S3's factor on features of unit variance."""
     center: bool = False
-    """Whether S3 subtracts the mean as well; the paper does not say, its equations scale only."""
+    """Whether S3 subtracts the mean as well; the paper does not say, its equations
+    scale only."""
 
     @model_validator(mode="after")
     def _one_share(self) -> "Settings":
-        if self.retention is not None and (
-            self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
-        ):
+        retains = self.retention is not None
+        two_of_them = self.shares == "paper" or "alpha_chi_max" in self.model_fields_set
+        if retains and two_of_them:
             raise ValueError(
-                "`retention` is of balanced shares, in place of `alpha_chi_max`: give one of them"
+                "`retention` is of balanced shares, in place of `alpha_chi_max`: give "
+                "one of them"
             )
-        if not self.cap and (self.shares == "balanced" or self.retention is not None):
+        balanced = retains or self.shares == "balanced"
+        if balanced and not self.cap:
             raise ValueError(
                 "`cap` is about the paper's shares: balanced ones have none"
             )
@@ -59,9 +66,8 @@ class Settings(Model):
     @model_validator(mode="after")
     def _of_a_step_that_is_taken(self) -> "Settings":
         for step, keys in self.of_step.items():
-            if step not in self.steps and (
-                given := sorted(keys & self.model_fields_set)
-            ):
+            given = sorted(keys & self.model_fields_set)
+            if given and step not in self.steps:
                 raise ValueError(
                     f"`{given[0]}` is of step {step}, which `steps` leaves out"
                 )
@@ -85,8 +91,10 @@ class _FairGAT(Method):
         settings, groups = self.settings, self.task.graph.num_groups
         if 1 not in settings.steps:
             return None
-        asked = settings.shares == "balanced" or settings.retention is not None
-        if not asked and (settings.shares == "paper" or not self.balances()):
+        balanced = settings.shares == "balanced" or settings.retention is not None
+        if settings.shares is None:
+            balanced = balanced or self.balances()
+        if not balanced:
             return self.alpha_chi()
         retention = settings.retention
         if retention is None:
@@ -96,11 +104,11 @@ class _FairGAT(Method):
     @cached_property
     def csr(self) -> CSRGraph:
         """The training graph, cut as S1 needs it."""
-        if not isinstance(self.shares, Shares):
-            return (
-                self.task.plain_csr if self.shares is None else self.task.segmented_csr
-            )
         task = self.task
+        if self.shares is None:
+            return task.plain_csr
+        if not isinstance(self.shares, Shares):
+            return task.segmented_csr
         return CSRGraph.from_edge_index(
             task.edge_index, task.graph.num_nodes, task.sensitive, shares=self.shares
         )
@@ -135,9 +143,10 @@ class _FairGAT(Method):
 
 class NodeClassification(_FairGAT, NodeMethod):
     def alpha_chi(self) -> float:
-        """Solve equation 9: the share that minimises the bias term, from R^chi of the graph without self-loops.
+        """Solve equation 9: the share that minimises the bias term.
 
-        It is for two groups; of more, and without the cap, it is `alpha_chi_max`.
+        R^chi is that of the graph without self-loops. The equation is for two groups;
+        of more, and without the cap, the share is `alpha_chi_max`.
         """
         if self.balances() or not self.settings.cap:
             return self.settings.alpha_chi_max

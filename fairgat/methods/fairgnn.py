@@ -1,9 +1,11 @@
-"""FairGNN (Dai and Wang, 2021): a classifier against an adversary that predicts the sensitive attribute from it.
+"""FairGNN (Dai and Wang, 2021): a classifier against an adversary.
 
-After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`. Where the sensitive attribute is
-unknown, an estimator f_E supplies it, which is trained beforehand and then fixed. The authors have two groups. With
-more, adversary and estimator predict the group by the cross-entropy, and the covariance is the mean over the groups of
-that of membership.
+The adversary predicts the sensitive attribute from what the classifier has learned.
+After EnyanDai/FairGNN, `src/models/FairGNN.py` (`optimize`) and `src/train_sens.py`.
+Where the sensitive attribute is unknown, an estimator f_E supplies it, which is trained
+beforehand and then fixed. The authors have two groups. With more, adversary and
+estimator predict the group by the cross-entropy, and the covariance is the mean over
+the groups of that of membership.
 """
 
 from typing import Annotated, Literal
@@ -18,7 +20,7 @@ from torch.autograd.function import once_differentiable
 from fairgat.config import Count, Model
 from fairgat.errors import NotDefined
 from fairgat.methods.base import Adam, NodeMethod
-from fairgat.methods.groups import columns, group_loss, membership, probabilities
+from fairgat.methods.membership import columns, group_loss, membership, probabilities
 from fairgat.tasks.device import tensor
 from fairgat.tasks.node_classification import NodeTask
 
@@ -27,11 +29,14 @@ class Settings(Model):
     adversary_weight: Annotated[float, Field(ge=0)] = 0.01
     """Weight of the adversary's loss: beta in the authors' code."""
     covariance_weight: Annotated[float, Field(ge=0)] = 4.0
-    """Weight of the covariance: alpha in the authors' code. 4 is its default; its script for Pokec-z has 10."""
+    """Weight of the covariance: alpha in the authors' code. 4 is its default; its
+    script for Pokec-z has 10."""
     sensitive_known: Literal["train", "all"] | Count = "train"
-    """The nodes whose sensitive attribute is known: the training nodes, all nodes, or this many training nodes."""
+    """The nodes whose sensitive attribute is known: the training nodes, all nodes, or
+    this many training nodes."""
     estimator_epochs: Count = 200
-    """Epochs of f_E's training. The authors take the best of 800 on validation nodes, unknown here."""
+    """Epochs of f_E's training. The authors take the best of 800 on validation nodes,
+    unknown here."""
     estimator_learning_rate: Annotated[float, Field(gt=0)] = 0.001
     """Of f_E's Adam."""
     estimator_weight_decay: Annotated[float, Field(ge=0)] = 1e-5
@@ -56,7 +61,10 @@ class NodeClassification(NodeMethod):
         return self.model.classify(self.h)
 
     def loss(self, output: Tensor) -> Tensor:
-        """cls_loss + alpha cov - beta adv_loss of `optimize`; the paper's L_C, L_R and L_A."""
+        """Compute cls_loss + alpha cov - beta adv_loss of `optimize`.
+
+        They are the paper's L_C, L_R and L_A.
+        """
         adversary = group_loss(self.adversary(self.h), self.sensitive)
         covariance = absolute_covariance(self.sensitive, output.sigmoid())
         settings = self.settings
@@ -67,30 +75,63 @@ class NodeClassification(NodeMethod):
         )
 
     def update(self, output: Tensor) -> dict[str, float]:
-        """Step the classifier, then the adversary on the representations of the classifier's step."""
+        """Step the classifier, then the adversary.
+
+        The adversary reads the representations of the classifier's step.
+        """
         losses = super().update(output)
         loss = group_loss(self.adversary(self.h.detach()), self.sensitive)
-        self.adversary_optimizer.zero_grad()  # the classifier's step left gradients here
+        # The classifier's step left gradients here.
+        self.adversary_optimizer.zero_grad()
         loss.backward()
         self.adversary_optimizer.step()
         return losses | {"adversary_loss": loss.item()}
 
     def estimate_sensitive(self) -> Tensor:
-        """Return the groups as `membership` writes them where they are known, and f_E's probabilities elsewhere."""
-        task, settings, groups = self.task, self.settings, self.task.graph.num_groups
+        """Write the groups as `membership` does, estimated where they are unknown.
+
+        There f_E's probabilities stand for them.
+        """
+        task = self.task
+        groups = task.graph.num_groups
         sensitive = membership(task.sensitive, groups, task.features.dtype)
-        if settings.sensitive_known == "all":
+        if self.settings.sensitive_known == "all":
             return sensitive
-        known = task.train
-        if settings.sensitive_known != "train":
-            if settings.sensitive_known > len(known):
-                raise NotDefined(
-                    f"sensitive_known is {settings.sensitive_known}, but there are {len(known)} training nodes"
-                )
-            known = known[torch.randperm(len(known))[: settings.sensitive_known]]
-        hidden, dropout = task.training.hidden, settings.estimator_dropout
+
+        known = self.known()
+        estimator = self.trained_estimator(known, sensitive[known])
+        with torch.no_grad():
+            estimate = probabilities(estimator.eval()())
+        estimate[known] = sensitive[known]
+        return estimate
+
+    def known(self) -> Tensor:
+        """Draw the training nodes whose sensitive attribute is known: all, or some.
+
+        Raises:
+            NotDefined: there are fewer of them than should be known.
+        """
+        nodes, count = self.task.train, self.settings.sensitive_known
+        if count == "train":
+            return nodes
+        if count > len(nodes):
+            raise NotDefined(
+                f"sensitive_known is {count}, but there are {len(nodes)} training nodes"
+            )
+        drawn = torch.randperm(len(nodes))[:count]
+        return nodes[drawn]
+
+    def trained_estimator(
+        self, known: Tensor, sensitive: Tensor
+    ) -> "SensitiveEstimator":
+        """Train f_E on the nodes `known` (n,), whose groups `membership` writes so."""
+        task, settings = self.task, self.settings
         estimator = SensitiveEstimator(
-            task.features, task.edge_index, hidden, dropout, columns(groups)
+            task.features,
+            task.edge_index,
+            task.training.hidden,
+            settings.estimator_dropout,
+            columns(task.graph.num_groups),
         )
         optimizer = Adam(
             estimator.parameters(),
@@ -98,20 +139,20 @@ class NodeClassification(NodeMethod):
             weight_decay=settings.estimator_weight_decay,
         )
         for _ in range(settings.estimator_epochs):
+            logits = estimator()[known]
             optimizer.zero_grad()
-            group_loss(estimator()[known], sensitive[known]).backward()
+            group_loss(logits, sensitive).backward()
             optimizer.step()
-        with torch.no_grad():
-            estimate = probabilities(estimator.eval()())
-        estimate[known] = sensitive[known]
-        return estimate
+        return estimator
 
 
 class SensitiveEstimator(nn.Module):
-    """f_E: two graph convolutions, ReLU and dropout between them, and a linear layer (`src/models/GCN.py`).
+    """f_E: two graph convolutions and a linear layer (`src/models/GCN.py`).
 
-    A = D^-1/2 (A + I) D^-1/2 is applied to the narrower side of each product: to X before W_1, and after W_2 and the
-    linear layer, which no activation separates, so that an epoch aggregates as few columns as there are logits.
+    ReLU and dropout lie between the convolutions. A = D^-1/2 (A + I) D^-1/2 is applied
+    to the narrower side of each product: to X before W_1, and after W_2 and the linear
+    layer, which no activation separates, so that an epoch aggregates as few columns as
+    there are logits.
     """
 
     def __init__(
@@ -123,9 +164,8 @@ class SensitiveEstimator(nn.Module):
         logits: int = 1,
     ) -> None:
         super().__init__()
-        self.adjacency = normalised_adjacency(edge_index, len(features)).astype(
-            features.numpy(force=True).dtype
-        )
+        adjacency = normalised_adjacency(edge_index, len(features))
+        self.adjacency = adjacency.astype(features.numpy(force=True).dtype)
         self.aggregated = _Propagate.apply(self.adjacency, features)
         self.dropout = dropout
         self.conv1 = nn.Linear(features.size(1), hidden)
@@ -140,17 +180,18 @@ class SensitiveEstimator(nn.Module):
         h = self.conv1(self.aggregated).relu()
         weight = self.linear.weight @ self.conv2.weight  # (logits, hidden)
         if self.training and self.dropout:
-            h = h * torch.rand_like(h).ge_(
-                self.dropout
-            )  # a quarter of the time of torch.dropout's draws
+            # These draws take a quarter of the time of torch.dropout's.
+            h = h * torch.rand_like(h).ge_(self.dropout)
             weight = weight / (1 - self.dropout)
-        return _Propagate.apply(self.adjacency, h @ weight.t()) + self.linear(
-            self.conv2.bias
-        )
+        propagated = _Propagate.apply(self.adjacency, h @ weight.t())
+        return propagated + self.linear(self.conv2.bias)
 
 
 class _Propagate(torch.autograd.Function):
-    """A symmetric sparse matrix times x (N, F); PyTorch's product of a COO matrix takes thirty times as long."""
+    """A symmetric sparse matrix times x (N, F).
+
+    PyTorch's product of a COO matrix takes thirty times as long.
+    """
 
     @staticmethod
     def forward(ctx, matrix: csr_matrix, x: Tensor) -> Tensor:
@@ -164,16 +205,20 @@ class _Propagate(torch.autograd.Function):
 
 
 def absolute_covariance(s: Tensor, y: Tensor) -> Tensor:
-    """L_R, cov of `optimize`, of s as `membership` writes it and probabilities y (N,), averaged over several groups."""
+    """Compute L_R, cov of `optimize`, averaged over several groups.
+
+    `s` is as `membership` writes groups, y (N,) are probabilities.
+    """
     s = s.t()  # which leaves (N,) as it is
-    return ((s - s.mean(-1, keepdim=True)) * (y - y.mean())).mean(-1).abs().mean()
+    products = (s - s.mean(-1, keepdim=True)) * (y - y.mean())
+    return products.mean(-1).abs().mean()
 
 
 def normalised_adjacency(edge_index: Tensor, num_nodes: int) -> csr_matrix:
     """(N, N) D^-1/2 (A + I) D^-1/2."""
-    ones = np.ones(edge_index.size(1))
-    adjacency = csr_matrix(
-        (ones, edge_index.numpy(force=True)), shape=(num_nodes, num_nodes)
-    ) + identity(num_nodes)
-    scale = diags(1 / np.sqrt(adjacency.sum(axis=1).A1))
+    ones, shape = np.ones(edge_index.size(1)), (num_nodes, num_nodes)
+    edges = csr_matrix((ones, edge_index.numpy(force=True)), shape)
+    adjacency = edges + identity(num_nodes)
+    degrees = adjacency.sum(axis=1).A1
+    scale = diags(1 / np.sqrt(degrees))
     return csr_matrix(scale @ adjacency @ scale)

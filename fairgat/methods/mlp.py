@@ -14,7 +14,7 @@ class Settings(Model):
 
 class NodeClassification(NodeMethod):
     def build(self) -> nn.Module:
-        """Make two hidden layers with ReLU, as wide as GAT's, and a linear layer with one logit."""
+        """Make two hidden layers with ReLU, as wide as GAT's, and one for the logit."""
         training = self.task.training
         widths = [self.task.graph.num_features, training.hidden, training.hidden]
         layers = []

@@ -1,8 +1,10 @@
-"""NIFTY (Agarwal et al., 2021): representations that agree between perturbed and counterfactual views of a graph.
+"""NIFTY (Agarwal et al., 2021): representations that agree between views of a graph.
 
-After chirag126/nifty, `nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods, NIFTY reads the sensitive
-attribute, in the first column of its features: in view two everyone has the other value. The authors have two groups;
-with more, each has a column, and view two draws another group for everyone.
+One of two views is counterfactual, and both are perturbed. After chirag126/nifty,
+`nifty_sota_gnn.py` and `models/ssf.py`. Unlike the other methods, NIFTY reads the
+sensitive attribute, in the first column of its features: in view two everyone has the
+other value. The authors have two groups; with more, each has a column, and view two
+draws another group for everyone.
 """
 
 from dataclasses import dataclass, replace
@@ -17,13 +19,12 @@ from torch.nn.utils.parametrizations import spectral_norm
 
 from fairgat.config import Count, Model
 from fairgat.methods.base import NodeMethod, attention_layer, glorot_linear
-from fairgat.methods.groups import columns, membership
+from fairgat.methods.membership import columns, membership
 from fairgat.nn import CSRGraph, FairGATConv, GATConv, NodeClassifier
 from fairgat.tasks.node_classification import NodeTask
 
-View = tuple[
-    Tensor, list[Tensor]
-]  # features (N, G + F), and the kept ones of the edges that each layer reads
+View = tuple[Tensor, list[Tensor]]
+"""Features (N, G + F), and the kept ones of the edges that each layer reads."""
 Rate = Annotated[float, Field(ge=0, lt=1)]
 
 
@@ -31,21 +32,21 @@ class Settings(Model):
     similarity_weight: Annotated[float, Field(ge=0, le=1)] = 0.5
     """lambda: weight of the similarity of the views; 1 - lambda is the classifier's."""
     edge_drop_rate: Rate = 0.001
-    """Probability with which a view drops an edge; the two directions are drawn separately."""
+    """Probability with which a view drops an edge; the two directions are drawn
+    separately."""
     feature_noise_rate: Rate = 0.1
     """Probability with which a view adds its noise to a feature column."""
     projector_width: Count = 16
     """Width between the projector's two layers."""
     accumulate: bool = True
-    """Whether the classifier's step also has the encoder's gradient of the similarity, which the authors' code doesn't
-    clear."""
+    """Whether the classifier's step also has the encoder's gradient of the similarity,
+    which the authors' code doesn't clear."""
 
 
 class NodeClassification(NodeMethod):
     settings: Settings
-    starts_from_forward = (
-        False  # prediction reads the unperturbed graph, which training never does
-    )
+    # Prediction reads the unperturbed graph, which training never does.
+    starts_from_forward = False
 
     def __init__(self, task: NodeTask, settings: Settings) -> None:
         super().__init__(task, settings)
@@ -61,9 +62,8 @@ class NodeClassification(NodeMethod):
             [self.model.conv1, self.model.conv2, self.projector, self.predictor]
         )
         self.similarity_optimizer = self.adam(parts.parameters())
-        self.loops = task.plain_csr.permutation >= task.edge_index.size(
-            1
-        )  # (E,) in CSR order, like all masks here
+        # (E,) in CSR order, like all masks here
+        self.loops = task.plain_csr.permutation >= task.edge_index.size(1)
         self.training_layers = layers_of(task.plain_csr, task.train)
 
     def build(self) -> nn.Module:
@@ -78,15 +78,17 @@ class NodeClassification(NodeMethod):
 
     def columns_of(self, sensitive: Tensor) -> Tensor:
         """Write groups (N,) as columns (N, G)."""
-        return membership(sensitive, self.task.graph.num_groups, torch.float32).view(
-            len(sensitive), -1
-        )
+        groups = membership(sensitive, self.task.graph.num_groups, torch.float32)
+        return groups.view(len(sensitive), -1)
 
     def embed(self) -> Tensor:
         return self.model(self.features, self.task.plain_csr)
 
     def update(self, output: Tensor | None) -> dict[str, float]:
-        """Step on the views' similarity, then on their classification, with fresh passes of the same views."""
+        """Step on the views' similarity, then on their classification.
+
+        Each step passes the same views anew.
+        """
         self.model.train()
         views = [self._at_training_nodes(*self.view(flip)) for flip in (False, True)]
         self.similarity_optimizer.zero_grad()
@@ -102,9 +104,10 @@ class NodeClassification(NodeMethod):
         return {"loss": similarity.item() + classification.item()}
 
     def view(self, flip: bool) -> tuple[Tensor, Tensor]:
-        """Perturb the graph (`drop_feature` and `dropout_adj`): features (N, G + F) and kept edges (E,).
+        """Perturb the graph: features (N, G + F) and kept edges (E,).
 
-        One N(0, 1) number is added to every picked column, never to the sensitive ones, which `flip` changes.
+        These are the authors' `drop_feature` and `dropout_adj`. One N(0, 1) number is
+        added to every picked column, never to the sensitive ones, which `flip` changes.
         """
         picked = torch.rand(self.features.size(1)) < self.settings.feature_noise_rate
         picked[: self.sensitive_columns] = False
@@ -126,28 +129,33 @@ class NodeClassification(NodeMethod):
         return x, [kept.index_select(0, rows.edges) for rows in self.training_layers]
 
     def encode(self, views: list[View]) -> list[Tensor]:
-        """Encode the training nodes in each view, (n, hidden); no other nodes enter a loss.
+        """Encode the training nodes in each view, (n, hidden).
 
-        The first layer is computed at them and their neighbours, the second only at them.
+        No other nodes enter a loss. The first layer is computed at them and their
+        neighbours, the second only at them.
         """
-        (near, train), model = self.training_layers, self.model
-        return [
-            attend_rows(
-                model.conv2, attend_rows(model.conv1, x, near, first), train, second
-            )
-            for x, (first, second) in views
-        ]
+        near, train = self.training_layers
+        encoded = []
+        for x, (first, second) in views:
+            h = attend_rows(self.model.conv1, x, near, first)
+            encoded.append(attend_rows(self.model.conv2, h, train, second))
+        return encoded
 
     def similarity_loss(self, views: list[View]) -> Tensor:
-        """Compute lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)), the code's l1 and l2; q is predicted from p."""
+        """Compute lambda L_s = lambda/2 (D(q_1, p_2) + D(q_2, p_1)).
+
+        These are l1 and l2 of the authors' code; q is predicted from p.
+        """
         p1, p2 = (self.projector(h) for h in self.encode(views))
         q1, q2 = self.predictor(p1), self.predictor(p2)
-        return (
-            self.settings.similarity_weight / 2 * (distance(q1, p2) + distance(q2, p1))
-        )
+        distances = distance(q1, p2) + distance(q2, p1)
+        return self.settings.similarity_weight / 2 * distances
 
     def classification_loss(self, views: list[View]) -> Tensor:
-        """Compute (1 - lambda) L_c = (1 - lambda)/2 (cross-entropy of view 1 + of view 2), the code's l3 and l4."""
+        """Compute (1 - lambda) L_c, by the mean cross-entropy of both views.
+
+        These are l3 and l4 of the authors' code.
+        """
         labels = self.task.labels[self.task.train]
         logits = [self.model.classify(h) for h in self.encode(views)]
         losses = [binary_cross_entropy_with_logits(values, labels) for values in logits]
@@ -155,12 +163,18 @@ class NodeClassification(NodeMethod):
 
 
 def distance(predicted: Tensor, projected: Tensor) -> Tensor:
-    """D: the mean negative cosine of rows (n, hidden); no gradient flows through the second argument."""
+    """Compute D, the mean negative cosine of rows (n, hidden).
+
+    No gradient flows through the second argument.
+    """
     return _Distance.apply(predicted, normalize(projected.detach()))
 
 
 class _Distance(torch.autograd.Function):
-    """-mean <q, d> / max(|q|, 1e-8) over the rows of q, with its gradient in two passes instead of PyTorch's eight."""
+    """-mean <q, d> / max(|q|, 1e-8) over the rows of q.
+
+    Its gradient takes two passes instead of PyTorch's eight.
+    """
 
     @staticmethod
     def forward(ctx, q: Tensor, d: Tensor) -> Tensor:
@@ -175,20 +189,23 @@ class _Distance(torch.autograd.Function):
     def backward(ctx, grad: Tensor) -> tuple[Tensor, None]:
         q, d, divisor, cosine = ctx.saved_tensors
         rate = -grad / (len(q) * divisor)
-        return (d * rate[:, None]).addcmul_(
-            q, (-rate * cosine / divisor)[:, None]
-        ), None
+        along_q = -rate * cosine / divisor
+        gradient = d * rate[:, None]
+        return gradient.addcmul_(q, along_q[:, None]), None
 
 
 def occurrences(rate: float, trials: int) -> Tensor:
-    """Draw which of some independent trials succeed, (k,) sorted numbers: by the gaps between them, which is faster."""
+    """Draw which of some independent trials succeed, (k,) sorted numbers.
+
+    They are drawn by the gaps between them, which is faster.
+    """
     chunks, last = [torch.zeros(0, dtype=torch.int64)], -1
     while rate and last < trials - 1:
-        gaps = torch.empty(
-            int(rate * (trials - last)) + 16, dtype=torch.int64
-        ).geometric_(rate)
-        chunks.append(last + gaps.cumsum(0))
-        last = int(chunks[-1][-1])
+        expected = int(rate * (trials - last))
+        gaps = torch.empty(expected + 16, dtype=torch.int64).geometric_(rate)
+        positions = last + gaps.cumsum(0)
+        chunks.append(positions)
+        last = int(positions[-1])
     positions = torch.cat(chunks)
     return positions[positions < trials]
 
@@ -198,7 +215,8 @@ class Rows:
     """Some rows of a graph.
 
     Attributes:
-        graph: their edges; row k is the k-th of the nodes, and its sources are positions among the inputs.
+        graph: their edges; row k is the k-th of the nodes, and its sources are
+            positions among the inputs.
         nodes: (n,) position of each node among the inputs.
         edges: (m,) position of each edge in the whole graph.
     """
@@ -209,15 +227,15 @@ class Rows:
 
 
 def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
-    """Take the rows of `nodes` (n,), for `inputs` that are these nodes and all their sources; both are sorted."""
+    """Take the rows of `nodes` (n,), sorted.
+
+    `inputs` are these nodes and all their sources, sorted, too.
+    """
     source, target = graph.source.long(), graph.target
     into = torch.isin(target, nodes).nonzero().squeeze(1)
-    edges = torch.stack(
-        [
-            torch.searchsorted(inputs, source[into]),
-            torch.searchsorted(nodes, target[into]),
-        ]
-    )
+    sources = torch.searchsorted(inputs, source[into])
+    targets = torch.searchsorted(nodes, target[into])
+    edges = torch.stack([sources, targets])
     csr = CSRGraph.from_edge_index(edges, len(inputs), add_self_loops=False)
     rowptr = csr.rowptr[: len(nodes) + 1].clone()
     csr = replace(csr, rowptr=rowptr, segptr=rowptr)
@@ -225,7 +243,10 @@ def rows_of(graph: CSRGraph, nodes: Tensor, inputs: Tensor) -> Rows:
 
 
 def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
-    """Take the rows of two layers that the second's output at `nodes` (n,), sorted, depends on."""
+    """Take the rows of both layers that the second's output at `nodes` depends on.
+
+    These are (n,), sorted.
+    """
     source, target = graph.source.long(), graph.target
     near = source[torch.isin(target, nodes)].unique()
     return [
@@ -235,8 +256,12 @@ def layers_of(graph: CSRGraph, nodes: Tensor) -> list[Rows]:
 
 
 def attend_rows(conv: GATConv, x: Tensor, rows: Rows, keep: Tensor | None) -> Tensor:
-    """ReLU of `conv(x, ...)` at some rows only, (n, H * C). `keep` (m,) marks their kept edges; None keeps all."""
-    return conv.aggregate(x, rows.graph, keep, rows.nodes)[0].relu()
+    """Compute ReLU of `conv(x, ...)` at some rows only, (n, H * C).
+
+    `keep` (m,) marks their kept edges; None keeps all.
+    """
+    out, _ = conv.aggregate(x, rows.graph, keep, rows.nodes)
+    return out.relu()
 
 
 def _block(inputs: int, outputs: int) -> list[nn.Module]:

@@ -1,4 +1,4 @@
-"""GAT that also pays for the fairness gap of its probabilities on the training nodes."""
+"""GAT that also pays for the gap of its probabilities on the training nodes."""
 
 from typing import Annotated, Literal
 
@@ -20,21 +20,27 @@ class NodeClassification(NodeMethod):
     settings: Settings
 
     def loss(self, output: Tensor) -> Tensor:
-        """Add to the cross-entropy the gap, with the mean probability in place of the share of positive decisions."""
+        """Add the gap to the cross-entropy.
+
+        The mean probability is in place of the share of positive decisions.
+        """
         nodes = self.task.train
         if self.settings.gap == "equal_opportunity":
             nodes = nodes[self.task.labels[nodes] == 1]
         probability = output.index_select(0, nodes).sigmoid()
-        return super().loss(output) + self.settings.weight * range_of_means(
-            probability, self.task.sensitive[nodes]
-        )
+        gap = range_of_means(probability, self.task.sensitive[nodes])
+        return super().loss(output) + self.settings.weight * gap
 
 
 def range_of_means(values: Tensor, groups: Tensor) -> Tensor:
-    """Compute the largest mean of values (n,) in a group minus the smallest; groups (n,) without values don't count."""
+    """Compute the largest mean of values (n,) in a group minus the smallest.
+
+    Numbers of `groups` (n,) that no value has don't count.
+    """
+    if not len(values):
+        return values.sum()
     count = groups.bincount()
-    means = (
-        values.new_zeros(len(count)).index_add(0, groups, values)[count > 0]
-        / count[count > 0]
-    )
-    return means.max() - means.min() if len(means) else values.sum()
+    sums = values.new_zeros(len(count)).index_add(0, groups, values)
+    there = count > 0
+    means = sums[there] / count[there]
+    return means.max() - means.min()

@@ -116,7 +116,7 @@ def method_modules() -> dict[str, str]:
     return {
         path.parts[1]: path.as_posix()
         for path in paths
-        if path.parts[1] not in ("__init__", "base", "groups")
+        if path.parts[1] not in ("__init__", "base", "membership")
     }
 
 

@@ -1,8 +1,10 @@
-"""Debias a graph: optimise features and a dense adjacency matrix against a Wasserstein critic of the groups.
+"""Debias a graph: optimise features and adjacency against a critic of the groups.
 
-The critic reads [X s, Ã X s, Ã² X s], with X the column-normalised features, s their learned scale and Ã the adjacency
-matrix, which begins as A + I. X s and Ã change once per round, so Ã X and Ã² X are computed once per round, and s is
-applied to them afterwards. The gradient of the critic's distance by Ã has rank two and is never stored in full.
+It is a Wasserstein critic, which reads [X s, Ã X s, Ã² X s], with X the
+column-normalised features, s their learned scale and Ã the dense adjacency matrix,
+which begins as A + I. X s and Ã change once per round, so Ã X and Ã² X are computed
+once per round, and s is applied to them afterwards. The gradient of the critic's
+distance by Ã has rank two and is never stored in full.
 """
 
 from collections.abc import Callable
@@ -13,6 +15,7 @@ import torch
 from pydantic import Field
 from threadpoolctl import threadpool_limits
 from torch import Tensor
+from torch.nn.functional import softshrink
 
 from fairgat.config import Count, Model
 from fairgat.data.graph import Graph
@@ -24,12 +27,16 @@ Weight = Annotated[float, Field(ge=0)]
 
 
 class Debias(Model):
-    """Settings of the debiasing; the defaults are those of EDITS's repository for `bail`, which is Recidivism."""
+    """Settings of the debiasing.
+
+    The defaults are those of EDITS's repository for `bail`, which is Recidivism.
+    """
 
     epochs: Count = 500
-    """Rounds of one feature step, one structure step and `critic_steps` critic steps."""
+    """Rounds of one feature step, one structure step and `critic_steps` critic
+    steps."""
     epochs_of: dict[str, Count] = {}
-    """Rounds on single data sets, overriding `epochs`."""
+    """Rounds on single data sets, in place of `epochs`."""
     learning_rate: Annotated[float, Field(gt=0)] = 0.003
     """Of all three optimisers."""
     late_learning_rate: Annotated[float, Field(gt=0)] = 0.001
@@ -43,7 +50,8 @@ class Debias(Model):
     feature_weight: Weight = 0.03
     """Weight of the features' change, relative to the critic's distance."""
     structure_weight: Weight = 15.0
-    """Weight of the critic's distance, relative to the adjacency matrix's squared change."""
+    """Weight of the critic's distance, relative to the adjacency matrix's squared
+    change."""
     feature_l1: Weight = 5e-6
     """Soft threshold on the feature scale, per unit of learning rate."""
     structure_l1: Weight = 5e-4
@@ -55,12 +63,12 @@ class Debias(Model):
     critic_dropout: Annotated[float, Field(ge=0, lt=1)] = 0.2
     """Dropout on the critic's output."""
     max_density_factor: Annotated[float, Field(gt=1)] = 10.0
-    """A cell whose threshold gives the graph more than this many times its edges is not trained."""
+    """A cell whose threshold gives the graph more than this many times its edges is not
+    trained."""
 
 
-Progress = Callable[
-    [int, dict[str, float]], None
-]  # called with the round and its losses
+Progress = Callable[[int, dict[str, float]], None]
+"""Called with the round and its losses."""
 
 
 class Debiasing:
@@ -73,7 +81,8 @@ class Debiasing:
 
     Attributes:
         scale: (F,) s.
-        adjacency: (N, N) float32 Ã; with the momentum, which is as large, it takes up the memory.
+        adjacency: (N, N) float32 Ã; with the momentum, which is as large, it takes up
+            the memory.
     """
 
     def __init__(self, graph: Graph, train: np.ndarray, settings: Debias) -> None:
@@ -82,14 +91,12 @@ class Debiasing:
         self.settings = settings
         self.train = torch.from_numpy(train)
         features = torch.from_numpy(graph.features)
-        self.x = features / features.norm(dim=0).clamp_min(
-            torch.finfo(features.dtype).tiny
-        )
-        positive = torch.from_numpy(graph.sensitive)[self.train] > 0
-        # mean over group 1 minus mean over group 0, as weights of the training nodes
-        self.contrast = torch.where(
-            positive, 1 / positive.sum(), -1 / (~positive).sum()
-        )
+        tiny = torch.finfo(features.dtype).tiny
+        self.x = features / features.norm(dim=0).clamp_min(tiny)
+        # Mean over group 1 minus mean over group 0, as weights of the training nodes.
+        member = torch.from_numpy(graph.sensitive)[self.train] > 0
+        ones, zeros = member.sum(), (~member).sum()
+        self.contrast = torch.where(member, 1 / ones, -1 / zeros)
         self.scale = torch.ones(graph.num_features, requires_grad=True)
         self.critic = torch.nn.Linear(3 * graph.num_features, 1)
         options = {
@@ -100,32 +107,34 @@ class Debiasing:
         self.scale_optimizer = torch.optim.RMSprop([self.scale], **options)
         self.critic_optimizer = torch.optim.RMSprop(self.critic.parameters(), **options)
         n = graph.num_nodes
+        source, target = graph.edge_index
         self.adjacency = np.zeros((n, n), dtype=np.float32)
-        self.adjacency[graph.edge_index[0], graph.edge_index[1]] = 1
+        self.adjacency[source, target] = 1
         np.fill_diagonal(self.adjacency, 1)
         self.velocity = np.zeros_like(self.adjacency)
-        self.rowptr = np.searchsorted(graph.edge_index[0], np.arange(n + 1))
+        self.rowptr = np.searchsorted(source, np.arange(n + 1))
         self.propagate()
 
     def propagate(self) -> None:
         """Compute Ã X and Ã² X."""
-        # NumPy's product takes two thirds of the time of PyTorch's, but does not keep to its threads.
+        # NumPy's product takes two thirds of the time of PyTorch's, but does not keep
+        # to its threads.
         with threadpool_limits(torch.get_num_threads(), "blas"):
             one_hop = self.adjacency @ self.x.numpy()
             two_hops = self.adjacency @ one_hop
-        self.one_hop, self.two_hops = (
-            torch.from_numpy(one_hop),
-            torch.from_numpy(two_hops),
-        )
+        self.one_hop = torch.from_numpy(one_hop)
+        self.two_hops = torch.from_numpy(two_hops)
 
     def round(self, number: int) -> dict[str, float]:
-        """Do one round, `optimize` of the authors' `model.py`; returns the critic's distance."""
+        """Do one round, `optimize` of the authors' `model.py`.
+
+        Returns:
+            the critic's `distance`.
+        """
         settings = self.settings
-        rate = (
-            settings.learning_rate
-            if number <= settings.late_after
-            else settings.late_learning_rate
-        )
+        rate = settings.learning_rate
+        if number > settings.late_after:
+            rate = settings.late_learning_rate
         for optimizer in (self.scale_optimizer, self.critic_optimizer):
             optimizer.param_groups[0]["lr"] = rate
         self.feature_step()
@@ -138,10 +147,14 @@ class Debiasing:
         return {"distance": distance}
 
     def distance(self, weights: Tensor) -> Tensor:
-        """The critic's mean over group 0 minus its mean over group 1, by `weights` (n,) of the training nodes."""
+        """Compute the critic's mean over group 0 minus its mean over group 1.
+
+        `weights` (n,) are those of the training nodes, as `contrast` has them.
+        """
         s = self.scale
         hops = [hop[self.train] * s for hop in (self.x, self.one_hop, self.two_hops)]
-        return -(weights @ self.critic(torch.cat(hops, dim=1)).squeeze(1))
+        output = self.critic(torch.cat(hops, dim=1)).squeeze(1)
+        return -(weights @ output)
 
     def dropped(self) -> Tensor:
         """(n,) `contrast` under dropout of the critic's output."""
@@ -150,48 +163,47 @@ class Debiasing:
     def feature_step(self) -> None:
         """min over s of feature_weight ||X s - X|| + distance."""
         settings = self.settings
-        loss = settings.feature_weight * (
-            self.x * self.scale - self.x
-        ).norm() + self.distance(self.dropped())
+        change = (self.x * self.scale - self.x).norm()
+        distance = self.distance(self.dropped())
+        loss = settings.feature_weight * change + distance
         self.scale_optimizer.zero_grad()
         loss.backward()
         self.scale_optimizer.step()
-        with (
-            torch.no_grad()
-        ):  # the authors' proximal step keeps the first learning rate
-            self.scale.copy_(
-                torch.nn.functional.softshrink(
-                    self.scale, settings.feature_l1 * settings.learning_rate
-                )
-            )
+        # The authors' proximal step keeps the first learning rate.
+        threshold = settings.feature_l1 * settings.learning_rate
+        with torch.no_grad():
+            self.scale.copy_(softshrink(self.scale, threshold))
 
     def structure_step(self, rate: float) -> None:
-        """min over Ã of ||Ã - A||² + structure_weight distance; clamped to [0, 1] and symmetrised.
+        """min over Ã of ||Ã - A||² + structure_weight distance.
 
-        With critic weights w and node weights c, distance = -c^T (X w_0 + Ã X w_1 + Ã² X w_2), so its gradient by Ã is
-        -c (X w_1 + Ã X w_2)^T - Ã^T c (X w_2)^T; Ã is symmetric.
+        Ã is then clamped to [0, 1] and symmetrised.
+
+        With critic weights w and node weights c, distance = -c^T (X w_0 + Ã X w_1 + Ã²
+        X w_2), so its gradient by Ã is -c (X w_1 + Ã X w_2)^T - Ã^T c (X w_2)^T; Ã is
+        symmetric.
         """
         settings = self.settings
         with torch.no_grad():
             u = torch.zeros(self.graph.num_nodes)
             u[self.train] = -self.dropped()
-            _, w1, w2 = (self.critic.weight[0].view(3, -1) * self.scale).unbind()
+            weights = self.critic.weight[0].view(3, -1) * self.scale
+            _, w1, w2 = weights.unbind()
             v = torch.from_numpy(self.adjacency) @ u
             b = self.x @ w2
             a = self.x @ w1 + self.one_hop @ w2
-        number = np.float32
+        _, target = self.graph.edge_index
+        vectors = u.numpy(), a.numpy(), v.numpy(), b.numpy()
+        threshold = settings.structure_l1 * settings.learning_rate
         launch(
             kernels.structure_step,
             self.rowptr,
-            self.graph.edge_index[1],
-            u.numpy(),
-            a.numpy(),
-            v.numpy(),
-            b.numpy(),
-            number(settings.structure_weight),
-            number(settings.momentum),
-            number(rate),
-            number(settings.structure_l1 * settings.learning_rate),
+            target,
+            *vectors,
+            np.float32(settings.structure_weight),
+            np.float32(settings.momentum),
+            np.float32(rate),
+            np.float32(threshold),
             self.adjacency,
             self.velocity,
         )
@@ -203,40 +215,47 @@ class Debiasing:
         self.critic_optimizer.zero_grad()
         loss.backward()
         self.critic_optimizer.step()
+        limit = self.settings.critic_clip
         with torch.no_grad():
             for parameter in self.critic.parameters():
-                parameter.clamp_(-self.settings.critic_clip, self.settings.critic_clip)
+                parameter.clamp_(-limit, limit)
         return -loss.item()
 
     def result(self) -> Debiased:
-        """Extract what is kept. Uses up `adjacency`: its edges are set to 0, which leaves the gains."""
+        """Extract what is kept.
+
+        Uses up `adjacency`: its edges are set to 0, which leaves the gains.
+        """
         source, target = self.graph.edge_index
         upper = source < target
         diagonal = np.diagonal(self.adjacency) - 1
         weakening = self.adjacency[source[upper], target[upper]] - 1
+        lowest = min(diagonal.min(), weakening.min(initial=0), 0)
         self.adjacency[source, target] = 0
         np.fill_diagonal(self.adjacency, 0)
-        limit = int(self.settings.max_density_factor * len(weakening))
-        bits = self.adjacency.view(
-            np.uint32
-        )  # of non-negative floats: in the same order as the values
+
+        # Bits of non-negative floats have the same order as the values.
+        bits = self.adjacency.view(np.uint32)
         counts = kernels.histogram(bits)
         counts[0] = 0  # no gain
         at_least = counts[::-1].cumsum()[::-1]
-        first = max(1, int((at_least > limit).sum()))
-        pairs = np.empty((2, at_least[first]), dtype=np.int32)
-        kernels.collect(bits, first, *pairs)
-        floor = np.array([first << kernels.BIN_BITS], dtype=np.uint32).view(np.float32)[
-            0
-        ]
+        limit = int(self.settings.max_density_factor * len(weakening))
+        too_many = at_least > limit
+        first = max(1, int(too_many.sum()))  # the first bin that is listed
+        source, target = pairs = np.empty((2, at_least[first]), dtype=np.int32)
+        kernels.collect(bits, first, source, target)
+        floor = np.float32(0)
+        if first > 1:
+            floor = np.uint32(first << kernels.BIN_BITS).view(np.float32)
+
         return Debiased(
             scale=self.scale.detach().numpy(),
             weakening=weakening,
             pairs=pairs,
-            gain=self.adjacency[pairs[0], pairs[1]],
+            gain=self.adjacency[source, target],
             highest=self.adjacency.max(),
-            lowest=np.float32(min(diagonal.min(), weakening.min(initial=0), 0)),
-            floor=floor if first > 1 else np.float32(0),
+            lowest=np.float32(lowest),
+            floor=floor,
             limit=np.int64(limit),
         )
 

@@ -1,4 +1,7 @@
-"""Passes over a dense N x N matrix, in place: a second matrix of that size is the momentum, a third never exists."""
+"""Passes over a dense N x N matrix, in place.
+
+A second matrix of that size is the momentum, a third never exists.
+"""
 
 import numpy as np
 from numba import prange
@@ -7,11 +10,11 @@ from fairgat.nn.parallel import OPTIONS, compiled
 
 TILE = 64
 MAGNITUDE = np.uint32(0x7FFFFFFF)  # all but the sign, which a zero may have
-BIN_BITS = (
-    12  # of a float32's low bits that a histogram bin spans: a relative width of 2^-11
-)
+# Low bits of a float32 that a histogram bin spans: a relative width of 2^-11.
+BIN_BITS = 12
 
-# `contract` only: operations that may be reordered are reordered differently in the cache (fairgat/nn/kernels.py).
+# `contract` only: operations that may be reordered are reordered differently in the
+# cache (fairgat/nn/kernels.py).
 _options = {**OPTIONS, "fastmath": {"contract"}}
 _jit, _parallel = compiled(**_options), compiled(parallel=True, **_options)
 
@@ -22,13 +25,11 @@ def structure_step(
 ):
     """Take one step of SGD with momentum, soft-thresholded and clamped to [0, 1].
 
-    The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of each row and on the diagonal.
+    The gradient is 2 (adjacency - A) + weight (u a^T + v b^T); A is 1 at `column` of
+    each row and on the diagonal.
     """
-    zero, one, two = (
-        adjacency.dtype.type(0),
-        adjacency.dtype.type(1),
-        adjacency.dtype.type(2),
-    )
+    number = adjacency.dtype.type
+    zero, one, two = number(0), number(1), number(2)
     for i in prange(len(adjacency)):
         row, speed = adjacency[i], velocity[i]
         p, q = weight * u[i], weight * v[i]
@@ -55,7 +56,10 @@ def _symmetrise_row(matrix, s):
 
 @_parallel
 def symmetrise(matrix):
-    """matrix = (matrix + matrix^T) / 2, tile by tile. Pairs of tile rows k and T - 1 - k are equal work."""
+    """matrix = (matrix + matrix^T) / 2, tile by tile.
+
+    Pairs of tile rows k and T - 1 - k are equal work.
+    """
     tiles = (len(matrix) + TILE - 1) // TILE
     for k in prange((tiles + 1) // 2):
         _symmetrise_row(matrix, k)
@@ -65,7 +69,7 @@ def symmetrise(matrix):
 
 @_jit
 def histogram(bits):
-    """Count the values above the diagonal by their leading bits; `bits` is the (N, N) matrix as uint32."""
+    """Count the values above the diagonal of (N, N) uint32 by their leading bits."""
     counts = np.zeros(1 << (32 - BIN_BITS), dtype=np.int64)
     for i in range(len(bits)):
         for j in range(i + 1, len(bits)):

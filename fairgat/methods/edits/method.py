@@ -1,4 +1,4 @@
-"""EDITS as a row of the tables: a plain GAT on features and edges that were debiased beforehand."""
+"""EDITS as a row of the tables: a GAT on a graph that was debiased beforehand."""
 
 from pathlib import Path
 from typing import Annotated
@@ -15,7 +15,8 @@ from fairgat.methods.edits.result import Debiased
 
 class Settings(Model):
     threshold: Annotated[float, Field(ge=0, le=1)] = 0.015
-    """An edge is added (removed) where its weight grew (fell) by more than this share of the largest growth (fall)."""
+    """An edge is added (removed) where its weight grew (fell) by more than this share
+    of the largest growth (fall)."""
     dropped_features: Annotated[int, Field(ge=0)] = 4
     """How many features are left out: those with the smallest learned scale."""
     debias: Debias = Debias()
@@ -33,17 +34,18 @@ class NodeClassification(NodeMethod):
 
         Raises:
             CellCalledOff: it would be too dense to train on.
-            DataError: no file of a debiased graph is given, or it belongs to another graph.
+            DataError: no file of a debiased graph is given, or it belongs to another
+                graph.
             NotDefined: there are not exactly two groups.
         """
         graph.require_two_groups("EDITS")
         if debiased is None:
             raise DataError(
-                "EDITS trains on a debiased graph, and none was given; the rule `debias` makes it"
+                "EDITS trains on a debiased graph, and none was given; the rule "
+                "`debias` makes it"
             )
+        loaded = Debiased.load(debiased)
         try:
-            return Debiased.load(debiased).apply(
-                graph, settings.threshold, settings.dropped_features
-            )
+            return loaded.apply(graph, settings.threshold, settings.dropped_features)
         except CellCalledOff as error:
             raise CellCalledOff(f"threshold~{settings.threshold}: {error}") from None

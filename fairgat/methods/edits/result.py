@@ -1,4 +1,7 @@
-"""The result of debiasing: the feature scale and every edge that may come or go, for the graph at any threshold."""
+"""The result of debiasing: the feature scale, and every edge that may come or go.
+
+The graph at any threshold follows from it.
+"""
 
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -11,15 +14,20 @@ from fairgat.errors import CellCalledOff, DataError
 
 @dataclass(frozen=True)
 class Debiased:
-    """Debiased features and edges of a graph with E undirected edges, u < v, in the order of its edge_index.
+    """Debiased features and edges of a graph with E undirected edges.
+
+    These are u < v, in the order of the graph's edge_index.
 
     Attributes:
         scale: (F,) learned factor of each feature, in [0, 1].
         weakening: (E,) change of each edge's weight, at most 0.
-        pairs: (2, M) int32 non-edges u < v that gained weight: those with the largest gains, or all.
+        pairs: (2, M) int32 non-edges u < v that gained weight: those with the largest
+            gains, or all.
         gain: (M,) weight gained by each pair.
-        highest, lowest: largest and smallest change of any weight; thresholds are shares of these.
-        floor: gains below this are not listed, because the graph would exceed `limit`; 0 if all are listed.
+        highest, lowest: largest and smallest change of any weight; thresholds are
+            shares of these.
+        floor: gains below this are not listed, because the graph would exceed `limit`;
+            0 if all are listed.
         limit: undirected edges that the graph may have.
     """
 
@@ -44,13 +52,14 @@ class Debiased:
         """
         arrays = load_npz(path)
         if set(arrays) != set(cls.__dataclass_fields__):
-            raise DataError(
-                f"{path} is not a debiased graph: it holds {', '.join(sorted(arrays)) or 'nothing'}"
-            )
+            held = ", ".join(sorted(arrays)) or "nothing"
+            raise DataError(f"{path} is not a debiased graph: it holds {held}")
         return cls(**arrays)
 
     def changes(self, threshold: float) -> tuple[np.ndarray, np.ndarray]:
-        """Decide which pairs are added (M,) and which edges removed (E,), like `binarize` in the authors' `train.py`.
+        """Decide which pairs are added (M,), and which edges removed (E,).
+
+        As `binarize` in the authors' `train.py` does.
 
         Raises:
             CellCalledOff: the graph would have more than `limit` edges.
@@ -58,10 +67,12 @@ class Debiased:
         removed = self.weakening < threshold * self.lowest
         added = self.gain > threshold * self.highest
         edges = len(removed) - removed.sum() + added.sum()
-        if threshold * self.highest < self.floor or edges > self.limit:
+        beyond_list = threshold * self.highest < self.floor
+        if beyond_list or edges > self.limit:
             # One short clause: tables join it with the cells that it stops.
             raise CellCalledOff(
-                f"debiased graph denser than max_density_factor allows: more than {self.limit} edges"
+                "debiased graph denser than max_density_factor allows: more than "
+                f"{self.limit} edges"
             )
         return added, removed
 
@@ -74,21 +85,21 @@ class Debiased:
         """
         source, target = graph.edge_index
         edges = graph.edge_index[:, source < target]
-        if edges.shape[1] != len(self.weakening) or graph.num_features != len(
-            self.scale
-        ):
+        debiased = len(self.weakening), len(self.scale)
+        if (edges.shape[1], graph.num_features) != debiased:
             raise DataError(
-                "the debiased edges belong to another graph; delete results/data/debiased and run again"
+                "the debiased edges belong to another graph; delete "
+                "results/data/debiased and run again"
             )
         added, removed = self.changes(threshold)
-        edges = symmetrise(
-            np.concatenate([edges[:, ~removed], self.pairs[:, added]], axis=1),
-            graph.num_nodes,
-        )
+        left = edges[:, ~removed]
+        edges = np.concatenate([left, self.pairs[:, added]], axis=1)
+        edges = symmetrise(edges, graph.num_nodes)
         features = graph.features[:, self.kept_features(dropped_features)]
         return replace(graph, features=np.ascontiguousarray(features), edge_index=edges)
 
     def kept_features(self, dropped: int) -> np.ndarray:
         """Find the features that are left, at least one: their numbers, sorted."""
         order = np.argsort(self.scale, kind="stable")
-        return np.sort(order[min(dropped, len(order) - 1) :])
+        first = min(dropped, len(order) - 1)
+        return np.sort(order[first:])

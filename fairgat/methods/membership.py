@@ -1,4 +1,7 @@
-"""Sensitive groups as a network reads or predicts them: one number for two groups, one for each of more."""
+"""Membership: sensitive groups as numbers that a network reads or predicts.
+
+One number tells two groups apart; of more, each has a number of its own.
+"""
 
 import torch
 from torch import Tensor
@@ -11,13 +14,20 @@ def columns(groups: int) -> int:
 
 
 def membership(sensitive: Tensor, groups: int, dtype: torch.dtype) -> Tensor:
-    """Encode groups (N,): two as (N,), 1 in group 1; more as (N, K), 1 in the column of the node's group."""
-    return (sensitive if groups == 2 else one_hot(sensitive, groups)).to(dtype)
+    """Encode groups (N,).
+
+    Two as (N,), 1 in group 1; more as (N, K), 1 in the column of the node's group.
+    """
+    if groups == 2:
+        return sensitive.to(dtype)
+    return one_hot(sensitive, groups).to(dtype)
 
 
 def group_loss(logits: Tensor, membership: Tensor) -> Tensor:
-    """Compute the cross-entropy of logits (N, `columns`) against groups as `membership` writes them, or probabilities
-    of them."""
+    """Compute the cross-entropy of logits (N, `columns`) against groups.
+
+    These are as `membership` writes them, or probabilities of them.
+    """
     if membership.dim() == 1:
         return binary_cross_entropy_with_logits(logits.squeeze(1), membership)
     return cross_entropy(logits, membership)
@@ -25,4 +35,6 @@ def group_loss(logits: Tensor, membership: Tensor) -> Tensor:
 
 def probabilities(logits: Tensor) -> Tensor:
     """Turn logits (N, `columns`) into probabilities, in the form of `membership`."""
-    return logits.sigmoid().squeeze(1) if logits.size(1) == 1 else logits.softmax(1)
+    if logits.size(1) == 1:
+        return logits.sigmoid().squeeze(1)
+    return logits.softmax(1)
